@@ -1,0 +1,119 @@
+"""A served kind: one immutable object that says all that the layers above need to know.
+
+Built-in and custom kinds are the same class; what differs is in their `rules` (kinds/rules.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from podless.meta import gvk
+from podless.meta.gvk import GroupVersion
+
+if TYPE_CHECKING:
+    from podless.kinds.rules import Rules
+    from podless.meta.structs import Struct
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of the kind's Table: name, type and format of its cells, and where their values are.
+
+    type: integer, number, string, boolean or date. priority: 0 for the standard view, more for -o wide.
+    json_path: as in additionalPrinterColumns, such as .spec.replicas.
+    """
+
+    name: str
+    type: str
+    json_path: str
+    format: str = ""
+    description: str = ""
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where the parts of autoscaling/v1 Scale are in the object; label_selector_path may be ""."""
+
+    spec_replicas_path: str
+    status_replicas_path: str
+    label_selector_path: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Version:
+    """One served version of a kind.
+
+    schema: the openAPIV3Schema as given (custom kinds), or None. columns: None for Name and Age.
+    selectable: the JSONPaths that a fieldSelector may use beside metadata.name and metadata.namespace.
+    """
+
+    name: str
+    schema: dict[str, Any] | None = None
+    columns: tuple[Column, ...] | None = None
+    status: bool = False
+    scale: Scale | None = None
+    selectable: tuple[str, ...] = ()
+    deprecated: bool = False
+    deprecation_warning: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind with all its served versions, in the order of their priority.
+
+    uid: of the definition behind a custom kind, "" for built-in ones; it keeps the objects of a definition apart
+    from those of an earlier one with the same name. revision: the store's when the definition was created; before
+    that there is nothing to watch. terminating: the definition is being deleted.
+    """
+
+    group: str
+    plural: str
+    kind: str
+    singular: str
+    list_kind: str
+    namespaced: bool
+    versions: tuple[Version, ...]
+    storage_version: str
+    rules: Rules
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    struct: Struct | None = None
+    uid: str = ""
+    revision: int = 0
+    terminating: bool = False
+    verbs: tuple[str, ...] = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+    by_version: dict[str, Version] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_version", {version.name: version for version in self.versions})
+
+    @property
+    def custom(self) -> bool:
+        """Whether a CustomResourceDefinition made this kind."""
+        return self.struct is None
+
+    @cached_property
+    def resource(self) -> str:
+        """The plural with its group, as error texts name it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @cached_property
+    def prefix(self) -> str:
+        """Where the kind's objects are in the store."""
+        return f"/{self.group or 'core'}/{self.plural}/"
+
+    def api_version(self, version: str) -> str:
+        """The apiVersion of objects in one version."""
+        return str(GroupVersion(self.group, version))
+
+    def key(self, namespace: str, name: str) -> str:
+        """The object's key in the store; keys sort as lists do, by namespace and name."""
+        return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
+
+
+def sort_versions(versions: list[Version]) -> tuple[Version, ...]:
+    """Versions in the order that discovery shows them."""
+    return tuple(sorted(versions, key=lambda version: gvk.priority(version.name)))

@@ -1,0 +1,1 @@
+"""What every layer speaks of: names, kinds, object metadata, selectors, field errors, the exception tree."""

@@ -1,0 +1,205 @@
+"""The exception tree: every refusal is one of these, and http/status.py alone renders them.
+
+Codes, reasons and texts are kube-apiserver's (k8s.io/apimachinery api/errors), as recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from podless.meta import field, gotext
+from podless.meta.field import FieldError
+
+
+class APIError(Exception):
+    """A request is refused.
+
+    code: the HTTP status. reason: the Status reason, "" where a real server gives none. message: for people.
+    details: the Status details in the field order of the wire, or None to leave them out.
+    """
+
+    code = 500
+    reason = "InternalError"
+
+    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+    def status(self) -> dict[str, Any]:
+        """The Status object that answers the request."""
+        body: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            body["reason"] = self.reason
+        if self.details is not None:
+            body["details"] = self.details
+        body["code"] = self.code
+        return body
+
+
+def describe(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:
+    """Status details: empty name and group are left out, as on the wire."""
+    given = {"name": name, "group": group, "kind": kind}
+    return {key: item for key, item in given.items() if item} | more
+
+
+def qualified(resource: str, group: str) -> str:
+    """A resource or kind with its group: gadgets.example.com, or configmaps in the core group."""
+    return f"{resource}.{group}" if group else resource
+
+
+class BadRequest(APIError):
+    """400: the request cannot be understood."""
+
+    code, reason = 400, "BadRequest"
+
+
+class Unauthorized(APIError):
+    """401: nobody that is known asks."""
+
+    code, reason = 401, "Unauthorized"
+
+    def __init__(self) -> None:
+        super().__init__("Unauthorized")
+
+
+class Forbidden(APIError):
+    """403: the object's owner or state does not allow this."""
+
+    code, reason = 403, "Forbidden"
+
+    def __init__(self, resource: str, group: str, name: str, why: str, **more: Any) -> None:
+        subject = f"{qualified(resource, group)} {gotext.quote(name)}" if resource else "forbidden"
+        super().__init__(f"{subject} is forbidden: {why}", describe(name, group, resource, **more))
+
+
+class NotFound(APIError):
+    """404: there is no such object."""
+
+    code, reason = 404, "NotFound"
+
+    def __init__(self, resource: str, group: str, name: str) -> None:
+        super().__init__(f"{qualified(resource, group)} {gotext.quote(name)} not found", describe(name, group, resource))
+
+
+class NotServed(APIError):
+    """404: there is no such resource in a built-in group."""
+
+    code, reason = 404, "NotFound"
+
+    def __init__(self) -> None:
+        super().__init__("the server could not find the requested resource", {})
+
+
+class PageNotFound(APIError):
+    """404 as plain text: no handler is at this path."""
+
+    code, reason = 404, "NotFound"
+
+    def __init__(self) -> None:
+        super().__init__("404 page not found\n")
+
+
+class MethodNotAllowed(APIError):
+    """405: the resource has no such verb."""
+
+    code, reason = 405, "MethodNotAllowed"
+
+    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message, {} if details is None else details)
+
+
+class NotAcceptable(APIError):
+    """406: none of the forms that the client accepts is offered."""
+
+    code, reason = 406, "NotAcceptable"
+
+
+class AlreadyExists(APIError):
+    """409: the name is taken."""
+
+    code, reason = 409, "AlreadyExists"
+
+    def __init__(self, resource: str, group: str, name: str) -> None:
+        text = f"{qualified(resource, group)} {gotext.quote(name)} already exists"
+        super().__init__(text, describe(name, group, resource))
+
+
+class Conflict(APIError):
+    """409: the object is not as the client believes."""
+
+    code, reason = 409, "Conflict"
+
+    def __init__(self, resource: str, group: str, name: str, why: str) -> None:
+        text = f"Operation cannot be fulfilled on {qualified(resource, group)} {gotext.quote(name)}: {why}"
+        super().__init__(text, describe(name, group, resource))
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+class Expired(APIError):
+    """410: the history that the client asks for is gone."""
+
+    code, reason = 410, "Expired"
+
+
+class TooLarge(APIError):
+    """413: the body is over the limit."""
+
+    code, reason = 413, "RequestEntityTooLarge"
+
+
+class UnsupportedMediaType(APIError):
+    """415: the body is in a form that is not understood."""
+
+    code, reason = 415, "UnsupportedMediaType"
+
+
+class Invalid(APIError):
+    """422: fields of the object break rules."""
+
+    code, reason = 422, "Invalid"
+
+    def __init__(self, kind: str, group: str, name: str, errors: Sequence[FieldError]) -> None:
+        causes = [{"reason": e.reason, "message": e.body, "field": e.field} for e in errors]
+        text = f"{qualified(kind, group)} {gotext.quote(name)} is invalid: {field.join(errors)}"
+        super().__init__(text, describe(name, group, kind, causes=causes))
+        self.errors = list(errors)
+
+
+class Unprocessable(APIError):
+    """422: the patch cannot be carried out on the object."""
+
+    code, reason = 422, "Invalid"
+
+
+class TooManyRequests(APIError):
+    """429: come again later."""
+
+    code, reason = 429, "TooManyRequests"
+
+
+class Internal(APIError):
+    """500 with the words of a real server, for the few requests that a real server answers so."""
+
+    code, reason = 500, ""
+
+
+class Unavailable(APIError):
+    """503: the store does not take writes, or the server is stopping."""
+
+    code, reason = 503, "ServiceUnavailable"
+
+
+class Timeout(APIError):
+    """504: the state that the client asks for has not been reached."""
+
+    code, reason = 504, "Timeout"

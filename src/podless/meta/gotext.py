@@ -1,0 +1,63 @@
+"""Values as Go prints them: the texts of kube-apiserver's messages quote values with Go's rules."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+_ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
+
+
+def quote(text: str) -> str:
+    """A double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    out = []
+    for char in text:
+        code = ord(char)
+        if code in _ESCAPES:
+            out.append(_ESCAPES[code])
+        elif char.isprintable():
+            out.append(char)
+        elif code < 0x80:
+            out.append(f"\\x{code:02x}")
+        elif code < 0x10000:
+            out.append(f"\\u{code:04x}")
+        else:
+            out.append(f"\\U{code:08x}")
+    return f'"{"".join(out)}"'
+
+
+def number(value: float) -> str:
+    """A float64 as Go's encoding/json prints it: shortest digits, no exponent between 1e-6 and 1e21."""
+    if value == 0:
+        return "-0" if str(value)[0] == "-" else "0"
+    if 1e-6 <= abs(value) < 1e21:
+        text = format(Decimal(repr(value)), "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    digits, _, exponent = repr(value).partition("e")
+    digits = digits.removesuffix(".0")
+    sign = "-" if exponent.startswith("-") else "+"
+    return f"{digits}e{sign}{exponent.lstrip('+-').zfill(2)}"
+
+
+def value(item: Any) -> str:
+    """A value as field errors show it: strings quoted, numbers plain, objects and lists as compact JSON, None as null."""
+    if isinstance(item, str):
+        return quote(item)
+    if item is None:
+        return "null"
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    if isinstance(item, int):
+        return str(item)
+    if isinstance(item, float):
+        return number(item)
+    return orjson.dumps(item).decode()
+
+
+def strings(items: list[str]) -> str:
+    """A []string as fmt's %#v prints it: []string{"a", "b"}."""
+    return "[]string{" + ", ".join(quote(item) for item in items) + "}"

@@ -1,0 +1,48 @@
+"""Groups, versions and kinds: their texts, and the order in which versions come."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_KUBE_VERSION = re.compile(r"^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$")
+_STAGES = {None: 2, "beta": 1, "alpha": 0}
+
+
+class GroupVersion(NamedTuple):
+    """An API group and one of its versions; the core group is the empty string."""
+
+    group: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+
+class GroupVersionKind(NamedTuple):
+    """What apiVersion and kind of an object say."""
+
+    group: str
+    version: str
+    kind: str
+
+
+def parse_api_version(text: str) -> GroupVersion | None:
+    """The group and version in an apiVersion; None where it has more than one slash."""
+    if text.count("/") > 1:
+        return None
+    group, _, version = text.rpartition("/")
+    return GroupVersion(group, version)
+
+
+def priority(version: str) -> tuple[int, int, int, int, str]:
+    """A sort key: versions in the order that Kubernetes prefers them, the most preferred first.
+
+    v10, v2, v1, then v11beta2, v10beta3, then alphas, then all other names alphabetically.
+    Source: the version priority of the CustomResourceDefinition documents.
+    """
+    match = _KUBE_VERSION.match(version)
+    if not match:
+        return (1, 0, 0, 0, version)
+    major, stage, minor = match.groups()
+    return (0, -_STAGES[stage], -int(major), -int(minor or 0), version)
