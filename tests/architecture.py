@@ -10,6 +10,7 @@ import pytest
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "podless"
 # from the door to the foundation; a layer may import what stands below it
 LAYERS = [
+    "__main__",
     "__init__",
     "cli",
     "server",

@@ -64,9 +64,10 @@ class Version:
 class Kind:
     """A kind with all its served versions, in the order of their priority.
 
-    uid: of the definition behind a custom kind, "" for built-in ones; it keeps the objects of a definition apart
-    from those of an earlier one with the same name. revision: the store's when the definition was created; before
-    that there is nothing to watch. terminating: the definition is being deleted.
+    uid: of the definition behind a custom kind, "" for built-in ones. created: the revision of the definition's
+    creation; before it there is nothing to watch. changed: the revision of its latest change; what was written after
+    that needs no second look when it is read. terminating: the definition is being deleted. hash_version: the version
+    in the storage hash of discovery, where a real server stores another one than it serves.
     """
 
     group: str
@@ -82,9 +83,12 @@ class Kind:
     categories: tuple[str, ...] = ()
     struct: Struct | None = None
     uid: str = ""
-    revision: int = 0
+    created: int = 0
+    changed: int = 0
     terminating: bool = False
     verbs: tuple[str, ...] = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+    hash_version: str = ""
+    more_subresources: tuple[str, ...] = ()
     by_version: dict[str, Version] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +108,11 @@ class Kind:
     def prefix(self) -> str:
         """Where the kind's objects are in the store."""
         return f"/{self.group or 'core'}/{self.plural}/"
+
+    def subresources(self, version: Version) -> list[str]:
+        """The subresources of objects in one version, in the order that discovery lists them."""
+        found = [name for name, served in (("status", version.status), ("scale", version.scale)) if served]
+        return [*self.more_subresources, *found]
 
     def api_version(self, version: str) -> str:
         """The apiVersion of objects in one version."""

@@ -44,7 +44,7 @@ def number(value: float) -> str:
 
 
 def value(item: Any) -> str:
-    """A value as field errors show it: strings quoted, numbers plain, objects and lists as compact JSON, None as null."""
+    """A value as field errors show it: text quoted, None as null, objects and lists as compact JSON."""
     if isinstance(item, str):
         return quote(item)
     if item is None:

@@ -1,0 +1,1 @@
+"""Benchmarks: numbers to look at, never asserted."""

@@ -1,0 +1,174 @@
+"""Builds a server from its settings: the only place that constructs."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from podless.auth.kubeconfig import kubeconfig
+from podless.auth.tokens import ADMIN, Tokens, User, read_file
+from podless.cache.collection import Cache
+from podless.http import status
+from podless.http.api import Server as Requests
+from podless.http.documents import Documents
+from podless.http.limits import Limits
+from podless.http.listener import Listener
+from podless.http.tls import BadCertificate, Certificates
+from podless.kinds import builtin
+from podless.kinds.registry import Registry
+from podless.loops.definitions import Definitions
+from podless.loops.namespaces import Namespaces
+from podless.meta.files import write_file
+from podless.store import StoreError
+from podless.store.sqlite import SQLiteStore
+from podless.verbs.call import API
+
+
+class StartError(Exception):
+    """The server cannot start; the text is one clear line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that a server is told.
+
+    data: the folder of database, certificates and kubeconfig; None keeps the database in memory and the rest in a
+    temporary folder. bind: the address to listen on. port: 0 for any free one. tls: False serves plain HTTP, on
+    loopback only. token_file: tokens in kube-apiserver's CSV format. tokens: more tokens, by token.
+    """
+
+    data: Path | None = None
+    bind: str = "127.0.0.1"
+    port: int = 0
+    tls: bool = True
+    token_file: Path | None = None
+    tokens: dict[str, User] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self.bind)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address or host name is this machine's own."""
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+class App:
+    """A server that can be started and stopped once.
+
+    After `start`: url, token (of the admin) and kubeconfig (a path) say how to reach it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        if not settings.tls and not settings.loopback:
+            raise StartError(f"plain HTTP is served on loopback only, not on {settings.bind}")
+        self.settings = settings
+        self.url = ""
+        self.token = ""
+        self.kubeconfig = Path()
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._listener: Listener | None = None
+        self._store: SQLiteStore | None = None
+        self._loops: list[Definitions | Namespaces] = []
+        self._address = ""
+
+    async def start(self) -> None:
+        """Bring everything up; on return requests are answered. Raises StartError."""
+        try:
+            await self._start()
+        except (StoreError, BadCertificate) as error:
+            await self.stop()
+            raise StartError(str(error)) from None
+        except OSError as error:
+            await self.stop()
+            raise StartError(f"{error.filename or self._where()}: {error.strerror or error}") from None
+        except BaseException:
+            await self.stop()
+            raise
+
+    def _where(self) -> str:
+        return f"{self.settings.bind}:{self.settings.port}"
+
+    async def _start(self) -> None:
+        settings = self.settings
+        folder = self._folder()
+        self.token = _admin_token(folder / "token")
+        tokens = {self.token: ADMIN, **settings.tokens}
+        if settings.token_file is not None:
+            tokens |= read_file(settings.token_file)
+        certificates = Certificates(folder)
+        if settings.tls:
+            certificates.ensure([settings.bind] if settings.bind not in ("0.0.0.0", "::") else [])
+        context = certificates.context() if settings.tls else None
+
+        self._store = SQLiteStore(folder / "podless.db" if settings.data is not None else None)
+        cache = Cache(self._store)
+        await self._store.open()
+        registry = Registry()
+        for kind in builtin.ALL:
+            registry.put(kind)
+        api = API(self._store, cache, registry)
+        self._loops = [Namespaces(api, builtin.NAMESPACES), Definitions(api, builtin.DEFINITIONS)]
+        for loop in self._loops:
+            await loop.start()
+
+        requests = Requests(api, Tokens(tokens), Documents(registry, lambda: self._address))
+        self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
+        port = await self._listener.open(settings.bind, settings.port)
+        self._announce(folder, port, certificates)
+
+    def _announce(self, folder: Path, port: int, certificates: Certificates) -> None:
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.bind, self.settings.bind)
+        self._address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        self.url = f"{'https' if self.settings.tls else 'http'}://{self._address}"
+        authority = certificates.authority.read_bytes() if self.settings.tls else None
+        self.kubeconfig = folder / "kubeconfig"
+        write_file(self.kubeconfig, kubeconfig(self.url, self.token, authority), 0o600)
+
+    def _folder(self) -> Path:
+        if self.settings.data is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="podless-")
+            return Path(self._scratch.name)
+        folder = self.settings.data.absolute()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    async def stop(self) -> None:
+        """Stop serving, finish what was begun, close the store. What was acknowledged is kept."""
+        if self._listener is not None:
+            await self._listener.close()
+            self._listener = None
+        for loop in self._loops:
+            await loop.stop()
+        self._loops = []
+        if self._store is not None:
+            await self._store.close()
+            self._store = None
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+
+def _admin_token(path: Path) -> str:
+    """The admin's token: made once, kept beside the database."""
+    try:
+        token = path.read_text().strip()
+    except FileNotFoundError:
+        token = ""
+    except UnicodeDecodeError:
+        raise StartError(f"{path}: not a token; remove it to have a new one made") from None
+    if not token:
+        token = secrets.token_urlsafe(32)
+        write_file(path, token.encode() + b"\n", 0o600)
+    return token

@@ -1,0 +1,1 @@
+"""Who are you, and may you."""

@@ -1,0 +1,63 @@
+"""Static bearer tokens: the admin's own, and those of a file in kube-apiserver's format."""
+
+from __future__ import annotations
+
+import csv
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+
+class BadTokenFile(Exception):
+    """The token file cannot be used; the text is one clear line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks: a name, a uid and groups."""
+
+    name: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+
+
+ADMIN = User("kubernetes-admin", "", ("system:masters", "system:authenticated"))
+
+
+class Tokens:
+    """Bearer tokens and whose they are. Tokens are kept as digests, so that a look-up takes the same time for all."""
+
+    def __init__(self, users: Mapping[str, User]) -> None:
+        self._users = {_digest(token): user for token, user in users.items()}
+
+    def find(self, token: str) -> User | None:
+        """Whose token it is."""
+        return self._users.get(_digest(token))
+
+
+def _digest(token: str) -> bytes:
+    return hmac.digest(b"podless", token.encode("utf-8", "surrogateescape"), sha256)
+
+
+def read_file(path: Path) -> dict[str, User]:
+    """Tokens of a CSV file: token,user,uid and optionally "group1,group2". Raises BadTokenFile."""
+    users: dict[str, User] = {}
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadTokenFile(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    for number, row in enumerate(csv.reader(text.splitlines(), skipinitialspace=True), 1):
+        if not row or not "".join(row).strip() or row[0].startswith("#"):
+            continue
+        if len(row) < 3:
+            raise BadTokenFile(f"{path}: line {number}: a line is token,user,uid and optionally groups")
+        token, name, uid = (part.strip() for part in row[:3])
+        if not token or not name:
+            raise BadTokenFile(f"{path}: line {number}: token and user must not be empty")
+        if token in users:
+            raise BadTokenFile(f"{path}: line {number}: the token stands on an earlier line too")
+        groups = [group.strip() for group in row[3].split(",")] if len(row) > 3 else []
+        users[token] = User(name, uid, (*filter(None, groups), "system:authenticated"))
+    return users

@@ -1,0 +1,228 @@
+"""One resource in memory: every object, the window of recent changes, and those who watch.
+
+State changes only through `apply`, which the store calls with durable changes in order; so what is read here is
+never undone, and a watcher sees every change once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.store import Change, Compacted, Store
+
+WINDOW = 4096  # changes kept in memory for watches that resume and for older pages
+
+
+class Event:
+    """One change as watchers see it: after is None for a delete, before is None for a create.
+
+    frames: the event as bytes for each form that someone asked for, made once and shared by all watchers.
+    """
+
+    __slots__ = ("_last", "after", "before", "frames", "key", "revision")
+
+    def __init__(self, key: str, revision: int, before: Entry | None, after: Entry | None) -> None:
+        self.key = key
+        self.revision = revision
+        self.before = before
+        self.after = after
+        self.frames: dict[Any, bytes] = {}
+        self._last: Entry | None = None
+
+    def last(self, before: Entry) -> Entry:
+        """What a watcher is shown of an object that leaves its sight: the state before, at this event's revision."""
+        if self._last is None:
+            self._last = before.at(self.revision)
+        return self._last
+
+
+Listener = Callable[[Sequence[Event]], None]
+
+
+class Collection:
+    """The objects under one prefix of the store.
+
+    floor: changes at or before this revision are not in the window. changed: nothing has changed since this revision.
+    """
+
+    def __init__(self, store: Store, prefix: str, namespaced: bool) -> None:
+        self.prefix = prefix
+        self.namespaced = namespaced
+        self.loaded = False
+        self.floor = 0
+        self.changed = 0
+        self._store = store
+        self._entries: dict[str, Entry] = {}
+        self._keys: list[str] = []
+        self._window: deque[Event] = deque()
+        self._listeners: list[Listener] = []
+        self._early: list[Change] | None = None
+
+    async def load(self) -> None:
+        """Read the current state from the store; nothing to do where it is here already."""
+        if self.loaded:
+            return
+        if self._early is None:
+            self._early = []
+        records, revision = await self._store.range(self.prefix)
+        if self.loaded:
+            return
+        self._entries = {record.key: Entry(record, self.namespaced) for record in records}
+        self._keys = list(self._entries)
+        self.floor = self.changed = revision
+        self.loaded = True
+        early, self._early = self._early, None
+        events = [event for change in early if change.revision > revision and (event := self.apply(change))]
+        if events:
+            self.publish(events)
+
+    def apply(self, change: Change) -> Event | None:
+        """Take in one durable change. Returns the event, or None where this collection has not been loaded."""
+        if not self.loaded:
+            if self._early is not None:  # the state is being read; what the reading misses is applied after it
+                self._early.append(change)
+            return None
+        before = self._entries.get(change.key)
+        after = None
+        if change.record is not None:
+            after = self._entries[change.key] = Entry(change.record, self.namespaced)
+            if before is None:
+                insort(self._keys, change.key)
+        elif before is not None:
+            del self._entries[change.key]
+            del self._keys[bisect_left(self._keys, change.key)]
+        event = Event(change.key, change.revision, before, after)
+        self.changed = change.revision
+        if len(self._window) >= WINDOW:
+            self.floor = self._window.popleft().revision
+        self._window.append(event)
+        return event
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Tell every listener of a batch of events."""
+        for listener in list(self._listeners):
+            listener(events)
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Have `listener` called with every batch from now on; the answer ends that."""
+        self._listeners.append(listener)
+
+        def leave() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return leave
+
+    def end(self) -> None:
+        """Tell every listener that the resource is gone: an empty batch."""
+        for listener in list(self._listeners):
+            listener(())
+        self._listeners.clear()
+
+    @property
+    def listeners(self) -> int:
+        """How many watch this resource."""
+        return len(self._listeners)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def get(self, key: str) -> Entry | None:
+        """The object's present state."""
+        return self._entries.get(key)
+
+    def under(self, prefix: str, after: str = "", most: int = 0) -> tuple[list[Entry], int]:
+        """Entries whose keys start with `prefix`, in key order, those after the key `after` only.
+
+        most: how many at the most, 0 for all. Returns the entries, and how many more there are.
+        """
+        low = bisect_left(self._keys, max(prefix, after + "\0") if after else prefix)
+        high = bisect_left(self._keys, prefix[:-1] + chr(ord(prefix[-1]) + 1))
+        end = min(low + most, high) if most else high
+        return [self._entries[key] for key in self._keys[low:end]], max(high - end, 0)
+
+    async def under_at(self, prefix: str, revision: int) -> list[Entry]:
+        """The entries under `prefix` as they were at `revision`, in key order. Raises Compacted."""
+        if revision >= self.changed:
+            return self.under(prefix)[0]
+        if revision < self.floor:
+            records = await self._store.range_at(prefix, revision)
+            return [Entry(record, self.namespaced) for record in records]
+        earlier: dict[str, Entry | None] = {}
+        for event in reversed(self._window):
+            if event.revision <= revision:
+                break
+            if event.key.startswith(prefix):
+                earlier[event.key] = event.before
+        state = {entry.key: entry for entry in self.under(prefix)[0]}
+        for key, before in earlier.items():
+            if before is None:
+                state.pop(key, None)
+            else:
+                state[key] = before
+        return [state[key] for key in sorted(state)]
+
+    async def since(self, revision: int, first: int) -> list[Event]:
+        """The changes later than `revision`, oldest first.
+
+        first: the revision before which this resource did not exist. Raises Compacted.
+        """
+        if revision < first:
+            raise Compacted(first)
+        if revision >= self.floor:
+            return [*_later(self._window, revision)][::-1]
+        events = []
+        for change in await self._store.changes(self.prefix, revision):
+            before = Entry(change.before, self.namespaced) if change.before is not None else None
+            after = Entry(change.record, self.namespaced) if change.record is not None else None
+            events.append(Event(change.key, change.revision, before, after))
+        return events
+
+
+def _later(window: deque[Event], revision: int) -> Iterator[Event]:
+    for event in reversed(window):
+        if event.revision <= revision:
+            return
+        yield event
+
+
+class Cache:
+    """All collections of a store, made as they are asked for, and kept in step with it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._collections: dict[str, Collection] = {}
+        store.subscribe(self._take)
+
+    @property
+    def revision(self) -> int:
+        """The newest revision: what a list answers as its resourceVersion."""
+        return self._store.revision
+
+    def collection(self, prefix: str, namespaced: bool) -> Collection:
+        """The collection of a prefix such as /example.com/gadgets/; it may not be loaded yet."""
+        found = self._collections.get(prefix)
+        if found is None:
+            found = self._collections[prefix] = Collection(self._store, prefix, namespaced)
+        return found
+
+    def drop(self, prefix: str) -> None:
+        """Forget a collection whose resource is gone, and tell those who watch it."""
+        collection = self._collections.pop(prefix, None)
+        if collection is not None:
+            collection.end()
+
+    def _take(self, changes: Sequence[Change]) -> None:
+        batches: dict[str, list[Event]] = {}
+        for change in changes:
+            prefix = change.key[: change.key.index("/", change.key.index("/", 1) + 1) + 1]
+            collection = self._collections.get(prefix)
+            event = collection.apply(change) if collection is not None else None
+            if event is not None:
+                batches.setdefault(prefix, []).append(event)
+        for prefix, events in batches.items():
+            self._collections[prefix].publish(events)

@@ -1,0 +1,7 @@
+"""python -m podless.cli."""
+
+import sys
+
+from podless.cli import main
+
+sys.exit(main())

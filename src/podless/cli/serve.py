@@ -1,0 +1,90 @@
+"""podless serve: run the server until it is told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+from podless.app import App, Settings, StartError
+from podless.auth.tokens import BadTokenFile
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "serve",
+        help="run the API server",
+        description="Serve the Kubernetes API: CustomResourceDefinitions, their objects and namespaces.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    keep = parser.add_mutually_exclusive_group()
+    keep.add_argument(
+        "--data",
+        metavar="DIR",
+        type=Path,
+        default=Path("podless-data"),
+        help="folder of database, certificates and kubeconfig",
+    )
+    keep.add_argument("--memory", action="store_true", help="keep nothing: everything is gone when the server ends")
+    parser.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--port", type=_port, default=6443, help="port to listen on; 0 takes any free one")
+    parser.add_argument(
+        "--token-auth-file", metavar="FILE", type=Path, help='CSV file of tokens: token,user,uid,"group1,group2"'
+    )
+    parser.add_argument("--insecure-http", action="store_true", help="serve plain HTTP, on a loopback address only")
+    parser.set_defaults(run=run)
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise argparse.ArgumentTypeError("a port is a number from 0 to 65535")
+    return port
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until SIGTERM or SIGINT. Returns 1, with one line on standard error, where the start fails."""
+    import uvloop
+
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
+    settings = Settings(
+        data=None if options.memory else options.data,
+        bind=options.bind,
+        port=options.port,
+        tls=not options.insecure_http,
+        token_file=options.token_auth_file,
+    )
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(settings))
+    except (StartError, BadTokenFile) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+async def _serve(settings: Settings) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    app = App(settings)
+    await app.start()
+    # what the start made lives as long as the server: the collector need not look at it again and again
+    gc.collect()
+    gc.freeze()
+    print(f"podless serves {app.url}", flush=True)
+    print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
+    if not settings.loopback:
+        print(
+            f"WARNING: {settings.bind} can be reached from other machines, and whoever holds a token may do everything",
+            flush=True,
+        )
+    await stop.wait()
+    await app.stop()

@@ -1,0 +1,1 @@
+"""Changing part of an object: JSON patch, merge patch, strategic merge patch, server-side apply."""

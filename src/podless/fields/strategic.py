@@ -1,0 +1,324 @@
+"""Strategic merge patch: merge patch for built-in kinds, whose lists may be merged by a key.
+
+Source: k8s.io/apimachinery pkg/util/strategicpatch and the recorded answers. Only what a server does when it applies a
+patch is here; making patches is for clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from podless.meta import gotext
+from podless.meta.errors import BadRequest, Internal, Unprocessable
+
+# Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
+# their objects, or "" where they hold plain values. All other lists are replaced.
+Table = dict[str, str]
+
+METADATA: Table = {"metadata.ownerReferences": "uid", "metadata.finalizers": ""}
+_WEBHOOKS: Table = METADATA | {"webhooks": "name", "webhooks.matchConditions": "name"}
+_POLICY: Table = METADATA | {"spec.matchConditions": "name", "spec.variables": "name"}
+TABLES: Mapping[str, Table] = {
+    "APIService": METADATA | {"status.conditions": "type"},
+    "CustomResourceDefinition": METADATA | {"*.x-kubernetes-validations": "rule"},
+    "MutatingAdmissionPolicy": _POLICY,
+    "MutatingWebhookConfiguration": _WEBHOOKS,
+    "Namespace": METADATA | {"status.conditions": "type"},
+    "ServiceAccount": METADATA | {"secrets": "name"},
+    "ValidatingAdmissionPolicy": _POLICY,
+    "ValidatingWebhookConfiguration": _WEBHOOKS,
+}
+
+_DIRECTIVE = "$patch"
+_RETAIN = "$retainKeys"
+_DELETE = "$deleteFromPrimitiveList/"
+_ORDER = "$setElementOrder/"
+_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+_GO_TYPES = {
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    type(None): "%!s(<nil>)",
+}
+
+
+def check(patch: Any) -> dict[str, Any]:
+    """The patch, which must be an object or null. Raises BadRequest."""
+    if patch is not None and not isinstance(patch, dict):
+        raise BadRequest(
+            f"json: cannot unmarshal {_GO_NAMES[type(patch)]} into Go value of type map[string]interface {{}}"
+        )
+    return patch or {}
+
+
+def apply(document: dict[str, Any], patch: Any, kind: str, tables: Mapping[str, Table] = TABLES) -> dict[str, Any]:
+    """The document with the patch merged into it, by the lists' merge keys for a kind; neither is changed.
+
+    Raises BadRequest, Unprocessable and Internal (for what a real server answers with 500).
+    """
+    return _merge(document, check(patch), "", tables.get(kind, METADATA))
+
+
+def printed(value: Any) -> str:
+    """A decoded value as Go's %v prints it: map[a:1 b:[x y]]."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{key}:{printed(item)}' for key, item in sorted(value.items()))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(printed, value))}]"
+    if value is None:
+        return "<nil>"
+    return value if isinstance(value, str) else gotext.value(value)
+
+
+def _key(table: Table, path: str) -> str | None:
+    """The merge key of the list at a path; None where the list is replaced."""
+    found = table.get(path)
+    return table.get(f"*.{path.rpartition('.')[2]}") if found is None else found
+
+
+def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Table) -> dict[str, Any]:
+    if _DIRECTIVE in patch:
+        return _directed(patch)
+    merged = original.copy()
+    patch = _retain(merged, patch)
+    for name in [name for name in patch if name.startswith(_ORDER)]:
+        patch = _ordered(merged, patch, name, path, table)
+    for name, item in patch.items():
+        deleting = name.startswith(_DELETE)
+        key = name.removeprefix(_DELETE) if deleting else name
+        if item is None:
+            merged.pop(key, None)
+            continue
+        old = merged.get(key)
+        inside = f"{path}.{key}" if path else key
+        if isinstance(old, dict) and isinstance(item, dict):
+            merged[key] = _merge(old, item, inside, table)
+        elif isinstance(old, list) and isinstance(item, list):
+            merged[key] = _merge_list(old, item, inside, table, deleting)
+        elif not deleting:
+            _take(merged, key, item)
+    return merged
+
+
+def _directed(patch: dict[str, Any]) -> dict[str, Any]:
+    """What a patch with a directive leaves of the object that it is for."""
+    directive = patch[_DIRECTIVE]
+    if directive == "replace":
+        return {name: item for name, item in patch.items() if name != _DIRECTIVE}
+    if directive == "delete":
+        return {}
+    raise _unknown(directive, patch)
+
+
+def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
+    return Internal(f"unknown patch type: {printed(directive)} in map: {printed(patch)}")
+
+
+def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """Drops the fields that $retainKeys does not name; the patch without that directive."""
+    if _RETAIN not in patch:
+        return patch
+    kept = patch[_RETAIN]
+    rest = {name: item for name, item in patch.items() if name != _RETAIN}
+    set_fields = (name for name, item in rest.items() if item is not None and not name.startswith((_DELETE, _ORDER)))
+    if not isinstance(kept, list) or any(name not in kept for name in set_fields):
+        raise BadRequest("invalid patch format of retainKeys")
+    for name in [name for name in merged if name not in kept]:
+        del merged[name]
+    return rest
+
+
+def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str, table: Table) -> dict[str, Any]:
+    """Merges a list together with its $setElementOrder; the patch without the two."""
+    order, field = patch[name], name.removeprefix(_ORDER)
+    old, new = merged.get(field), patch.get(field)
+    for given in (order, *((old,) if field in merged else ()), *((new,) if field in patch else ())):
+        if not isinstance(given, list):
+            raise _wrong_type(list, given)
+    inside = f"{path}.{field}" if path else field
+    key = _key(table, inside)
+    rest = {other: item for other, item in patch.items() if other not in (name, field)}
+    _check_order(new or [], order, key or "")
+    if old is None and new is None:
+        return rest
+    items = _stripped(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
+    first, others = _split(items, order, key or "")
+    of_maps = _element_type([*(old or []), *(new or [])]) is dict
+    merged[field] = _arrange(first, others, order, old or [], key or "", of_maps)
+    return rest
+
+
+def _check_order(new: list[Any], order: list[Any], key: str) -> None:
+    """Refuses a list whose items come in another order than $setElementOrder says."""
+    if not new or not order:
+        return
+    wanted = iter(order)
+    for item in new:
+        if key and not isinstance(item, dict):
+            raise _wrong_type(dict, item)
+        if isinstance(item, dict) and _DIRECTIVE in item:
+            continue
+        if not any(_identity(item, key) == _identity(other, key) for other in wanted):
+            text = (
+                f"The order in patch list:\n{printed(new)}\n doesn't match $setElementOrder list:\n{printed(order)}\n"
+            )
+            raise Internal(text)
+
+
+def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deleting: bool) -> list[Any]:
+    key = _key(table, path)
+    if key is None and not deleting:
+        return new
+    if not old and not new:
+        return old
+    of_maps = _element_type([*old, *new]) is dict
+    if not of_maps:
+        if deleting:
+            gone = {_identity(item, "") for item in new}
+            return [item for item in old if _identity(item, "") not in gone]
+        merged = list({_identity(item, ""): item for item in [*old, *new]}.values())
+    else:
+        if not key:
+            raise Internal("cannot merge lists without merge key for struct")
+        old, new = _special(old, new, key)
+        merged = _merge_items(old, new, key, path, table)
+    first, others = _split(merged, new, key or "")
+    return _arrange(first, others, new, old, key or "", of_maps)
+
+
+def _special(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
+    """Carries out the directives among the items of a patch; the list and the patch after that."""
+    plain: list[Any] = []
+    replace = False
+    for item in new:
+        directive = item.get(_DIRECTIVE, _DIRECTIVE)
+        if directive == _DIRECTIVE:
+            plain.append(item)
+        elif directive == "delete":
+            gone = _identity(item, key)
+            old = [other for other in old if key not in other or _identity(other, key) != gone]
+        elif directive == "replace":
+            replace = True
+        elif directive == "merge":
+            raise Internal("merging lists cannot yet be specified in the patch")
+        else:
+            raise _unknown(directive, item)
+    return (plain, []) if replace else (old, plain)
+
+
+def _merge_items(old: list[Any], new: list[Any], key: str, path: str, table: Table) -> list[Any]:
+    merged = old.copy()
+    places = {_identity(item, key): place for place, item in reversed(list(enumerate(merged))) if key in item}
+    for item in new:
+        place = places.get(_identity(item, key))
+        if place is None:
+            places[_identity(item, key)] = len(merged)
+            merged.append(item)
+        else:
+            merged[place] = _merge(merged[place], item, path, table)
+    return merged
+
+
+def _split(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any], list[Any]]:
+    """The items that are among the chosen ones, and the others."""
+    names = {_identity(item, key) for item in chosen if not key or key in item}
+    inside = [_identity(item, key) in names for item in items]
+    return (
+        [item for item, found in zip(items, inside, strict=True) if found],
+        [item for item, found in zip(items, inside, strict=True) if not found],
+    )
+
+
+def _arrange(
+    first: list[Any], others: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
+) -> list[Any]:
+    """Both lists in one: each in its own order, and items that were there before stay in front of those behind them."""
+    if of_maps:
+        for item in [*first, *others, *patch_order, *old_order]:
+            _identity(item, key)
+    was = _places(old_order, key)
+    left, right = _sort(others, was, key), _sort(first, _places(patch_order, key), key)
+    result: list[Any] = []
+    i = j = 0
+    while i < len(left) and j < len(right):
+        one, other = was.get(_identity(left[i], key)), was.get(_identity(right[j], key))
+        if one is not None and other is not None and one < other:
+            result.append(left[i])
+            i += 1
+        else:
+            result.append(right[j])
+            j += 1
+    return result + left[i:] + right[j:]
+
+
+def _places(order: list[Any], key: str) -> dict[Any, int]:
+    return {_identity(item, key): place for place, item in reversed(list(enumerate(order)))}
+
+
+def _sort(items: list[Any], places: dict[Any, int], key: str) -> list[Any]:
+    """Items in an order; those that it does not name come first, the last of them at the front."""
+    named = [item for item in items if _identity(item, key) in places]
+    unnamed = [item for item in items if _identity(item, key) not in places]
+    return unnamed[::-1] + sorted(named, key=lambda item: places[_identity(item, key)])
+
+
+def _identity(item: Any, key: str) -> Any:
+    """What tells an item from others: the item itself, or the value of its merge key."""
+    if key:
+        if not isinstance(item, dict):
+            raise _wrong_type(dict, item)
+        if key not in item:
+            raise Internal(f"map: {printed(item)} does not contain declared merge key: {key}")
+        item = item[key]
+    if isinstance(item, dict | list):
+        raise Internal(f"runtime error: hash of unhashable type {_GO_TYPES[type(item)]}")
+    return type(item), item
+
+
+def _element_type(items: list[Any]) -> type:
+    """The one type of a list's items. Raises Unprocessable for lists of lists and Internal for a mixture."""
+    kinds = {type(item) for item in items}
+    if not kinds:
+        raise Internal("no elements in any of the given slices")
+    if type(items[0]) is list:
+        raise Unprocessable("the server rejected our request due to an error in our request", {})
+    if len(kinds) > 1:
+        raise Internal(f"list element types are not identical: [{printed(items)}]")
+    return kinds.pop()
+
+
+def _wrong_type(wanted: type, given: Any) -> Internal:
+    return Internal(f"expected a {_GO_TYPES[wanted]}, but received a {_GO_TYPES[type(given)]}")
+
+
+def _take(merged: dict[str, Any], key: str, item: Any) -> None:
+    """Puts in a value that has nothing to merge with: without its nulls, and without what only is a directive."""
+    if isinstance(item, dict) and _DIRECTIVE in item:
+        merged.pop(key, None)
+    else:
+        merged[key] = _stripped(_without_nulls(item))
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def _stripped(value: Any) -> Any:
+    """A value without the objects in it that carry a directive."""
+    if isinstance(value, dict):
+        return {key: _stripped(item) for key, item in value.items() if not _carries(item)}
+    if isinstance(value, list):
+        return [_stripped(item) for item in value if not _carries(item)]
+    return value
+
+
+def _carries(value: Any) -> bool:
+    return isinstance(value, dict) and _DIRECTIVE in value

@@ -1,0 +1,1 @@
+"""The wire: connections, paths, negotiation, and what answers look like."""

@@ -1,0 +1,242 @@
+"""From a request to a verb and back: who asks, what for, in which form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from podless.auth.tokens import Tokens, User
+from podless.http import negotiate, status
+from podless.http.documents import Documents
+from podless.http.info import RequestInfo, parse
+from podless.http.message import Answer, Request, Response, Stream
+from podless.http.negotiate import Form
+from podless.http.render import response
+from podless.http.stream import WatchStream, error_line
+from podless.kinds.kind import Kind, Version
+from podless.meta.errors import (
+    APIError,
+    BadRequest,
+    Expired,
+    MethodNotAllowed,
+    NotServed,
+    PageNotFound,
+    Unauthorized,
+)
+from podless.verbs import options
+from podless.verbs.call import API, Call, Outcome
+from podless.verbs.create import create
+from podless.verbs.delete import delete
+from podless.verbs.deletecollection import delete_collection
+from podless.verbs.finalize import finalize
+from podless.verbs.get import get
+from podless.verbs.list import list_
+from podless.verbs.patch import patch
+from podless.verbs.scale import scale
+from podless.verbs.update import update
+from podless.verbs.watch import Watch
+
+_OPEN = ("/healthz", "/livez", "/readyz", "/version")  # no token is asked for here and below
+_KEEP_TOKENS = 1024
+
+# method -> (verb on a collection, verb on an object)
+_VERBS = {
+    "GET": ("list", "get"),
+    "HEAD": ("list", "get"),
+    "POST": ("create", "create"),
+    "PUT": ("update", "update"),
+    "PATCH": ("patch", "patch"),
+    "DELETE": ("deletecollection", "delete"),
+}
+_WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
+    "create": create,
+    "update": update,
+    "patch": patch,
+    "delete": delete,
+    "deletecollection": delete_collection,
+}
+_ON_SUBRESOURCES = {"get", "update", "patch"}
+
+
+class Server:
+    """Answers requests. Reads answer at once; what has to wait gives a coroutine."""
+
+    def __init__(self, api: API, tokens: Tokens, documents: Documents) -> None:
+        self._api = api
+        self._tokens = tokens
+        self._documents = documents
+        self._known: dict[str, User] = {}  # Authorization headers that were found to be good
+        self.started = time.time()
+
+    def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
+        """The answer, or a coroutine that gives it. Never raises."""
+        accept = request.headers.get("accept", "")
+        try:
+            answer = self._answer(request, accept)
+        except Exception as error:
+            return status.render(error, accept)
+        if isinstance(answer, (Response, Stream)):
+            return answer
+        return self._guard(answer, accept)
+
+    async def _guard(self, answer: Coroutine[Any, Any, Answer], accept: str) -> Answer:
+        try:
+            return await answer
+        except Exception as error:
+            return status.render(error, accept)
+
+    def _answer(self, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
+        user = self._who(request)
+        info = parse(request.path)
+        if info is None:
+            return self._documents.answer(request, accept)
+        call, verb = self._call(request, info)
+        call.user = user.name if user is not None else ""
+        form = self._form(call, verb, accept)
+        if verb == "watch":
+            return self._watch(call, form)
+        if verb in ("get", "list") and call.subresource != "scale":
+            return self._read(call, verb, form)
+        return self._write(call, verb, form)
+
+    def _who(self, request: Request) -> User | None:
+        """Raises Unauthorized where nobody known asks for something that is not open to all."""
+        header = request.headers.get("authorization", "")
+        user = self._known.get(header)
+        if user is not None:
+            return user
+        scheme, _, token = header.partition(" ")
+        user = self._tokens.find(token.strip()) if scheme.lower() == "bearer" and token.strip() else None
+        if user is None:
+            if not header and request.path.startswith(_OPEN):
+                return None
+            raise Unauthorized
+        if len(self._known) >= _KEEP_TOKENS:
+            self._known.clear()
+        self._known[header] = user
+        return user
+
+    def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
+        """What is asked of which resource. Raises NotServed, PageNotFound or MethodNotAllowed."""
+        found = self._api.registry.find(info.group, info.version, info.resource)
+        if found is None:
+            raise NotServed if info.legacy or self._api.registry.builtin(info.group) else PageNotFound
+        kind, version = found
+        call = Call(
+            kind=kind,
+            version=version,
+            namespace=info.namespace,
+            name=info.name,
+            subresource=info.subresource,
+            query=request.query,
+            body=request.body,
+            content_type=request.headers.get("content-type", ""),
+            agent=request.headers.get("user-agent", ""),
+        )
+        verb = self._verb(request, info, call)
+        if version.deprecated and verb != "":
+            call.warnings.append(version.deprecation_warning or _deprecation(kind, version))
+        return call, verb
+
+    def _verb(self, request: Request, info: RequestInfo, call: Call) -> str:
+        kind = call.kind
+        collection_verb, object_verb = _VERBS.get(request.method, ("", ""))
+        verb = object_verb if info.name else collection_verb
+        if verb == "list" and (info.watch or options.truth(call, "watch")):
+            verb = "watch"
+        elif info.watch and verb == "get":
+            verb = "watch"
+            call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
+        _check_place(kind, info, verb)
+        if info.subresource:
+            return _on_subresource(call, verb)
+        if not info.name and verb in ("update", "patch"):
+            if kind.custom:
+                raise BadRequest("name must be provided")
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+        if not kind.custom and ((info.name and verb == "create") or request.method == "HEAD"):
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+        if verb not in kind.verbs and not (kind.terminating and verb):
+            raise _not_allowed(kind, verb)
+        return verb
+
+    def _form(self, call: Call, verb: str, accept: str) -> Form:
+        if verb == "watch":
+            return negotiate.of_resource(accept, watch=True)
+        return negotiate.of_resource(accept) if call.kind.custom else negotiate.of_builtin(accept)
+
+    def _read(self, call: Call, verb: str, form: Form) -> Answer | Coroutine[Any, Any, Answer]:
+        collection = self._api.collection(call.kind)
+        if verb == "get" and collection.loaded:
+            outcome: Outcome = get(self._api, call, collection)
+            return response(call, outcome, form, status.warning_headers(call.warnings))
+        return self._read_later(call, verb, form)
+
+    async def _read_later(self, call: Call, verb: str, form: Form) -> Answer:
+        collection = await self._api.loaded(call.kind)
+        if verb == "get":
+            outcome: Outcome = get(self._api, call, collection)
+        else:
+            outcome = await list_(self._api, call, collection, options.listing(call, watch=False))
+        return response(call, outcome, form, status.warning_headers(call.warnings))
+
+    async def _write(self, call: Call, verb: str, form: Form) -> Answer:
+        if call.body and verb in ("create", "update", "delete", "deletecollection"):
+            negotiate.body_type(call.content_type)
+        if call.subresource == "scale":
+            outcome: Outcome = await scale(self._api, call, verb)
+        elif call.subresource == "finalize":
+            outcome = await finalize(self._api, call)
+        else:
+            outcome = await _WRITES[verb](self._api, call)
+        return response(call, outcome, form, status.warning_headers(call.warnings))
+
+    async def _watch(self, call: Call, form: Form) -> Answer:
+        chosen = options.listing(call, watch=True)
+        collection = await self._api.loaded(call.kind)
+        watch = Watch(self._api, call, chosen, collection)
+        headers = status.warning_headers(call.warnings)
+        try:
+            await watch.prepare()
+            return WatchStream(self._api, call, watch, form).stream(headers)
+        except Expired as error:
+            # a watch that comes too late is answered in the stream, where clients look for it
+            return Response(200, [error_line(error.status())], headers=headers)
+        except APIError:
+            watch.stop()
+            raise
+
+
+def _check_place(kind: Kind, info: RequestInfo, verb: str) -> None:
+    """Namespaced objects are in a namespace, others in none. Raises PageNotFound or NotServed."""
+    fits = kind.namespaced or not info.namespaced
+    if kind.namespaced and not info.namespaced:
+        fits = not info.name and verb in ("list", "watch")
+    if not fits:
+        raise PageNotFound if kind.custom else NotServed
+
+
+def _on_subresource(call: Call, verb: str) -> str:
+    """Raises NotFound for a subresource that the version does not have, MethodNotAllowed for a verb it does not."""
+    kind = call.kind
+    if call.subresource not in kind.subresources(call.version):
+        raise call.not_found() if kind.custom else NotServed
+    allowed = {"update"} if call.subresource == "finalize" else _ON_SUBRESOURCES
+    if verb not in allowed:
+        raise _not_allowed(kind, verb)
+    return verb
+
+
+def _not_allowed(kind: Kind, verb: str) -> MethodNotAllowed:
+    if not kind.custom:
+        return MethodNotAllowed("the server does not allow this method on the requested resource")
+    details = {"group": kind.group, "kind": kind.plural}
+    return MethodNotAllowed(f'{verb} is not supported on resources of kind "{kind.resource}"', details)
+
+
+def _deprecation(kind: Kind, version: Version) -> str:
+    """The warning of a deprecated version that does not bring one of its own."""
+    base = f"{kind.api_version(version.name)} {kind.kind} is deprecated"
+    newer = [other for other in kind.versions if not other.deprecated]
+    return f"{base}; use {kind.api_version(newer[0].name)} {kind.kind}" if newer else base

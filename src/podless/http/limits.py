@@ -1,0 +1,23 @@
+"""What one client may cost: sizes and times. Body size and its text are kube-apiserver's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one connection.
+
+    head: bytes of request line and headers. body: bytes of a request body. pipeline: requests that may wait behind
+    the one at work. buffer: bytes that may wait for a client that does not read, before it is cut off.
+    Times in seconds: head_time for a request's head, body_time for its body, idle_time between requests.
+    """
+
+    head: int = 256 * 1024
+    body: int = 3 * 1024 * 1024
+    pipeline: int = 32
+    buffer: int = 8 * 1024 * 1024
+    head_time: float = 30.0
+    body_time: float = 60.0
+    idle_time: float = 180.0

@@ -1,0 +1,95 @@
+"""A request as it came in, and the two kinds of answer: a whole one and a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol
+from urllib.parse import parse_qsl, unquote
+
+JSON = b"application/json"
+TEXT = b"text/plain; charset=utf-8"
+
+
+@lru_cache(maxsize=4096)
+def split_target(target: str) -> tuple[str, str]:
+    """The decoded path and the raw query of a request target."""
+    path, _, query = target.partition("?")
+    return (unquote(path) if "%" in path else path), query
+
+
+@lru_cache(maxsize=1024)
+def parse_query(query: str) -> dict[str, list[str]]:
+    """Query parameters in order; callers must not change the answer, which is shared."""
+    found: dict[str, list[str]] = {}
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+class Request:
+    """One request. headers: lower-case names, several fields of a name joined by commas. body: whole, within limits."""
+
+    __slots__ = ("body", "headers", "keep_alive", "method", "path", "peer", "query_text", "version")
+
+    def __init__(self, method: str, target: str, headers: dict[str, str], peer: str = "") -> None:
+        self.method = method
+        self.path, self.query_text = split_target(target)
+        self.headers = headers
+        self.body = b""
+        self.peer = peer
+        self.version = "1.1"
+        self.keep_alive = True
+
+    @property
+    def query(self) -> dict[str, list[str]]:
+        """The query parameters; shared, not to be changed."""
+        return parse_query(self.query_text) if self.query_text else {}
+
+
+class Response:
+    """A whole answer. chunks: the body in pieces that are sent as they are."""
+
+    __slots__ = ("chunks", "headers", "media", "status")
+
+    def __init__(
+        self,
+        status: int,
+        chunks: Sequence[bytes] = (),
+        media: bytes = JSON,
+        headers: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.status = status
+        self.chunks = chunks
+        self.media = media
+        self.headers = headers
+
+
+class Sink(Protocol):
+    """Where a stream writes to; False means that the client is gone or too slow and was cut off."""
+
+    def send(self, data: bytes) -> bool:
+        """Send one piece."""
+
+    def end(self) -> None:
+        """End the answer in order."""
+
+
+class Stream:
+    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it."""
+
+    __slots__ = ("headers", "media", "start")
+
+    def __init__(
+        self,
+        start: Callable[[Sink], Callable[[], None]],
+        media: bytes = JSON,
+        headers: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.start = start
+        self.media = media
+        self.headers = headers
+
+
+Answer = Response | Stream
+Handler = Callable[[Request], Any]  # an Answer, or a coroutine that gives one

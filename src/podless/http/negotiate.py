@@ -1,0 +1,148 @@
+"""Which form an answer takes: the Accept header against what is offered.
+
+Source: content negotiation as a real server does it, recorded in the negotiation and table scenarios.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from podless.meta.errors import NotAcceptable, UnsupportedMediaType
+
+JSON = "application/json"
+YAML = "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+OFFERED = (JSON, YAML, PROTOBUF)
+_TRANSFORMS = {
+    ("Table", "meta.k8s.io", "v1"),
+    ("Table", "meta.k8s.io", "v1beta1"),
+    ("PartialObjectMetadata", "meta.k8s.io", "v1"),
+    ("PartialObjectMetadata", "meta.k8s.io", "v1beta1"),
+    ("PartialObjectMetadataList", "meta.k8s.io", "v1"),
+    ("PartialObjectMetadataList", "meta.k8s.io", "v1beta1"),
+}
+DISCOVERY = ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
+
+
+class Form(NamedTuple):
+    """The form of an answer. target: "" for the object itself, or Table ...; version: of meta.k8s.io."""
+
+    media: str = JSON
+    target: str = ""
+    version: str = ""
+    pretty: bool = False
+
+
+class _Clause(NamedTuple):
+    quality: float
+    kind: str
+    subtype: str
+    parameters: dict[str, str]
+
+
+def _clauses(accept: str) -> list[_Clause]:
+    """The clauses of an Accept header, best first: by quality, then by how exact they are, then as they came."""
+    clauses = []
+    for part in accept.split(","):
+        media, *fields = (piece.strip() for piece in part.split(";"))
+        kind, _, subtype = media.partition("/")
+        if not subtype and media == "*":
+            subtype = "*"
+        parameters, quality = {}, 1.0
+        for text in fields:
+            name, _, value = text.partition("=")
+            if name.strip() == "q":
+                try:
+                    quality = float(value)
+                except ValueError:
+                    quality = 1.0
+            else:
+                parameters[name.strip()] = value.strip()
+        clauses.append(_Clause(quality, kind, subtype, parameters))
+    clauses.sort(key=lambda clause: (-clause.quality, clause.kind == "*", clause.subtype == "*"))
+    return clauses
+
+
+def _transform(clause: _Clause, allowed: frozenset[tuple[str, str, str]]) -> tuple[str, str] | None:
+    """What the clause wants the object turned into: ("", "") for nothing, None where that is not offered."""
+    parameters = clause.parameters
+    target = parameters.get("as", "")
+    if not target:
+        return "", ""
+    wanted = (target, parameters.get("g", ""), parameters.get("v", ""))
+    return (target, wanted[2]) if wanted in allowed else None
+
+
+_RESOURCE = frozenset(_TRANSFORMS)
+_AGGREGATED = frozenset({DISCOVERY})
+_PLAIN: frozenset[tuple[str, str, str]] = frozenset()
+
+
+@lru_cache(maxsize=1024)
+def choose(accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...]) -> Form | None:
+    """The form that an Accept header asks for, or None where nothing offered will do."""
+    if not accept.strip():
+        return Form(offered[0])
+    for clause in _clauses(accept):
+        transform = _transform(clause, allowed)
+        if transform is None:
+            continue
+        for media in offered:
+            kind, _, subtype = media.partition("/")
+            if clause.kind in (kind, "*") and clause.subtype in (subtype, "*"):
+                pretty = clause.parameters.get("pretty") == "1"
+                return Form(media, transform[0], transform[1], pretty)
+    return None
+
+
+def of_resource(accept: str, *, watch: bool = False) -> Form:
+    """The form of an answer about objects. Raises NotAcceptable."""
+    form = choose(accept, _RESOURCE, (JSON,) if watch else (JSON, YAML))
+    if form is None:
+        raise NotAcceptable(_refusal((JSON, PROTOBUF), ";stream=watch") if watch else _refusal(OFFERED))
+    return form
+
+
+def of_builtin(accept: str) -> Form:
+    """The form of an answer about objects of a built-in kind. Raises NotAcceptable with that kind's own text."""
+    form = choose(accept, _RESOURCE, (JSON, YAML))
+    if form is None:
+        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(OFFERED)}"
+        raise NotAcceptable(text, {})
+    return form
+
+
+def of_discovery(accept: str, *, aggregated: bool) -> Form:
+    """The form of a discovery document. Raises NotAcceptable."""
+    form = choose(accept, _AGGREGATED if aggregated else _PLAIN, (JSON, YAML))
+    if form is None:
+        raise NotAcceptable(_refusal(OFFERED))
+    return form
+
+
+def of_error(accept: str) -> Form:
+    """The form of an error: YAML for those who ask for it, else JSON."""
+    form = choose(accept, _RESOURCE, (JSON, YAML))
+    return Form(YAML if form is not None and form.media == YAML else JSON)
+
+
+def _refusal(offered: tuple[str, ...], suffix: str = "") -> str:
+    return "only the following media types are accepted: " + ", ".join(media + suffix for media in offered)
+
+
+def content_type(header: str) -> str:
+    """The media type of a Content-Type header, without its parameters."""
+    return header.partition(";")[0].strip()
+
+
+def body_type(header: str) -> str:
+    """JSON or YAML: the form of a request body; none said means JSON. Raises UnsupportedMediaType."""
+    media = content_type(header)
+    if media in ("", JSON):
+        return JSON
+    if media == YAML:
+        return YAML
+    raise UnsupportedMediaType(
+        f"the body of the request was in an unknown format - accepted media types include: {', '.join(OFFERED)}"
+    )

@@ -1,0 +1,116 @@
+"""What a verb answers to bytes in the form that the client asked for: stored bytes go out as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from podless.http.message import Response
+from podless.http.negotiate import YAML, Form
+from podless.kinds import view
+from podless.meta import codec
+from podless.meta.errors import Internal, NotAcceptable
+from podless.publish import table
+from podless.verbs.call import Call, Document, Many, Outcome, Single
+
+Object = dict[str, Any]
+
+_COMMA = b","
+
+
+def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[str, str]]) -> Response:
+    """The answer of a verb. Raises NotAcceptable or BadRequest for forms that do not fit it."""
+    if isinstance(outcome, Document):
+        body, code = _document(call, outcome, form), outcome.code
+    elif isinstance(outcome, Single):
+        body, code = _single(call, outcome, form), outcome.code
+    else:
+        body, code = _many(call, outcome, form), 200
+    if form.media == YAML:
+        body = [codec.encode_yaml(codec.decode_json(b"".join(body)))]
+    elif form.pretty:
+        body = [pretty(codec.decode_json(b"".join(body)))]
+    return Response(code, body, form.media.encode(), headers)
+
+
+def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:
+    if form.target and outcome.obj.get("kind") == "Scale":
+        return [codec.encode(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
+    return [codec.encode(outcome.obj)]
+
+
+def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
+    if not form.target and outcome.entry is not None:
+        return [view.body(call.kind, call.version, outcome.entry)]
+    if outcome.entry is not None:
+        obj = view.load(call.kind, call.version, outcome.entry)
+    else:
+        obj = outcome.obj or {}
+    if not form.target:
+        return [codec.encode(obj) if call.kind.rules.ordered else codec.encode_sorted(obj)]
+    if form.target == "PartialObjectMetadataList":
+        raise Internal("content is not a list")
+    if form.target == "PartialObjectMetadata":
+        return [codec.encode(table.partial(obj, form.version))]
+    revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
+    return [codec.encode(_transform(call, [obj], revision, form))]
+
+
+def _many(call: Call, page: Many, form: Form) -> list[bytes]:
+    if form.target:
+        return [codec.encode(_list_transform(call, page, form))]
+    kind, version = call.kind, call.version
+    items = _COMMA.join([view.item(kind, version, entry) for entry in page.entries])
+    api_version = kind.api_version(version.name)
+    if kind.rules.ordered:
+        meta = codec.encode(list_meta(page))
+        head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
+        return [head, meta, b',"items":[', items, b"]}"]
+    meta = codec.encode_sorted({"continue": ""} | list_meta(page))
+    head = f'{{"apiVersion":"{api_version}","items":['.encode()
+    return [head, items, f'],"kind":"{kind.list_kind}","metadata":'.encode(), meta, b"}"]
+
+
+def pretty(obj: Any) -> bytes:
+    """JSON for people."""
+    return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
+
+
+def list_meta(page: Many) -> Object:
+    """A list's metadata, in the field order of ListMeta."""
+    meta: Object = {"resourceVersion": str(page.revision)}
+    if page.token:
+        meta["continue"] = page.token
+    if page.remaining is not None:
+        meta["remainingItemCount"] = page.remaining
+    return meta
+
+
+def _list_transform(call: Call, page: Many, form: Form) -> Object:
+    if form.target == "PartialObjectMetadata":
+        go = "*unstructured.UnstructuredList" if call.kind.custom else f"*v1.{call.kind.list_kind}"
+        raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
+    objects = [view.load(call.kind, call.version, entry) for entry in page.entries]
+    if form.target == "PartialObjectMetadataList":
+        return {
+            "kind": "PartialObjectMetadataList",
+            "apiVersion": f"meta.k8s.io/{form.version}",
+            "metadata": list_meta(page),
+            "items": [table.partial(obj, form.version) for obj in objects] or None,
+        }
+    return _transform(call, objects, list_meta(page), form)
+
+
+def include(call: Call) -> str:
+    """What comes with a table's rows. Raises BadRequest."""
+    values = call.query.get("includeObject")
+    return table.check_include(values[0] if values else "")
+
+
+def _transform(call: Call, objects: list[Object], meta: Object, form: Form, *, scale: bool = False) -> Object:
+    if scale and form.target == "PartialObjectMetadata":
+        return table.partial(objects[0], form.version)
+    layout = table.SCALE if scale else table.layout(call.kind, call.version)
+    return table.table(layout, objects, meta, include(call), form.version)

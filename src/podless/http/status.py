@@ -1,0 +1,60 @@
+"""Exceptions to answers: the only place where an error becomes bytes."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from typing import Any
+
+from podless.http import negotiate
+from podless.http.message import JSON, TEXT, Response
+from podless.meta import codec
+from podless.meta.errors import APIError, PageNotFound, TooManyRequests
+from podless.store import StoreError
+
+log = logging.getLogger("podless")
+
+_REASONS = {400: "BadRequest", 413: "RequestEntityTooLarge", 431: "RequestHeaderFieldsTooLarge"}
+
+
+def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str]] | None = None) -> Response:
+    """A Status or another small document, as YAML for those who ask for it."""
+    if negotiate.of_error(accept).media == negotiate.YAML:
+        return Response(code, [codec.encode_yaml(obj)], negotiate.YAML.encode(), headers or ())
+    return Response(code, [codec.encode(obj)], JSON, headers or ())
+
+
+def render(error: Exception, accept: str = "") -> Response:
+    """The answer to a request that failed."""
+    if isinstance(error, PageNotFound):
+        return Response(404, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
+    if isinstance(error, APIError):
+        headers = [("Retry-After", "1")] if isinstance(error, TooManyRequests) else []
+        details = error.details or {}
+        if "retryAfterSeconds" in details:
+            headers = [("Retry-After", str(details["retryAfterSeconds"]))]
+        return document(error.status(), error.code, accept, headers)
+    if isinstance(error, StoreError):
+        log.error("%s", error)
+        failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
+        return document(failure.status(), 500, accept)
+    log.error("a request failed: %s", "".join(traceback.format_exception(error)))
+    unknown = APIError("Internal error occurred: see the server's log")
+    return document(unknown.status(), 500, accept)
+
+
+def refuse(code: int, text: str) -> Response:
+    """The answer to bytes that never became a request."""
+    error = APIError(text)
+    error.code, error.reason = code, _REASONS.get(code, "BadRequest")
+    return document(error.status(), code)
+
+
+def warning_headers(warnings: list[str]) -> list[tuple[str, str]]:
+    """Warning headers, each text once, quoted as RFC 7234 wants it."""
+    found = []
+    for text in dict.fromkeys(warnings):
+        safe = "".join(char if char.isprintable() else " " for char in text)
+        quoted = safe.replace("\\", "\\\\").replace('"', '\\"')
+        found.append(("Warning", f'299 - "{quoted}"'))
+    return found

@@ -1,0 +1,145 @@
+"""A watch as a stream of JSON lines: events are rendered once for each form and shared by all who want it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from podless.http.message import Sink, Stream
+from podless.http.negotiate import Form
+from podless.http.render import include
+from podless.kinds import view
+from podless.kinds.kind import Kind, Version
+from podless.meta import codec
+from podless.publish import table
+from podless.verbs.call import API, Call
+from podless.verbs.watch import Seen, Watch
+
+Object = dict[str, Any]
+
+_BOOKMARK_EVERY = 60.0  # seconds
+_BOOKMARK_BEFORE_END = 2.0  # seconds
+_DEFAULT_TIME = (1800, 3600)  # seconds; a watch with no timeoutSeconds ends somewhere in between
+_TOGETHER = 512  # initial events that are handed over as one piece
+
+
+class WatchStream:
+    """Sends what a watch sees to one client."""
+
+    def __init__(self, api: API, call: Call, watch: Watch, form: Form) -> None:
+        self._api = api
+        self._call = call
+        self._watch = watch
+        self._form = form
+        self._include = include(call) if form.target == "Table" else ""
+        self._columns_sent = False
+        self._sink: Sink
+        self._timers: list[asyncio.TimerHandle] = []
+        self._loop = asyncio.get_running_loop()
+
+    def stream(self, headers: Sequence[tuple[str, str]]) -> Stream:
+        """The answer for the connection."""
+        return Stream(self._start, headers=headers)
+
+    def _start(self, sink: Sink) -> Callable[[], None]:
+        self._sink = sink
+        watch = self._watch
+        initial, watch.initial = watch.initial, []
+        for start in range(0, len(initial), _TOGETHER):
+            if not self._send(initial[start : start + _TOGETHER]):
+                return watch.stop
+        if watch.bookmark_after:
+            self._bookmark({"k8s.io/initial-events-end": "true"})
+        watch.start(self._send, self._end)
+        seconds = watch.options.timeout
+        time = float(seconds) if seconds else random.uniform(*_DEFAULT_TIME)
+        self._timers.append(self._loop.call_later(time, self._end))
+        if watch.options.bookmarks:
+            if time > _BOOKMARK_BEFORE_END:
+                self._timers.append(self._loop.call_later(time - _BOOKMARK_BEFORE_END, self._bookmark))
+            self._timers.append(self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks))
+        return self._stop
+
+    def _stop(self) -> None:
+        self._watch.stop()
+        for timer in self._timers:
+            timer.cancel()
+
+    def _end(self) -> None:
+        self._stop()
+        self._sink.end()
+
+    def _bookmarks(self) -> None:
+        if self._bookmark():
+            self._timers[-1] = self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks)
+
+    def _bookmark(self, annotations: dict[str, str] | None = None) -> bool:
+        call = self._call
+        metadata: dict[str, Any] = {"annotations": annotations} if annotations else {}
+        metadata["resourceVersion"] = str(self._watch.revision)
+        obj = {"apiVersion": call.api_version, "kind": call.kind.kind, "metadata": metadata}
+        if self._form.target == "PartialObjectMetadata":
+            obj |= {"apiVersion": f"meta.k8s.io/{self._form.version}", "kind": "PartialObjectMetadata"}
+        elif self._form.target == "Table":
+            return self._sink.send(self._table_line("BOOKMARK", obj))
+        return self._sink.send(_line(b"BOOKMARK", codec.encode(obj)))
+
+    def _layout(self) -> table.Layout:
+        return table.layout(self._call.kind, self._call.version)
+
+    def _send(self, seen: Sequence[Seen]) -> bool:
+        # the kind may have changed since the watch began
+        found = self._api.registry.find(self._call.kind.group, self._call.version.name, self._call.kind.plural)
+        if found is None:
+            found = self._call.kind, self._call.version
+        kind, version = found
+        render = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadataList": _partial}.get(
+            self._form.target
+        )
+        if render is None:
+            self._call.kind, self._call.version = kind, version
+            data = b"".join([self._table_line(item.type, view.load(kind, version, item.entry)) for item in seen])
+        else:
+            data = b"".join([render(kind, version, self._form, item) for item in seen])
+        return self._sink.send(data)
+
+    def _table_line(self, type_: str, obj: Object) -> bytes:
+        revision = {"resourceVersion": obj["metadata"]["resourceVersion"]}
+        headed = not self._columns_sent
+        self._columns_sent = True
+        row = table.encode_row(self._layout(), obj, self._include, self._form.version)
+        return _line(
+            type_.encode(), table.encode_table(self._layout(), [row], revision, self._form.version, headed=headed)
+        )
+
+
+def _line(type_: bytes, obj: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (type_, obj)
+
+
+def _plain(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+    if item.event is None:
+        return _line(item.type.encode(), view.body(kind, version, item.entry))
+    key = (item.type, version.name, kind.changed)
+    line = item.event.frames.get(key)
+    if line is None:
+        line = item.event.frames[key] = _line(item.type.encode(), view.body(kind, version, item.entry))
+    return line
+
+
+def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+    key = (item.type, version.name, kind.changed, "partial", form.version)
+    line = item.event.frames.get(key) if item.event is not None else None
+    if line is None:
+        obj = table.partial(view.load(kind, version, item.entry), form.version)
+        line = _line(item.type.encode(), codec.encode(obj))
+        if item.event is not None:
+            item.event.frames[key] = line
+    return line
+
+
+def error_line(status: dict[str, Any]) -> bytes:
+    """The one event of a watch that cannot be carried out."""
+    return _line(b"ERROR", codec.encode(status))

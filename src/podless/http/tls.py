@@ -1,0 +1,172 @@
+"""The server's certificates: a CA and a server certificate of our own, made on the first start."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from podless.meta.files import write_file
+
+if TYPE_CHECKING:
+    from cryptography import x509
+
+_CA_TIME = timedelta(days=3650)
+_SERVER_TIME = timedelta(days=365)
+_RENEW = timedelta(days=30)
+_SKEW = timedelta(minutes=5)
+_NAMES = (
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+    "127.0.0.1",
+    "::1",
+)
+
+
+class BadCertificate(Exception):
+    """A certificate or key on disk cannot be used; the text is one clear line for a person."""
+
+
+class Certificates:
+    """The certificates in a folder: ca.crt, ca.key, server.crt and server.key."""
+
+    def __init__(self, folder: Path) -> None:
+        self.authority = folder / "ca.crt"
+        self._authority_key = folder / "ca.key"
+        self._server = folder / "server.crt"
+        self._server_key = folder / "server.key"
+
+    def ensure(self, names: Iterable[str]) -> None:
+        """Make what is missing, and a new server certificate where the old one ends soon or lacks a name.
+
+        Raises BadCertificate for what is there and damaged, OSError for a folder that cannot be written.
+        """
+        wanted = list(dict.fromkeys([*_NAMES, *names]))
+        if not (self.authority.exists() and self._authority_key.exists()):
+            self._make_authority()
+            self._make_server(wanted)
+        elif not (self._server.exists() and self._server_key.exists()) or self._stale(wanted):
+            self._make_server(wanted)
+
+    def context(self) -> ssl.SSLContext:
+        """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.set_alpn_protocols(["http/1.1"])
+        try:
+            context.load_cert_chain(self._server, self._server_key)
+        except (ssl.SSLError, OSError) as error:
+            raise BadCertificate(
+                f"{self._server}: not a certificate with the key {self._server_key} ({error})"
+            ) from None
+        return context
+
+    def _read(self, path: Path) -> x509.Certificate:
+        from cryptography import x509
+
+        try:
+            return x509.load_pem_x509_certificate(path.read_bytes())
+        except ValueError:
+            raise BadCertificate(f"{path}: not a certificate; remove it to have a new one made") from None
+
+    def _stale(self, wanted: list[str]) -> bool:
+        # reading a certificate needs the cryptography package, whose import takes longer than the rest of a start;
+        # the names it was made for stand beside it, and its age is that of the file
+        try:
+            made = self._server.stat().st_mtime
+            names = self._names_file().read_text().split()
+        except OSError:
+            return True
+        age = datetime.now(UTC) - datetime.fromtimestamp(made, UTC)
+        return age > _SERVER_TIME - _RENEW or not set(wanted) <= set(names)
+
+    def _names_file(self) -> Path:
+        return self._server.with_name("server.names")
+
+    def _make_authority(self) -> None:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = _name("podless-ca")
+        now = datetime.now(UTC)
+        usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - _SKEW)
+            .not_valid_after(now + _CA_TIME)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .add_extension(usage, critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        write_file(self._authority_key, _pem(key), 0o600)
+        write_file(self.authority, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
+
+    def _make_server(self, names: list[str]) -> None:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.x509.oid import ExtendedKeyUsageOID
+
+        authority = self._read(self.authority)
+        try:
+            signer = serialization.load_pem_private_key(self._authority_key.read_bytes(), None)
+        except ValueError:
+            raise BadCertificate(f"{self._authority_key}: not a private key") from None
+        if not isinstance(signer, ec.EllipticCurvePrivateKey):
+            raise BadCertificate(f"{self._authority_key}: not an EC key")
+        key = ec.generate_private_key(ec.SECP256R1())
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(_name("podless"))
+            .issuer_name(authority.subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - _SKEW)
+            .not_valid_after(now + _SERVER_TIME)
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(x509.SubjectAlternativeName([_alternative(name) for name in names]), critical=False)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+            .sign(signer, hashes.SHA256())
+        )
+        write_file(self._server_key, _pem(key), 0o600)
+        write_file(self._server, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
+        write_file(self._names_file(), "\n".join(names).encode(), 0o644)
+
+
+def _name(common: str) -> x509.Name:
+    from cryptography import x509
+    from cryptography.x509.oid import NameOID
+
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+
+
+def _alternative(name: str) -> x509.GeneralName:
+    from cryptography import x509
+
+    try:
+        return x509.IPAddress(ipaddress.ip_address(name))
+    except ValueError:
+        return x509.DNSName(name)
+
+
+def _pem(key: object) -> bytes:
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())

@@ -1,0 +1,64 @@
+"""ConfigMap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types import CONFIG_MAP
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_MOST = 1024 * 1024  # bytes of keys and values together
+
+
+class ConfigMapRules(TypedRules):
+    """Keys are file names, in one of the two maps; an immutable map stays as it is."""
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Keys and size."""
+        errors: list[FieldError] = []
+        data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
+        size = 0
+        for key, value in sorted(data.items()):
+            errors += [field.invalid(f"data[{key}]", key, text) for text in names.config_key(key)]
+            if key in binary:
+                errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
+            size += len(value.encode())
+        for key, value in sorted(binary.items()):
+            errors += [field.invalid(f"binaryData[{key}]", key, text) for text in names.config_key(key)]
+            size += len(value) * 3 // 4
+        if size > _MOST:
+            errors.append(field.too_long("", _MOST))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+        """What is immutable, then the rest."""
+        errors: list[FieldError] = []
+        if old.get("immutable"):
+            if not obj.get("immutable"):
+                errors.append(field.forbidden("immutable", "field is immutable when `immutable` is set"))
+            errors += [
+                field.forbidden(name, "field is immutable when `immutable` is set")
+                for name in ("data", "binaryData")
+                if obj.get(name) != old.get(name)
+            ]
+        return [*errors, *self.validate_create(kind, version, obj)]
+
+
+CONFIG_MAPS = Kind(
+    group="",
+    plural="configmaps",
+    kind="ConfigMap",
+    singular="configmap",
+    list_kind="ConfigMapList",
+    namespaced=True,
+    versions=(Version("v1"),),
+    storage_version="v1",
+    rules=ConfigMapRules(),
+    short_names=("cm",),
+    struct=CONFIG_MAP,
+    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+)

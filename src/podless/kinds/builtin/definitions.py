@@ -1,0 +1,93 @@
+"""CustomResourceDefinition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from podless.kinds import definition as rules
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
+from podless.meta import codec
+from podless.meta.field import FieldError
+
+_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+_PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+
+
+class DefinitionRules(TypedRules):
+    """Definitions are checked like any object, and end only when their objects have."""
+
+    generation = True
+    unconditional = False
+    grace = False
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Names and conversion that are derived from others."""
+        rules.defaults(obj)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """The status is the server's."""
+        rules.prepare_create(obj)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint; a new storage version is noted there."""
+        rules.prepare_update(obj, old)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Status and metadata may change, the spec may not."""
+        status = obj.pop("status", None)
+        obj["spec"] = old["spec"]
+        if status is not None:
+            obj["status"] = status
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """All rules of a new definition."""
+        return rules.validate_create(obj)
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+        """All rules of a changed one."""
+        return rules.validate_update(obj, old)
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+        """What a status must obey."""
+        return rules.validate_status_update(obj, old)
+
+    def prepare_delete(self, obj: Object) -> None:
+        """From now on the definition waits for its objects to be gone."""
+        metadata = obj["metadata"]
+        if "deletionTimestamp" in metadata:
+            return
+        held = metadata.get("finalizers") or []
+        if _CLEANUP not in held:
+            metadata["finalizers"] = [*held, _CLEANUP]
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, now)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Only the spec counts as a generation."""
+        return codec.encode_sorted(obj.get("spec")) != codec.encode_sorted(old.get("spec"))
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about a definition that is accepted."""
+        return rules.warnings(obj, old)
+
+
+DEFINITIONS = Kind(
+    group="apiextensions.k8s.io",
+    plural="customresourcedefinitions",
+    kind="CustomResourceDefinition",
+    singular="customresourcedefinition",
+    list_kind="CustomResourceDefinitionList",
+    namespaced=False,
+    versions=(Version("v1", status=True),),
+    storage_version="v1",
+    rules=DefinitionRules(),
+    short_names=("crd", "crds"),
+    categories=("api-extensions",),
+    struct=CUSTOM_RESOURCE_DEFINITION,
+    hash_version="v1beta1",
+    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+)

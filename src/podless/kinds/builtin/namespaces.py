@@ -1,0 +1,116 @@
+"""Namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types import NAMESPACE
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_LABEL = "kubernetes.io/metadata.name"
+_FINALIZER = "kubernetes"
+_STANDARD = (_FINALIZER,)
+_PROTECTED = ("default", "kube-system", "kube-public")
+
+
+class NamespaceRules(TypedRules):
+    """Namespaces carry their name as a label, and end in two stages."""
+
+    grace = False
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Namespaces are single DNS labels."""
+        return names.label_prefix(name) if prefix else names.label(name)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The label with the name; it always equals the name."""
+        metadata = obj["metadata"]
+        if metadata.get("name"):
+            metadata["labels"] = {**(metadata.get("labels") or {}), _LABEL: metadata["name"]}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Active, and held by the server until it is empty."""
+        spec = obj.pop("spec", None) or {}
+        obj.pop("status", None)
+        held = [*(spec.get("finalizers") or [])]
+        if _FINALIZER not in held:
+            held.append(_FINALIZER)
+        obj["spec"] = {"finalizers": held}
+        obj["status"] = {"phase": "Active"}
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """Finalizers and status have endpoints of their own."""
+        _keep(obj, old, "spec", "status")
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Only the status changes; metadata may."""
+        status = obj.pop("status", None)
+        _keep(obj, old, "spec")
+        if status is not None:
+            obj["status"] = status
+
+    def finalize(self, obj: Object, given: Object) -> None:
+        """Only the finalizers of the spec change."""
+        held = (given.get("spec") or {}).get("finalizers") or []
+        obj["spec"] = {"finalizers": held} if held else {}
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Finalizers are qualified names or the standard one."""
+        errors: list[FieldError] = []
+        for name in (obj.get("spec") or {}).get("finalizers") or []:
+            found = names.qualified_name(name)
+            errors += [field.invalid("spec.finalizers", name, text) for text in found]
+            if not found and "/" not in name and name not in _STANDARD:
+                detail = "name is neither a standard finalizer name nor is it fully qualified"
+                errors.append(field.invalid("spec.finalizers", name, detail))
+        return errors
+
+    def forbids_delete(self, obj: Object, dry_run: bool) -> str:
+        """Some namespaces have to stay."""
+        return "this namespace may not be deleted" if obj["metadata"]["name"] in _PROTECTED else ""
+
+    def prepare_delete(self, obj: Object) -> None:
+        """The first stage: nothing new may come in."""
+        obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+
+    def waits(self, obj: Object) -> bool:
+        """As long as anybody holds it, in metadata or spec."""
+        return bool(obj["metadata"].get("finalizers") or (obj.get("spec") or {}).get("finalizers"))
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """status.phase can be selected by, and the name under its old name."""
+        return {"status.phase": (obj.get("status") or {}).get("phase", ""), "name": obj["metadata"]["name"]}
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset({"status.phase", "name"})
+
+
+def _keep(obj: Object, old: Object, *parts: str) -> None:
+    """Put back parts of the old object, in their order."""
+    for name in parts:
+        obj.pop(name, None)
+    for name in parts:
+        if name in old:
+            obj[name] = old[name]
+
+
+NAMESPACES = Kind(
+    group="",
+    plural="namespaces",
+    kind="Namespace",
+    singular="namespace",
+    list_kind="NamespaceList",
+    namespaced=False,
+    versions=(Version("v1", status=True),),
+    storage_version="v1",
+    rules=NamespaceRules(),
+    short_names=("ns",),
+    struct=NAMESPACE,
+    more_subresources=("finalize",),
+    verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
+)

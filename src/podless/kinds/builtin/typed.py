@@ -1,0 +1,19 @@
+"""Rules of kinds that are described by a struct."""
+
+from __future__ import annotations
+
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object, Rules
+from podless.meta import structs
+
+
+class TypedRules(Rules):
+    """What the struct does not have is dropped; what has the wrong type is refused."""
+
+    def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+        """The object in the struct's field order."""
+        assert kind.struct is not None
+        decoded = structs.decode(kind.struct, obj, unknown)
+        metadata = decoded.pop("metadata", None) or {}
+        head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
+        return head | {name: value for name, value in decoded.items() if name not in head}

@@ -1,0 +1,83 @@
+"""A CustomResourceDefinition to the kind it defines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.kinds.custom import CustomRules
+from podless.kinds.kind import Column, Kind, Scale, Version, sort_versions
+
+_VERBS_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
+
+
+def condition(definition: dict[str, Any], name: str) -> bool:
+    """Whether a condition of the definition is true."""
+    conditions = definition.get("status", {}).get("conditions") or []
+    return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
+
+
+def compile_kind(definition: dict[str, Any], *, created: int, changed: int) -> Kind:
+    """The kind that a stored definition makes, with its served versions; schemas are compiled when they are used.
+
+    created, changed: the revisions of the definition's creation and of its latest change.
+    """
+    spec, metadata = definition["spec"], definition["metadata"]
+    names = spec["names"]
+    accepted = definition.get("status", {}).get("acceptedNames") or {}
+    accepted = accepted if accepted.get("kind") else names
+    versions = sort_versions([_version(version) for version in spec["versions"] if version.get("served")])
+    stored = next(version for version in spec["versions"] if version.get("storage"))
+    every = [_version(version) for version in spec["versions"]]
+    terminating = condition(definition, "Terminating")
+    kind = Kind(
+        group=spec["group"],
+        plural=names["plural"],
+        kind=accepted["kind"],
+        singular=accepted.get("singular") or accepted["kind"].lower(),
+        list_kind=accepted.get("listKind") or f"{accepted['kind']}List",
+        namespaced=spec["scope"] == "Namespaced",
+        versions=versions,
+        storage_version=stored["name"],
+        rules=CustomRules(every),
+        short_names=tuple(accepted.get("shortNames") or ()),
+        categories=tuple(accepted.get("categories") or ()),
+        uid=metadata["uid"],
+        created=created,
+        changed=changed,
+        terminating=terminating,
+        **({"verbs": _VERBS_TERMINATING} if terminating else {}),
+    )
+    # objects are stored in the storage version, served or not
+    kind.by_version.setdefault(stored["name"], _version(stored))
+    return kind
+
+
+def _version(given: dict[str, Any]) -> Version:
+    subresources = given.get("subresources") or {}
+    scale = subresources.get("scale")
+    columns = given.get("additionalPrinterColumns")
+    return Version(
+        name=given["name"],
+        schema=(given.get("schema") or {}).get("openAPIV3Schema"),
+        columns=tuple(map(_column, columns)) if columns else None,
+        status="status" in subresources,
+        scale=_scale(scale) if scale else None,
+        selectable=tuple(field["jsonPath"] for field in given.get("selectableFields") or ()),
+        deprecated=bool(given.get("deprecated")),
+        deprecation_warning=given.get("deprecationWarning") or "",
+    )
+
+
+def _column(given: dict[str, Any]) -> Column:
+    return Column(
+        name=given["name"],
+        type=given["type"],
+        json_path=given["jsonPath"],
+        format=given.get("format") or "",
+        description=given.get("description") or "",
+        priority=given.get("priority") or 0,
+    )
+
+
+def _scale(given: dict[str, Any]) -> Scale:
+    return Scale(given["specReplicasPath"], given["statusReplicasPath"], given.get("labelSelectorPath") or "")

@@ -1,0 +1,134 @@
+"""The rules of custom kinds: what their definition's schemas say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object, Rules
+from podless.meta import codec, objectmeta
+from podless.meta.field import FieldError
+from podless.schema import Schema
+
+
+class CustomRules(Rules):
+    """Rules of the kind behind one CustomResourceDefinition, compiled for each version on first use."""
+
+    generation = True
+    unconditional = False
+    ordered = False
+
+    def __init__(self, versions: Sequence[Version]) -> None:
+        self._versions = {version.name: version for version in versions}
+        self._schemas: dict[str, Schema] = {}
+
+    def schema(self, version: Version) -> Schema:
+        """The version's schema, compiled."""
+        known = self._schemas.get(version.name)
+        if known is None:
+            known = self._schemas[version.name] = Schema.compile(version.schema or {})
+        return known
+
+    def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+        """Metadata as ObjectMeta, the rest pruned by the version's schema."""
+        metadata = obj.get("metadata")
+        if metadata is None:
+            obj["metadata"] = {}
+        else:
+            obj["metadata"] = objectmeta.coerce(metadata, unknown)
+        if obj.get("apiVersion") == kind.api_version(version.name):
+            self.schema(version).prune(obj, unknown=unknown)
+        return obj
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Defaults and the rules for null."""
+        self.schema(version).default(obj)
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """Another version of the same fields: pruned and defaulted by that version's schema."""
+        obj["apiVersion"] = kind.api_version(version.name)
+        self.schema(version).normalize(obj)
+        return obj
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """With a status subresource only that writes the status."""
+        if version.status:
+            obj.pop("status", None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """With a status subresource only that writes the status."""
+        if version.status:
+            _keep_status(obj, old)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Only the status may change; nothing of metadata."""
+        status = obj.get("status")
+        resource_version = obj["metadata"].get("resourceVersion")
+        obj.clear()
+        obj.update(old)
+        obj["metadata"] = dict(old["metadata"])
+        if resource_version is not None:
+            obj["metadata"]["resourceVersion"] = resource_version
+        if status is None:
+            obj.pop("status", None)
+        else:
+            obj["status"] = status
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """What the schema says of a new object."""
+        return self.schema(version).validate(obj)
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+        """What the schema says of a changed object; what was wrong before and is unchanged may stay."""
+        return self.schema(version).validate(obj, old)
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+        """What the schema says of the status."""
+        return self.schema(version).status(obj, old)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Anything but metadata counts, and but the status where it has its own endpoint."""
+        apart = ("metadata", "status") if version.status else ("metadata",)
+        return _without(obj, apart) != _without(old, apart)
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The selectable fields that the definition names."""
+        return {path.lstrip("."): _text(_get(obj, path)) for path in version.selectable}
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """The names of the selectable fields."""
+        return frozenset(path.lstrip(".") for path in version.selectable)
+
+    @cached_property
+    def versions(self) -> tuple[Version, ...]:
+        """The versions that these rules are for."""
+        return tuple(self._versions.values())
+
+
+def _keep_status(obj: Object, old: Object) -> None:
+    if "status" in old:
+        obj["status"] = old["status"]
+    else:
+        obj.pop("status", None)
+
+
+def _without(obj: Object, apart: tuple[str, ...]) -> bytes:
+    return codec.encode_sorted({key: value for key, value in obj.items() if key not in apart})
+
+
+def _get(obj: Object, path: str) -> Any:
+    value: Any = obj
+    for name in path.strip(".").split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _text(value: Any) -> str:
+    """A field's value as a fieldSelector writes it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,24 @@
+"""CustomResourceDefinitions: what the server fills in, what they must obey, and what their status says.
+
+All functions take definitions that were decoded by the CUSTOM_RESOURCE_DEFINITION table.
+"""
+
+from podless.kinds.definition.fill import defaults, prepare_create, prepare_update
+from podless.kinds.definition.status import accepted_names, condition, is_true, set_approval, set_condition
+from podless.kinds.definition.validate import validate_create, validate_status_update, validate_update
+from podless.kinds.definition.warnings import warnings
+
+__all__ = [
+    "accepted_names",
+    "condition",
+    "defaults",
+    "is_true",
+    "prepare_create",
+    "prepare_update",
+    "set_approval",
+    "set_condition",
+    "validate_create",
+    "validate_status_update",
+    "validate_update",
+    "warnings",
+]

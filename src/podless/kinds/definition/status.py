@@ -1,0 +1,141 @@
+"""The status of a CustomResourceDefinition: its conditions, and which of its names it gets.
+
+Source: apiextensions-apiserver's naming and API approval controllers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from podless.kinds.definition.fill import NAMES_ORDER
+from podless.meta import gotext
+
+Object = dict[str, Any]
+
+APPROVAL = "api-approved.kubernetes.io"
+_PROTECTED = ("k8s.io", "kubernetes.io")
+_SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
+# state of the annotation -> status and reason of the condition
+_VERDICTS = {
+    "missing": ("False", "MissingAnnotation"),
+    "unapproved": ("False", "UnapprovedAnnotation"),
+    "approved": ("True", "ApprovedAnnotation"),
+    "invalid": ("False", "InvalidAnnotation"),
+}
+
+
+def condition(crd: Object, kind: str) -> Object | None:
+    """A condition of the definition, or None."""
+    found: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
+    return next((item for item in found if item["type"] == kind), None)
+
+
+def is_true(crd: Object, kind: str) -> bool:
+    """Whether a condition of the definition is there and true."""
+    found = condition(crd, kind)
+    return found is not None and found["status"] == "True"
+
+
+def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
+    """Adds or changes a condition; its lastTransitionTime (now, as RFC 3339) changes only with its status."""
+    fresh = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
+    known = condition(crd, kind)
+    if known is None:
+        holder = crd.setdefault("status", {})
+        holder["conditions"] = [*(holder.get("conditions") or []), fresh]
+        return
+    if known["status"] == status and known.get("lastTransitionTime"):
+        fresh["lastTransitionTime"] = known["lastTransitionTime"]
+    known.update(fresh)
+
+
+def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
+    """Which of its names a definition gets, and its NamesAccepted condition without a time.
+
+    others: the other definitions of the group; the names that they have been given are taken.
+    """
+    wanted, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
+    known = condition(crd, "NamesAccepted")
+    if known is not None and _ordered(wanted) == _ordered(held):
+        return _ordered(held), {key: known.get(key, "") for key in ("type", "status", "reason", "message")}
+    resources, kinds = _taken([crd, *others])
+    given = dict(held)
+    reason = message = ""
+    for field, taken in (
+        ("plural", resources),
+        ("singular", resources),
+        ("shortNames", resources),
+        ("kind", kinds),
+        ("listKind", kinds),
+    ):
+        conflicts = _conflicts(wanted.get(field), held.get(field), taken)
+        if conflicts:
+            reason = f"{field[0].upper()}{field[1:]}Conflict"
+            message = conflicts[0] if len(conflicts) == 1 else f"[{', '.join(conflicts)}]"
+        else:
+            given[field] = wanted.get(field)
+    given["categories"] = wanted.get("categories")
+    verdict = ("False", reason, message) if reason else ("True", "NoConflicts", "no conflicts found")
+    return _ordered(given), dict(zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True))
+
+
+def approval(crd: Object) -> tuple[str, str]:
+    """The state of the approval annotation ("" for a group that needs none) and what is to be said of it."""
+    group: str = crd["spec"]["group"]
+    if not any(group == domain or group.endswith(f".{domain}") for domain in _PROTECTED):
+        return "", ""
+    text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
+    must = f"protected groups must have approval annotation {gotext.quote(APPROVAL)}"
+    if not text:
+        return "missing", f"{must}, {_SEE}"
+    if text.startswith("unapproved"):
+        return "unapproved", f"not approved: {gotext.quote(text)}"
+    if _is_url(text):
+        return "approved", f"approved in {text}"
+    return "invalid", f'{must} with either a URL or a reason starting with "unapproved", {_SEE}'
+
+
+def set_approval(crd: Object, now: str) -> None:
+    """Sets the condition that says whether a definition in a protected group is approved."""
+    state, text = approval(crd)
+    if state:
+        set_condition(crd, "KubernetesAPIApprovalPolicyConformant", *_VERDICTS[state], text, now)
+
+
+def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
+    """The resource names and the kinds that definitions have been given."""
+    resources: set[str] = set()
+    kinds: set[str] = set()
+    for definition in definitions:
+        names = (definition.get("status") or {}).get("acceptedNames") or {}
+        resources |= {names.get("plural", ""), names.get("singular", ""), *(names.get("shortNames") or ())}
+        kinds |= {names.get("kind", ""), names.get("listKind", "")}
+    return resources - {""}, kinds - {""}
+
+
+def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
+    """The texts for the wanted name or names that someone else has."""
+    asked, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
+    return [
+        f"{gotext.quote(name)} is already in use" for name in dict.fromkeys(asked) if name not in mine and name in taken
+    ]
+
+
+def _ordered(names: Object) -> Object:
+    """Names in the order of the wire; plural and kind are there even when they are empty."""
+    out = {name: names[name] for name in NAMES_ORDER if names.get(name)}
+    full = {"plural": "", "kind": ""} | out
+    return {name: full[name] for name in NAMES_ORDER if name in full}
+
+
+def _is_url(text: str) -> bool:
+    """Whether Go's url.ParseRequestURI finds a scheme and a host."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    odd = any(char < " " or char == "\x7f" for char in text) or " " in parts.netloc
+    return bool(parts.scheme and parts.netloc) and not odd

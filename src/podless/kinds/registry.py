@@ -1,0 +1,76 @@
+"""The kinds that are served now. A change is in force for the next request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.kinds.kind import Kind, Version
+
+
+class Registry:
+    """All live kinds, and the definitions that wait to be served.
+
+    generation grows with every change, for those who keep something that depends on the kinds.
+    """
+
+    def __init__(self) -> None:
+        self.generation = 0
+        self._kinds: dict[tuple[str, str], Kind] = {}
+        self._waiting: dict[tuple[str, str], Kind] = {}
+        self._routes: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
+
+    def put(self, kind: Kind) -> None:
+        """Serve a kind, in place of an earlier one of its group and plural."""
+        self.remove(kind.group, kind.plural)
+        self._kinds[kind.group, kind.plural] = kind
+        for version in kind.versions:
+            self._routes[kind.group, version.name, kind.plural] = kind, version
+        self.generation += 1
+
+    def wait(self, kind: Kind) -> None:
+        """Know of a kind that is not served yet: its versions count for the group's discovery document."""
+        self.remove(kind.group, kind.plural)
+        self._waiting[kind.group, kind.plural] = kind
+        self.generation += 1
+
+    def remove(self, group: str, plural: str) -> None:
+        """Serve it no longer."""
+        self._waiting.pop((group, plural), None)
+        kind = self._kinds.pop((group, plural), None)
+        if kind is not None:
+            for version in kind.versions:
+                self._routes.pop((group, version.name, plural), None)
+        self.generation += 1
+
+    def find(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
+        """The kind and version behind a path."""
+        return self._routes.get((group, version, plural))
+
+    def get(self, group: str, plural: str) -> Kind | None:
+        """A served kind."""
+        return self._kinds.get((group, plural))
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(list(self._kinds.values()))
+
+    def builtin(self, group: str) -> bool:
+        """Whether a built-in kind is in the group: its error texts differ from those of custom groups."""
+        return any(kind.group == group and not kind.custom for kind in self._kinds.values())
+
+    def of_version(self, group: str, version: str) -> list[Kind]:
+        """The kinds served in one version of a group, in the order they came."""
+        return [
+            kind
+            for kind in self._kinds.values()
+            if kind.group == group and any(served.name == version for served in kind.versions)
+        ]
+
+    def versions(self, group: str, *, waiting: bool = True) -> list[str]:
+        """The versions of a group, in no order; those of definitions that wait included where asked."""
+        kinds = [*self._kinds.values(), *(self._waiting.values() if waiting else ())]
+        return list({version.name: None for kind in kinds if kind.group == group for version in kind.versions})
+
+    def groups(self) -> list[str]:
+        """All groups but the core one, in no order."""
+        kinds = [*self._kinds.values(), *self._waiting.values()]
+        return list({kind.group: None for kind in kinds if kind.group})

@@ -1,0 +1,19 @@
+"""The Go structs of the built-in kinds, as tables; field order is that of the wire."""
+
+from podless.kinds.types.apiextensions import CUSTOM_RESOURCE_DEFINITION
+from podless.kinds.types.autoscaling import SCALE
+from podless.kinds.types.core import CONFIG_MAP, NAMESPACE
+from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS
+from podless.meta.structs_meta import DELETE_OPTIONS, LIST_META, OBJECT_META, STATUS
+
+__all__ = [
+    "CONFIG_MAP",
+    "CUSTOM_RESOURCE_DEFINITION",
+    "DELETE_OPTIONS",
+    "JSON_SCHEMA_PROPS",
+    "LIST_META",
+    "NAMESPACE",
+    "OBJECT_META",
+    "SCALE",
+    "STATUS",
+]

@@ -1,0 +1,148 @@
+"""CustomResourceDefinition of apiextensions.k8s.io/v1."""
+
+from __future__ import annotations
+
+from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS
+from podless.meta.structs import BOOL, BYTES, INT32, INT64, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
+
+NAMES = Struct(
+    "CustomResourceDefinitionNames",
+    (
+        Field("plural", STRING, 1, always=True),
+        Field("singular", STRING, 2),
+        Field("shortNames", STRINGS, 3),
+        Field("kind", STRING, 4, always=True),
+        Field("listKind", STRING, 5),
+        Field("categories", STRINGS, 6),
+    ),
+)
+
+SERVICE_REFERENCE = Struct(
+    "ServiceReference",
+    (
+        Field("namespace", STRING, 1, always=True),
+        Field("name", STRING, 2, always=True),
+        Field("path", STRING, 3, pointer=True),
+        Field("port", INT32, 4, pointer=True),
+    ),
+)
+
+WEBHOOK_CLIENT_CONFIG = Struct(
+    "WebhookClientConfig",
+    (
+        Field("url", STRING, 3, pointer=True),
+        Field("service", SERVICE_REFERENCE, 1, pointer=True),
+        Field("caBundle", BYTES, 2),
+    ),
+)
+
+WEBHOOK_CONVERSION = Struct(
+    "WebhookConversion",
+    (
+        Field("clientConfig", WEBHOOK_CLIENT_CONFIG, 2, pointer=True),
+        Field("conversionReviewVersions", STRINGS, 3, always=True),
+    ),
+)
+
+CONVERSION = Struct(
+    "CustomResourceConversion",
+    (
+        Field("strategy", String("v1.ConversionStrategyType"), 1, always=True),
+        Field("webhook", WEBHOOK_CONVERSION, 2, pointer=True),
+    ),
+)
+
+SUBRESOURCE_STATUS = Struct("CustomResourceSubresourceStatus", ())
+
+SUBRESOURCE_SCALE = Struct(
+    "CustomResourceSubresourceScale",
+    (
+        Field("specReplicasPath", STRING, 1, always=True),
+        Field("statusReplicasPath", STRING, 2, always=True),
+        Field("labelSelectorPath", STRING, 3, pointer=True),
+    ),
+)
+
+SUBRESOURCES = Struct(
+    "CustomResourceSubresources",
+    (Field("status", SUBRESOURCE_STATUS, 1, pointer=True), Field("scale", SUBRESOURCE_SCALE, 2, pointer=True)),
+)
+
+COLUMN = Struct(
+    "CustomResourceColumnDefinition",
+    (
+        Field("name", STRING, 1, always=True),
+        Field("type", STRING, 2, always=True),
+        Field("format", STRING, 3),
+        Field("description", STRING, 4),
+        Field("priority", INT32, 5),
+        Field("jsonPath", STRING, 6, always=True),
+    ),
+)
+
+SELECTABLE_FIELD = Struct("SelectableField", (Field("jsonPath", STRING, 1, always=True),))
+
+VALIDATION = Struct(
+    "CustomResourceValidation",
+    (Field("openAPIV3Schema", JSON_SCHEMA_PROPS, 1, pointer=True),),
+)
+
+VERSION = Struct(
+    "CustomResourceDefinitionVersion",
+    (
+        Field("name", STRING, 1, always=True),
+        Field("served", BOOL, 2, always=True),
+        Field("storage", BOOL, 3, always=True),
+        Field("deprecated", BOOL, 7),
+        Field("deprecationWarning", STRING, 8, pointer=True),
+        Field("schema", VALIDATION, 4, pointer=True),
+        Field("subresources", SUBRESOURCES, 5, pointer=True),
+        Field("additionalPrinterColumns", ListOf(COLUMN), 6),
+        Field("selectableFields", ListOf(SELECTABLE_FIELD), 9),
+    ),
+)
+
+SPEC = Struct(
+    "CustomResourceDefinitionSpec",
+    (
+        Field("group", STRING, 1, always=True),
+        Field("names", NAMES, 3),
+        Field("scope", String("v1.ResourceScope"), 4, always=True),
+        Field("versions", ListOf(VERSION), 7, always=True),
+        Field("conversion", CONVERSION, 9, pointer=True),
+        Field("preserveUnknownFields", BOOL, 10),
+    ),
+)
+
+DEFINITION_CONDITION = Struct(
+    "CustomResourceDefinitionCondition",
+    (
+        Field("type", String("v1.CustomResourceDefinitionConditionType"), 1, always=True),
+        Field("status", String("v1.ConditionStatus"), 2, always=True),
+        Field("lastTransitionTime", TIME, 3, always=True),
+        Field("reason", STRING, 4),
+        Field("message", STRING, 5),
+        Field("observedGeneration", INT64, 6),
+    ),
+)
+
+DEFINITION_STATUS = Struct(
+    "CustomResourceDefinitionStatus",
+    (
+        Field("conditions", ListOf(DEFINITION_CONDITION), 1, always=True),
+        Field("acceptedNames", NAMES, 2),
+        Field("storedVersions", STRINGS, 3, always=True),
+        Field("observedGeneration", INT64, 4),
+    ),
+)
+
+CUSTOM_RESOURCE_DEFINITION = Struct(
+    "CustomResourceDefinition",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("spec", SPEC, 2),
+        Field("status", DEFINITION_STATUS, 3),
+    ),
+)

@@ -1,0 +1,20 @@
+"""Scale of autoscaling/v1: what the scale subresource reads and writes."""
+
+from __future__ import annotations
+
+from podless.meta.structs import INT32, STRING, Field, Struct
+from podless.meta.structs_meta import OBJECT_META, TYPE_META
+
+SCALE_SPEC = Struct("ScaleSpec", (Field("replicas", INT32, 1),))
+
+SCALE_STATUS = Struct("ScaleStatus", (Field("replicas", INT32, 1, always=True), Field("selector", STRING, 2)))
+
+SCALE = Struct(
+    "Scale",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("spec", SCALE_SPEC, 2),
+        Field("status", SCALE_STATUS, 3),
+    ),
+)

@@ -1,0 +1,45 @@
+"""The structs of the core group that are served here."""
+
+from __future__ import annotations
+
+from podless.meta.structs import BOOL, BYTES, STRING, TIME, Field, ListOf, MapOf, String, Struct
+from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
+
+NAMESPACE_CONDITION = Struct(
+    "NamespaceCondition",
+    (
+        Field("type", String("v1.NamespaceConditionType"), 1, always=True),
+        Field("status", String("v1.ConditionStatus"), 2, always=True),
+        Field("lastTransitionTime", TIME, 4, always=True),
+        Field("reason", STRING, 5),
+        Field("message", STRING, 6),
+    ),
+)
+
+NAMESPACE_SPEC = Struct("NamespaceSpec", (Field("finalizers", ListOf(String("v1.FinalizerName")), 1),))
+
+NAMESPACE_STATUS = Struct(
+    "NamespaceStatus",
+    (Field("phase", String("v1.NamespacePhase"), 1), Field("conditions", ListOf(NAMESPACE_CONDITION), 2)),
+)
+
+NAMESPACE = Struct(
+    "Namespace",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("spec", NAMESPACE_SPEC, 2),
+        Field("status", NAMESPACE_STATUS, 3),
+    ),
+)
+
+CONFIG_MAP = Struct(
+    "ConfigMap",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("immutable", BOOL, 4, pointer=True),
+        Field("data", STRING_MAP, 2),
+        Field("binaryData", MapOf(BYTES), 3),
+    ),
+)

@@ -1,0 +1,177 @@
+"""CustomResourceDefinitions come into force and go.
+
+`settle` runs after every write to a definition and before its answer, so that names are accepted, the kind is served
+and the status says so for the very next request. Taking a definition down may last; it goes on in the background.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from podless.cache.collection import Collection, Event
+from podless.cache.entry import Entry
+from podless.kinds import definition as rules
+from podless.kinds.compile import compile_kind, condition
+from podless.kinds.kind import Kind
+from podless.loops.write import amend, delete_all
+from podless.verbs import steps
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+_IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+_COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
+_INSTALLING = ("False", "Installing", "the initial names have been accepted")
+_ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
+_NOT_ACCEPTED = ("False", "NotAccepted", "not all names are accepted")
+
+
+class Definitions:
+    """Keeps the registry in step with the stored definitions."""
+
+    def __init__(self, api: API, kind: Kind) -> None:
+        self._api = api
+        self._kind = kind
+        self._collection: Collection = api.collection(kind)
+        self._dirty: dict[str, None] = {}
+        self._lock = asyncio.Lock()
+        self._teardowns: dict[str, asyncio.Task[None]] = {}
+
+    async def start(self) -> None:
+        """Serve what is stored."""
+        await self._collection.load()
+        self._collection.listen(self._note)
+        self._api.reactions[self._kind.prefix] = self.settle
+        self._dirty = {entry.key: None for entry in self._collection.under(self._kind.prefix)[0]}
+        await self.settle()
+
+    async def stop(self) -> None:
+        """End the work in the background; what is left is done at the next start."""
+        tasks = list(self._teardowns.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._dirty[event.key] = None
+
+    async def settle(self) -> None:
+        """Bring every changed definition into force."""
+        async with self._lock:
+            while self._dirty:
+                key = next(iter(self._dirty))
+                del self._dirty[key]
+                entry = self._collection.get(key)
+                if entry is None:
+                    self._forget(key)
+                else:
+                    await self._take(key, entry)
+
+    def _forget(self, key: str) -> None:
+        """The definition is gone: so are its endpoint and, for others of the group, its names."""
+        plural, _, group = key.removeprefix(self._kind.prefix).partition(".")
+        kind = self._api.registry.get(group, plural)
+        self._api.registry.remove(group, plural)
+        if kind is not None:
+            self._api.cache.drop(kind.prefix)
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            if entry.name.partition(".")[2] == group and not condition(entry.decode(), "NamesAccepted"):
+                self._dirty[entry.key] = None
+
+    async def _take(self, key: str, entry: Entry) -> None:
+        definition = entry.decode()
+        if "deletionTimestamp" in definition["metadata"]:
+            self._serve(definition, entry)
+            if CLEANUP in (definition["metadata"].get("finalizers") or ()) and key not in self._teardowns:
+                task = asyncio.get_running_loop().create_task(self._take_down(key))
+                self._teardowns[key] = task
+                task.add_done_callback(lambda _: self._teardowns.pop(key, None))
+            return
+        await self._accept(key, definition)
+        current = self._collection.get(key)
+        if current is not None:
+            self._serve(current.decode(), current)
+
+    async def _accept(self, key: str, definition: Object) -> None:
+        """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see."""
+        others = self._others(key, definition["spec"]["group"])
+        fresh = not condition(definition, "Established")
+        await amend(self._api, self._kind, key, lambda obj: self._name(obj, others))
+        if fresh:
+            await amend(self._api, self._kind, key, _establish)
+        self._dirty.pop(key, None)  # these writes are our own
+
+    def _others(self, key: str, group: str) -> list[Object]:
+        """The other definitions of the group."""
+        entries = self._collection.under(self._kind.prefix)[0]
+        return [e.decode() for e in entries if e.key != key and e.name.partition(".")[2] == group]
+
+    def _name(self, obj: Object, others: list[Object]) -> Object:
+        accepted, verdict = rules.accepted_names(obj, others)
+        status = obj.setdefault("status", {})
+        status["acceptedNames"] = accepted
+        now = steps.now()
+        rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
+        if not condition(obj, "Established"):
+            stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
+            rules.set_condition(obj, "Established", *stage, now)
+        rules.set_approval(obj, now)
+        return obj
+
+    def _serve(self, definition: Object, entry: Entry) -> None:
+        kind = compile_kind(definition, created=entry.created, changed=entry.revision)
+        if condition(definition, "Established"):
+            self._api.registry.put(kind)
+        else:
+            self._api.registry.wait(kind)
+
+    async def _take_down(self, key: str) -> None:
+        """Delete the objects, wait for those that are held, then let the definition go."""
+
+        def say(obj: Object) -> Object:
+            rules.set_condition(obj, "Terminating", *_IN_PROGRESS, steps.now())
+            return obj
+
+        entry = self._collection.get(key)
+        if entry is None:
+            return
+        await amend(self._api, self._kind, key, say)
+        plural, _, group = entry.name.partition(".")
+        kind = self._api.registry.get(group, plural)
+        if kind is not None:
+            await self._empty(kind)
+        await amend(self._api, self._kind, key, _release)
+        await self.settle()
+
+    async def _empty(self, kind: Kind) -> None:
+        collection = await self._api.loaded(kind)
+        changed = asyncio.Event()
+        leave = collection.listen(lambda _: changed.set())
+        try:
+            await delete_all(self._api, kind, collection.under(kind.prefix)[0])
+            while len(collection):
+                changed.clear()
+                await changed.wait()
+        finally:
+            leave()
+
+
+def _establish(obj: Object) -> Object:
+    if condition(obj, "NamesAccepted"):
+        rules.set_condition(obj, "Established", *_ESTABLISHED, steps.now())
+    return obj
+
+
+def _release(obj: Object) -> Object | None:
+    """Without our finalizer; None where nobody else holds the definition."""
+    metadata = obj["metadata"]
+    held = [name for name in metadata.get("finalizers") or [] if name != CLEANUP]
+    if not held:
+        return None
+    metadata["finalizers"] = held
+    rules.set_condition(obj, "Terminating", *_COMPLETED, steps.now())
+    return obj

@@ -1,0 +1,62 @@
+"""Writes that the server makes by itself: no request, no admission, the same store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.kinds.kind import Kind
+from podless.meta.errors import APIError
+from podless.store import Conflicted, Write
+from podless.verbs.call import API, Call
+from podless.verbs.delete import remove
+from podless.verbs.options import DeleteOptions
+
+Object = dict[str, Any]
+
+_TOGETHER = 256  # deletes that are under way at once; they share commits
+
+
+async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Object | None]) -> None:
+    """Change an object in place of a client: `change` gets it decoded and returns it, or None to delete it.
+
+    Made again where somebody writes in between; an object that is gone or does not change is left alone.
+    """
+    version = kind.by_version[kind.storage_version]
+    collection = await api.loaded(kind)
+    while (entry := collection.get(key)) is not None:
+        changed = change(view.load(kind, version, entry))
+        value, mark = view.encode(kind, changed) if changed is not None else (None, 0)
+        if value is not None and b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
+            return
+        try:
+            await api.store.commit(Write(key, value, mark, entry.revision))
+        except Conflicted:
+            continue
+        return
+
+
+async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
+    """Delete objects as a client would: those with finalizers are marked and wait."""
+    version = kind.versions[0] if kind.versions else kind.by_version[kind.storage_version]
+    collection = await api.loaded(kind)
+    options = DeleteOptions(False, "", "", "")
+
+    async def one(entry: Entry) -> None:
+        current: Entry | None = entry
+        while current is not None:
+            call = Call(kind, version, current.namespace, current.name)
+            try:
+                await remove(api, call, current, options)
+            except Conflicted:
+                current = collection.get(entry.key)
+            except APIError:
+                return
+            else:
+                return
+
+    for start in range(0, len(entries), _TOGETHER):
+        await asyncio.gather(*map(one, entries[start : start + _TOGETHER]))

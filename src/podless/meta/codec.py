@@ -1,0 +1,156 @@
+"""Objects from bytes and to bytes: JSON and YAML with the numbers, texts and errors of a Go server.
+
+Ordinary bodies go through orjson alone; what Go sees differently is noticed by cheap tests and read again by
+meta/jsontext.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+from podless.meta import gotext, jsontext, yamltext
+from podless.meta.jsontext import JSONError
+from podless.meta.yamltext import YAMLError
+
+__all__ = [
+    "JSONError",
+    "YAMLError",
+    "decode_json",
+    "decode_yaml",
+    "duplicate_fields",
+    "encode",
+    "encode_sorted",
+    "encode_yaml",
+    "hex_or_text",
+    "strict_text",
+]
+
+# Digits as 0, what makes a number a float as a point, all else as a blank: a float is then "0.", in a text or not.
+_SHAPES = bytes(48 if 48 <= code < 58 else 46 if code in b".eE" else 32 for code in range(256))
+_LONG = b"0" * 19
+_YAML_LINE = re.compile(r"line [0-9]+: key .* already set in map$", re.DOTALL)
+_MIN, _MAX = -(1 << 63), (1 << 63) - 1
+_SNIPPET = 30
+
+
+def decode_json(raw: bytes, duplicates: list[str] | None = None) -> Any:
+    """The value in a JSON text, numbers as Go re-encodes them: 1.0 is 1, 1e3 is 1000, integers past int64 are floats.
+
+    duplicates: takes a finding for each key given more than once (the last one counts): `duplicate field "spec.a"`.
+    Raises JSONError with Go's words.
+    """
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _read(raw, duplicates)
+    if duplicates is None and raw.count(b"{") + raw.count(b"[") <= jsontext.MAX_DEPTH:
+        pass
+    elif (again := _encoded(value)) is None or (
+        duplicates is not None and (raw.count(b":") != again.count(b":") or b"\\u003" in raw)
+    ):
+        return _read(raw, duplicates)
+    shapes = raw.translate(_SHAPES)
+    return _settle(value) if b"0." in shapes or _LONG in shapes else value
+
+
+def _read(raw: bytes, duplicates: list[str] | None) -> Any:
+    if duplicates is None:
+        return jsontext.parse(raw)
+    repeated: list[str] = []
+    value = jsontext.parse(raw, repeated)
+    duplicates += (f"duplicate field {gotext.quote(path)}" for path in repeated)
+    return value
+
+
+def _encoded(value: Any) -> bytes | None:
+    """The value as JSON, or None where it is nested deeper than can be taken.
+
+    A repeated key shows in this: its text has fewer colons than the body.
+    """
+    try:
+        return orjson.dumps([[[[value]]]])  # room for the lists and events that objects travel in
+    except TypeError:
+        return None
+
+
+def _settle(value: Any) -> Any:
+    """The value with its numbers as Go re-encodes them."""
+    top = [value]
+    rest: list[Any] = [top]
+    while rest:
+        holder = rest.pop()
+        for key, item in holder.items() if type(holder) is dict else enumerate(holder):
+            kind = type(item)
+            if kind is str:
+                continue
+            if kind is dict or kind is list:
+                rest.append(item)
+            elif kind is float or (kind is int and not _MIN <= item <= _MAX):
+                holder[key] = jsontext.settle(item)
+    return top[0]
+
+
+def duplicate_fields(raw: bytes) -> list[str]:
+    """The paths of the keys that a JSON text gives more than once, in the order of the text: spec.l[1].k.
+
+    A path comes once, and a hundred at most. Source: the strict decoder in sigs.k8s.io/json. Raises JSONError.
+    """
+    repeated: list[str] = []
+    jsontext.parse(raw, repeated)
+    return repeated
+
+
+def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
+    """The value in the first document of a YAML text, as sigs.k8s.io/yaml makes JSON of it.
+
+    duplicates: takes a finding for each key given more than once (the last one counts), such as
+    `line 7: key "num" already set in map`. Raises YAMLError.
+    """
+    return yamltext.parse(raw, duplicates)
+
+
+def strict_text(findings: list[str]) -> str:
+    """Findings in the one text that a Strict refusal makes of them: those about YAML lines together, as one error."""
+    lines = [finding for finding in findings if _YAML_LINE.match(finding)]
+    rest = [finding for finding in findings if not _YAML_LINE.match(finding)]
+    return ", ".join(["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *rest] if lines else rest)
+
+
+def encode(value: Any) -> bytes:
+    """Compact JSON, keys in the order that they have."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return _plain(value, sort=False)
+
+
+def encode_sorted(value: Any) -> bytes:
+    """Compact JSON, keys sorted, as Go prints maps."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return _plain(value, sort=True)
+
+
+def _plain(value: Any, *, sort: bool) -> bytes:
+    """What orjson cannot encode: integers past 64 bits and halves of surrogate pairs."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort)
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def encode_yaml(value: Any) -> bytes:
+    """YAML as sigs.k8s.io/yaml prints it: keys sorted, lists not indented, quotes where needed, lines folded at 80."""
+    return yamltext.emit(value)
+
+
+def hex_or_text(raw: bytes) -> str:
+    """The part of a body that an error message shows: what looks like an object as text, all else in hexadecimal."""
+    if not raw:
+        return "<empty>"
+    shown = raw[:_SNIPPET]
+    text = jsontext.utf8(shown) if raw[0] == ord("{") else shown.hex()
+    return f"{text} ..." if len(raw) > _SNIPPET else text

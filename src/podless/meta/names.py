@@ -1,0 +1,169 @@
+"""The syntax of names: each check gives the texts of what is wrong with a value, none for a good one.
+
+Source: k8s.io/apimachinery's util/validation, api/validate/content and api/validation, as recorded. Lengths are those
+of the UTF-8 bytes; some texts say characters all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+# a check of an object's name; the flag says that it is a prefix to which more will be appended
+NameCheck = Callable[[str, bool], list[str]]
+
+_ALNUM = "consist of lower case alphanumeric characters"
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_KEY_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+)
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """A regular expression with the text for what does not match it. most: bytes that are allowed, 0 for any."""
+
+    rule: str
+    pattern: str
+    examples: tuple[str, ...]
+    most: int = 0
+    unit: str = "characters"
+
+    @cached_property
+    def matches(self) -> Callable[[str], object]:
+        """Whether a whole value is of this syntax."""
+        return re.compile(self.pattern).fullmatch
+
+    @cached_property
+    def text(self) -> str:
+        """What is said of a value that does not match."""
+        examples = " or ".join(f"'{example}', " for example in self.examples)
+        return f"{self.rule} (e.g. {examples}regex used for validation is '{self.pattern}')"
+
+    @property
+    def long(self) -> str:
+        """What is said of a value of too many bytes."""
+        return f"must be no more than {self.most} {self.unit}"
+
+    def check(self, value: str) -> list[str]:
+        """What is wrong with the value."""
+        errors = [self.long] if self.most and _size(value) > self.most else []
+        return errors if self.matches(value) else [*errors, self.text]
+
+
+_DNS_1123_LABEL = Syntax(
+    f"a lowercase RFC 1123 label must {_ALNUM} or '-', and must start and end with an alphanumeric character",
+    _LABEL,
+    ("my-name", "123-abc"),
+    63,
+)
+_SUBDOMAIN = Syntax(
+    f"a lowercase RFC 1123 subdomain must {_ALNUM}, '-' or '.', and must start and end with an alphanumeric character",
+    rf"{_LABEL}(\.{_LABEL})*",
+    ("example.com",),
+    253,
+)
+_SUBDOMAIN_PREFIX = Syntax(_SUBDOMAIN.rule, _SUBDOMAIN.pattern, _SUBDOMAIN.examples, 253, "bytes")
+_DNS_1035_LABEL = Syntax(
+    f"a DNS-1035 label must {_ALNUM} or '-', start with an alphabetic character,"
+    " and end with an alphanumeric character",
+    "[a-z]([-a-z0-9]*[a-z0-9])?",
+    ("my-name", "abc-123"),
+    63,
+)
+_KEY_NAME = Syntax(_KEY_RULE, _KEY, ("MyName", "my.name", "123-abc"), 63, "bytes")
+_LABEL_VALUE = Syntax(
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.',"
+    " and must start and end with an alphanumeric character",
+    f"({_KEY})?",
+    ("MyValue", "my_value", "12345"),
+    63,
+    "bytes",
+)
+_CONFIG_KEY = Syntax(
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+    "[-._a-zA-Z0-9]+",
+    ("key.name", "KEY_NAME", "key-name"),
+    253,
+)
+
+
+def label(value: str) -> list[str]:
+    """A label of RFC 1123: the names of namespaces."""
+    errors = _DNS_1123_LABEL.check(value)
+    if errors and errors[-1] == _DNS_1123_LABEL.text and _SUBDOMAIN.matches(value):
+        errors[-1] = "must not contain dots"
+    return errors
+
+
+def subdomain(value: str) -> list[str]:
+    """A subdomain of RFC 1123: the names of most objects, API groups."""
+    return _SUBDOMAIN.check(value)
+
+
+def label_1035(value: str) -> list[str]:
+    """A label of RFC 1035, which starts with a letter: plurals, versions, services."""
+    return _DNS_1035_LABEL.check(value)
+
+
+def qualified_name(value: str) -> list[str]:
+    """A label key: a name of 63 bytes, with an optional DNS subdomain and a slash before it."""
+    prefix, slash, name = value.rpartition("/")
+    if "/" in prefix:
+        form = "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+        return [f"a valid label key {_KEY_NAME.text} {form}"]
+    errors = []
+    if slash and not prefix:
+        errors.append("prefix part must be non-empty")
+    elif slash:
+        errors += [f"prefix part {text}" for text in _SUBDOMAIN_PREFIX.check(prefix)]
+    if not name:
+        errors.append("name part must be non-empty")
+    return errors + [f"name part {text}" for text in _KEY_NAME.check(name)]
+
+
+def label_value(value: str) -> list[str]:
+    """The value of a label."""
+    return _LABEL_VALUE.check(value)
+
+
+def config_key(value: str) -> list[str]:
+    """A key in the data of a ConfigMap or Secret."""
+    errors = _CONFIG_KEY.check(value)
+    if value in (".", ".."):
+        errors.append(f"must not be '{value}'")
+    elif value.startswith(".."):
+        errors.append("must not start with '..'")
+    return errors
+
+
+def subdomain_prefix(value: str) -> list[str]:
+    """A generateName for names that are subdomains."""
+    return subdomain(_masked(value))
+
+
+def label_prefix(value: str) -> list[str]:
+    """A generateName for names that are labels."""
+    return label(_masked(value))
+
+
+def path_segment(value: str) -> list[str]:
+    """What can be one segment of a URL's path: all that the names of RBAC's objects must be."""
+    return [f"may not be '{value}'"] if value in (".", "..") else path_prefix(value)
+
+
+def path_prefix(value: str) -> list[str]:
+    """A generateName for names that are path segments."""
+    return [f"may not contain '{char}'" for char in "/%" if char in value]
+
+
+def _masked(name: str) -> str:
+    """A prefix whose end is made to fit: a trailing dash is no fault when more follows."""
+    return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
+
+
+def _size(value: str) -> int:
+    return len(value) if value.isascii() else len(value.encode())

@@ -1,0 +1,240 @@
+"""Rules for the metadata of every object: what a create and an update may say, and what is warned of.
+
+The functions take metadata as `structs.decode(OBJECT_META, ...)` gives it and change nothing but what they say.
+Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded from 1.36.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from podless.meta import field, gotext, gvk, names, structs
+from podless.meta.field import FieldError
+from podless.meta.names import NameCheck
+from podless.meta.structs import DecodeError
+from podless.meta.structs_meta import OBJECT_META, OWNER_REFERENCE
+
+MOST_ANNOTATIONS = 256 * 1024
+MOST_MANAGER = 128
+MOST_SUBRESOURCE = 256
+
+ORPHAN = "orphan"
+FOREGROUND = "foregroundDeletion"
+# finalizers that need no domain
+STANDARD_FINALIZERS = frozenset({ORPHAN, FOREGROUND, "kubernetes"})
+
+NONNEGATIVE = "must be greater than or equal to 0"
+IMMUTABLE = "field is immutable"
+_IMMUTABLE_FIELDS = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_POINTERS = {"deletionTimestamp", "deletionGracePeriodSeconds", "creationTimestamp"}
+
+_DUPLICATES = (
+    ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+,"
+    " and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
+)
+_ADVICE = "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+
+
+def coerce(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
+    """The metadata of a custom object, decoded; its keys are to be sorted when it is stored.
+
+    A real server reads it from an encoding with sorted keys, which decides the order of unknown fields and which
+    mistake is reported. unknown: paths such as metadata.foo are appended. Raises DecodeError.
+    """
+    paths: list[str] = []
+    try:
+        out = structs.decode(OBJECT_META, value, paths)
+    except DecodeError:
+        paths.append("")
+    if paths:
+        paths.clear()
+        out = structs.decode(OBJECT_META, structs.canonical(value), paths)
+    if unknown is not None:
+        unknown.extend(f"metadata.{path}" for path in paths)
+    return out
+
+
+def validate(
+    meta: dict[str, Any], *, namespaced: bool, name_check: NameCheck, path: str = "metadata"
+) -> list[FieldError]:
+    """What is wrong with the metadata of a new object, whose name has been generated already."""
+    errors: list[FieldError] = []
+    prefix, name = meta.get("generateName"), meta.get("name")
+    if prefix:
+        errors += [field.invalid(f"{path}.generateName", prefix, text) for text in name_check(prefix, True)]
+    if name:
+        errors += [field.invalid(f"{path}.name", name, text) for text in name_check(name, False)]
+    else:
+        errors.append(field.required(f"{path}.name", "name or generateName is required"))
+    errors += _namespace(meta.get("namespace", ""), namespaced, f"{path}.namespace")
+    if meta.get("generation", 0) < 0:
+        errors.append(field.invalid(f"{path}.generation", meta["generation"], NONNEGATIVE))
+    errors += check_labels(meta.get("labels") or {}, f"{path}.labels")
+    errors += check_annotations(meta.get("annotations") or {}, f"{path}.annotations")
+    errors += check_owners(meta.get("ownerReferences") or [], f"{path}.ownerReferences")
+    errors += check_finalizers(meta.get("finalizers") or [], f"{path}.finalizers")
+    return errors + check_managed_fields(meta.get("managedFields") or [], f"{path}.managedFields")
+
+
+def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:
+    """What is wrong with the metadata of an object that replaces another.
+
+    A real server checks this once for every kind, together with `validate`, whose name_check is then
+    names.path_segment, and once more for the kind itself: it reports these causes twice.
+    """
+    errors: list[FieldError] = []
+    if old.get("deletionTimestamp") is not None:
+        errors += _no_new_finalizers(new.get("finalizers") or [], old.get("finalizers") or [], f"{path}.finalizers")
+    if not new.get("resourceVersion"):
+        errors.append(field.invalid(f"{path}.resourceVersion", "", "must be specified for an update"))
+    if new.get("generation", 0) < old.get("generation", 0):
+        errors.append(field.invalid(f"{path}.generation", new.get("generation", 0), "must not be decremented"))
+    for name in _IMMUTABLE_FIELDS:
+        empty = None if name in _POINTERS else ""
+        given = new.get(name, empty)
+        if given != old.get(name, empty):
+            errors.append(field.invalid(f"{path}.{name}", given, IMMUTABLE))
+    errors += check_labels(new.get("labels") or {}, f"{path}.labels")
+    errors += check_annotations(new.get("annotations") or {}, f"{path}.annotations")
+    errors += check_owners(new.get("ownerReferences") or [], f"{path}.ownerReferences")
+    return errors + check_managed_fields(new.get("managedFields") or [], f"{path}.managedFields")
+
+
+def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
+    """What is wrong with label keys and values."""
+    errors: list[FieldError] = []
+    for key, value in items.items():
+        errors += [field.invalid(path, key, text) for text in _key(key)]
+        errors += [field.invalid(path, value, text) for text in names.label_value(value)]
+    return errors
+
+
+def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
+    """What is wrong with annotation keys, whose case does not matter, and with the size of all of them."""
+    errors = [field.invalid(path, key, text) for key in items for text in _key(key.lower())]
+    if sum(len(key.encode()) + len(value.encode()) for key, value in items.items()) > MOST_ANNOTATIONS:
+        errors.append(field.too_long(path, MOST_ANNOTATIONS))
+    return errors
+
+
+def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError]:
+    """What is wrong with owner references; the paths have no index, as 1.36 has none."""
+    errors: list[FieldError] = []
+    controller = ""
+    for reference in references:
+        errors += _owner(reference, path)
+        if not reference.get("controller"):
+            continue
+        name = f"{reference['kind']}/{reference['name']}"
+        if controller:
+            text = (
+                "Only one reference can have Controller set to true."
+                f' Found "true" in references for {controller} and {name}'
+            )
+            whole = [structs.decode(OWNER_REFERENCE, item) for item in references]
+            errors.append(field.invalid(path, whole, text))
+        controller = controller or name
+    return errors
+
+
+def check_finalizers(items: list[str], path: str) -> list[FieldError]:
+    """What is wrong with finalizers."""
+    errors = [field.invalid(path, item, text) for item in items for text in _key(item)]
+    if ORPHAN in items and FOREGROUND in items:
+        errors.append(field.invalid(path, items, f"finalizer {ORPHAN} and {FOREGROUND} cannot be both set"))
+    return errors
+
+
+def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[FieldError]:
+    """What is wrong with managed fields as a client sends them."""
+    errors: list[FieldError] = []
+    for index, entry in enumerate(entries):
+        at = f"{path}[{index}]"
+        if entry.get("operation") not in ("Apply", "Update"):
+            text = "must be `Apply` or `Update`"
+            errors.append(field.invalid(f"{at}.operation", entry.get("operation", ""), text))
+        if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
+            errors.append(field.invalid(f"{at}.fieldsType", entry["fieldsType"], "must be `FieldsV1`"))
+        errors += check_field_manager(entry.get("manager", ""), f"{at}.manager")
+        if len(entry.get("subresource", "").encode()) > MOST_SUBRESOURCE:
+            errors.append(field.too_long(f"{at}.subresource", MOST_SUBRESOURCE))
+    return errors
+
+
+def check_field_manager(name: str, path: str) -> list[FieldError]:
+    """What is wrong with the name of a field manager."""
+    errors = [field.too_long(path, MOST_MANAGER)] if len(name.encode()) > MOST_MANAGER else []
+    place = 0
+    for char in name:
+        if not char.isprintable():
+            text = f"invalid character U+{ord(char):04X} (at position {place})"
+            errors.append(field.invalid(path, name, text))
+        place += len(char.encode())
+    return errors
+
+
+def finalizer_warnings(
+    meta: dict[str, Any], old: dict[str, Any] | None = None, path: str = "metadata.finalizers"
+) -> list[str]:
+    """Warnings for the finalizers that a write adds to a custom object; old: the metadata before it."""
+    warnings = []
+    for name in sorted(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ())):
+        warnings += [f"{path}: {gotext.quote(name)}: {text}" for text in _key(name)]
+        if "/" not in name and name not in STANDARD_FINALIZERS:
+            advice = _ADVICE.format(path=" including a path (/)" if "." in name else "")
+            warnings.append(f"{path}: {gotext.quote(name)}: {advice}")
+    return warnings
+
+
+def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[str]:
+    """Drops owner references that are there twice from the metadata; the warnings that are due."""
+    references = meta.get("ownerReferences") or []
+    kept: list[dict[str, Any]] = []
+    uids = []
+    for reference in references:
+        if reference in kept:
+            uids.append(reference["uid"])
+        else:
+            kept.append(reference)
+    if not uids:
+        return []
+    meta["ownerReferences"] = kept
+    when = " after mutating admission happens" if after_admission else ""
+    return [_DUPLICATES.format(when=when, uids=", ".join(uids))]
+
+
+@functools.lru_cache(maxsize=4096)
+def _key(key: str) -> tuple[str, ...]:
+    """The faults of a label key; few keys are used again and again."""
+    return tuple(names.qualified_name(key))
+
+
+def _namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
+    if not namespaced:
+        return [field.forbidden(path, "not allowed on this type")] if namespace else []
+    if not namespace:
+        return [field.required(path)]
+    return [field.invalid(path, namespace, text) for text in names.label(namespace)]
+
+
+def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:
+    given = gvk.parse_api_version(reference["apiVersion"])
+    errors = []
+    if given is None or not given.version:
+        errors.append(field.invalid(f"{path}.apiVersion", reference["apiVersion"], "version must not be empty"))
+    for name in ("kind", "name", "uid"):
+        if not reference[name]:
+            errors.append(field.invalid(f"{path}.{name}", "", "must not be empty"))
+    if given == ("", "v1") and reference["kind"] == "Event":
+        whole = structs.decode(OWNER_REFERENCE, reference)
+        errors.append(field.invalid(path, whole, "/v1, Kind=Event is disallowed from being an owner"))
+    return errors
+
+
+def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldError]:
+    extra = sorted(set(new) - set(old))
+    if not extra:
+        return []
+    text = "no new finalizers can be added if the object is being deleted, found new finalizers"
+    return [field.forbidden(path, f"{text} {gotext.strings(extra)}")]

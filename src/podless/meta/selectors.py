@@ -1,0 +1,331 @@
+"""Label and field selectors: their syntax, what they match, and what is said of a bad one.
+
+Source: k8s.io/apimachinery pkg/labels and pkg/fields, and the recorded refusals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from podless.meta import field, gotext, names
+from podless.meta.errors import BadRequest
+from podless.meta.field import FieldError
+
+_CACHED = 1024
+
+_TOKEN = re.compile(r"[ \t\r\n]*+(==|!=|[=!(),<>]|[^=!(),<>\x00 \t\r\n]++\x00?|)")
+_OPERATORS = {"in": "in", "notin": "notin", "=": "=", "==": "==", "!=": "!=", ">": "gt", "<": "lt"}
+_SYMBOLS = frozenset(("==", "=", "!=", "!", "(", ")", ",", "<", ">", ""))
+_INTEGER = re.compile(r"[-+]?[0-9]{1,30}")
+
+
+def _integer(text: str) -> int | None:
+    """A text as Go's ParseInt reads it for 64 bits; None where it does not."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    return value if -(1 << 63) <= value < 1 << 63 else None
+
+
+def _compares(labels: Mapping[str, str], key: str, values: tuple[str, ...], wanted: Callable[[int, int], bool]) -> bool:
+    given = _integer(labels.get(key, ""))
+    bound = _integer(values[0])
+    return given is not None and bound is not None and wanted(given, bound)
+
+
+_TESTS: dict[str, Callable[[Mapping[str, str], str, tuple[str, ...]], bool]] = {
+    "=": lambda labels, key, values: labels.get(key) == values[0],
+    "==": lambda labels, key, values: labels.get(key) == values[0],
+    "!=": lambda labels, key, values: labels.get(key) != values[0],
+    "in": lambda labels, key, values: labels.get(key) in values,
+    "notin": lambda labels, key, values: labels.get(key) not in values,
+    "exists": lambda labels, key, values: key in labels,
+    "!": lambda labels, key, values: key not in labels,
+    "gt": lambda labels, key, values: _compares(labels, key, values, int.__gt__),
+    "lt": lambda labels, key, values: _compares(labels, key, values, int.__lt__),
+}
+_PRINTED = {
+    "=": "{key}={values}",
+    "==": "{key}=={values}",
+    "!=": "{key}!={values}",
+    "in": "{key} in ({values})",
+    "notin": "{key} notin ({values})",
+    "exists": "{key}",
+    "!": "!{key}",
+    "gt": "{key}>{values}",
+    "lt": "{key}<{values}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One demand on one label. operator: a key of _TESTS; values: sorted, none for exists and !."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return _PRINTED[self.operator].format(key=self.key, values=",".join(self.values))
+
+
+@dataclass(frozen=True)
+class LabelSelector:
+    """Demands that labels must all fulfil, in the order of their keys. nothing: no labels at all fulfil them."""
+
+    requirements: tuple[Requirement, ...] = ()
+    nothing: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Whether everything matches."""
+        return not self.requirements and not self.nothing
+
+    @cached_property
+    def _tests(self) -> tuple[tuple[Callable[[Mapping[str, str], str, tuple[str, ...]], bool], Requirement], ...]:
+        return tuple((_TESTS[requirement.operator], requirement) for requirement in self.requirements)
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether an object with these labels is selected."""
+        return not self.nothing and all(test(labels, need.key, need.values) for test, need in self._tests)
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.requirements))
+
+
+EVERYTHING = LabelSelector()
+NOTHING = LabelSelector(nothing=True)
+
+
+@lru_cache(_CACHED)
+def parse_labels(text: str) -> LabelSelector:
+    """A labelSelector parameter: a=b, a!=b, a in (b,c), a notin (b), a, !a, a>1, a<1, with commas between.
+
+    Raises BadRequest.
+    """
+    return LabelSelector(_sorted(_Parser(text).requirements()))
+
+
+def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
+    """A LabelSelector object (matchLabels and matchExpressions); none selects nothing, an empty one everything.
+
+    Raises BadRequest.
+    """
+    if selector is None:
+        return NOTHING
+    operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
+    found = [_checked(key, "=", [value]) for key, value in (selector.get("matchLabels") or {}).items()]
+    for expression in selector.get("matchExpressions") or []:
+        operator = expression.get("operator", "")
+        if operator not in operators:
+            raise BadRequest(f"{gotext.quote(operator)} is not a valid label selector operator")
+        found.append(_checked(expression.get("key", ""), operators[operator], expression.get("values") or []))
+    return LabelSelector(_sorted(found))
+
+
+def _sorted(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
+    return tuple(sorted(requirements, key=lambda requirement: requirement.key))
+
+
+class _Parser:
+    """Reads a label selector token by token; `in` and `notin` are operators only where one can be."""
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[str] = []
+        pos = 0
+        while not self.tokens or self.tokens[-1]:
+            match = _TOKEN.match(text, pos)
+            self.tokens.append(match.group(1).rstrip("\x00") if match else "")
+            pos = match.end() if match else pos
+        self.pos = 0
+
+    def peek(self) -> str:
+        return self.tokens[self.pos]
+
+    def take(self) -> str:
+        self.pos += 1
+        return self.tokens[self.pos - 1]
+
+    def requirements(self) -> list[Requirement]:
+        found: list[Requirement] = []
+        while token := self.peek():
+            if token in _SYMBOLS and token != "!":
+                raise BadRequest(f"found '{token}', expected: !, identifier, or 'end of string'")
+            try:
+                found.append(self.requirement())
+            except _Fault as fault:
+                raise BadRequest(f"unable to parse requirement: {fault}") from None
+            behind = self.take()
+            if not behind:
+                break
+            if behind != ",":
+                raise BadRequest(f"found '{behind}', expected: ',' or 'end of string'")
+            if self.peek() in _SYMBOLS - {"!"}:
+                raise BadRequest(f"found '{self.peek()}', expected: identifier after ','")
+        return found
+
+    def requirement(self) -> Requirement:
+        key = self.take()
+        absent = key == "!"
+        if absent:
+            key = self.take()
+        if key in _SYMBOLS:
+            raise _Fault(f"found '{key}', expected: identifier")
+        if faults := names.qualified_name(key):
+            raise _Fault(str(field.invalid("<nil>", key, "; ".join(faults))))
+        if absent:
+            return _require(key, "!", [])
+        if self.peek() in ("", ","):
+            return _require(key, "exists", [])
+        token = self.take()
+        if token not in _OPERATORS:
+            raise _Fault(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
+        operator = _OPERATORS[token]
+        return _require(key, operator, self.values() if operator in ("in", "notin") else [self.value()])
+
+    def value(self) -> str:
+        if self.peek() in ("", ","):
+            return ""
+        token = self.take()
+        if token in _SYMBOLS:
+            raise _Fault(f"found '{token}', expected: identifier")
+        return token
+
+    def values(self) -> list[str]:
+        token = self.take()
+        if token != "(":
+            raise _Fault(f"found '{token}' expected: '('")
+        if self.peek() == ")":
+            self.take()
+            return [""]
+        if self.peek() != "," and self.peek() in _SYMBOLS:
+            raise _Fault(f"found '{self.peek()}', expected: ',', ')' or identifier")
+        found = self.several()
+        self.take()
+        return found
+
+    def several(self) -> list[str]:
+        """Values up to the closing bracket; nothing between two commas is the empty value."""
+        found: list[str] = []
+        while True:
+            token = self.take()
+            behind = self.peek() if token else ""
+            if token not in _SYMBOLS:
+                found.append(token)
+                if behind == ")":
+                    return found
+                if behind != ",":
+                    raise _Fault(f"found '{behind}', expected: ',' or ')'")
+            elif token == ",":
+                if not found or behind in (",", ")"):
+                    found.append("")
+                if behind == ")":
+                    return found
+            else:
+                raise _Fault(f"found '{token}', expected: ',', or identifier")
+
+
+class _Fault(Exception):
+    """What is wrong with one requirement."""
+
+
+def _require(key: str, operator: str, values: list[str]) -> Requirement:
+    """A requirement that is sound. Raises _Fault with all that is wrong with it."""
+    faults: list[FieldError] = []
+    if problems := names.qualified_name(key):
+        faults.append(field.invalid("key", key, "; ".join(problems)))
+    if operator in ("in", "notin") and not values:
+        faults.append(field.invalid("values", values, "for 'in', 'notin' operators, values set can't be empty"))
+    if operator in ("exists", "!") and values:
+        faults.append(field.invalid("values", values, "values set must be empty for exists and does not exist"))
+    for index, value in enumerate(values):
+        if operator in ("gt", "lt") and _integer(value) is None:
+            detail = "for 'Gt', 'Lt' operators, the value must be an integer"
+            faults.append(field.invalid(f"values[{index}]", value, detail))
+    for index, value in enumerate(values):
+        if problems := names.label_value(value):
+            faults.append(field.invalid(f"values[{index}][{key}]", value, "; ".join(problems)))
+    if faults:
+        raise _Fault(field.join(faults))
+    return Requirement(key, operator, tuple(sorted(set(values))))
+
+
+def _checked(key: str, operator: str, values: list[str]) -> Requirement:
+    try:
+        return _require(key, operator, values)
+    except _Fault as fault:
+        raise BadRequest(str(fault)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSelector:
+    """Demands on fields, which must all hold. requirements: (field, "=" or "!=", value), sorted as given."""
+
+    requirements: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether everything matches."""
+        return not self.requirements
+
+    def matches(self, getter: Callable[[str], str]) -> bool:
+        """Whether an object is selected whose fields `getter` tells; a field that is not there is ""."""
+        return all((getter(name) == value) == (operator == "=") for name, operator, value in self.requirements)
+
+    def exact(self, name: str) -> str | None:
+        """The only value that the field may have, or None where several may do."""
+        return next((value for found, operator, value in self.requirements if found == name and operator == "="), None)
+
+    def __str__(self) -> str:
+        return ",".join(f"{name}{operator}{_escape(value)}" for name, operator, value in self.requirements)
+
+
+_SPLIT = re.compile(r"!=|==?")
+_ESCAPED = re.compile(r"\\(.?)|([,=])", re.DOTALL)
+
+
+@lru_cache(_CACHED)
+def parse_fields(text: str) -> FieldSelector:
+    r"""A fieldSelector parameter: a=b, a==b and a!=b, with commas between; \, \= and \\ stand for themselves in values.
+
+    Raises BadRequest. Which fields there are is for others to say.
+    """
+    found = []
+    for term in sorted(_terms(text)):
+        match = _SPLIT.search(term)
+        if match:
+            operator = "!=" if match.group() == "!=" else "="
+            found.append((term[: match.start()], operator, _ESCAPED.sub(_unescape, term[match.end() :])))
+        elif term:
+            raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
+    return FieldSelector(tuple(found))
+
+
+def _terms(text: str) -> list[str]:
+    """The text split at its commas, other than those behind a backslash."""
+    terms = [""]
+    escaped = False
+    for char in text:
+        if char == "," and not escaped:
+            terms.append("")
+            continue
+        terms[-1] += char
+        escaped = char == "\\" and not escaped
+    return terms
+
+
+def _unescape(match: re.Match[str]) -> str:
+    escaped, bare = match.groups()
+    if bare:
+        raise BadRequest(f"invalid field selector: unescaped character in value: {ord(bare)}")
+    if escaped not in ("\\", ",", "="):
+        raise BadRequest(f"invalid field selector: invalid escape sequence: {match.group()}")
+    return str(escaped)
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")

@@ -1,0 +1,493 @@
+"""Tables that say what a Go API struct is, and decoding of JSON by them.
+
+`decode` answers what a Go server holds after it decoded a JSON value into the struct and encoded it again: fields in
+the struct's order, maps by key, nulls and empty optional fields gone, unknown fields dropped and named. Errors are in
+the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NoReturn
+
+from podless.meta import gotext, gotime
+
+# the strict decoder stops naming unknown fields after so many
+MOST_UNKNOWN = 100
+
+_KINDS = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
+
+
+class DecodeError(ValueError):
+    """A JSON value does not fit its struct; the text is Go's."""
+
+
+class Mismatch(Exception):
+    """A value of the wrong JSON type, on its way up to the struct that was to be decoded.
+
+    value: what was found ("string", "number 1.5"). go: the Go type that it should have fitted.
+    text: the whole message, where the type has one of its own. fatal: raised by a type that decodes itself, which
+    ends the decoding, while other mismatches are only noted: a fatal one wins over any noted before it.
+    """
+
+    def __init__(self, value: str, go: str, text: str = "", fatal: bool = False) -> None:
+        super().__init__(value, go, text)
+        self.value, self.go, self.text, self.fatal = value, go, text, fatal
+        self.struct = ""
+        self.path: list[str] = []
+
+    def at(self, struct: str, field: str) -> None:
+        """Notes the field in which it happened; the innermost struct gives the struct's name."""
+        self.struct = self.struct or struct
+        self.path.insert(0, field)
+
+    def __str__(self) -> str:
+        if self.text:
+            return self.text
+        target = f"struct field {self.struct}.{'.'.join(self.path)}" if self.path else "value"
+        return f"json: cannot unmarshal {self.value} into Go {target} of type {self.go}"
+
+
+class Type:
+    """How a JSON value is read. go: the type's name in messages."""
+
+    go = ""
+    # types that hold structs report unknown fields, whose paths their holders complete
+    nested = False
+    # between a field of this type and an unknown field inside it
+    joint = "."
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value as it is after decoding and encoding; value is not None. Raises Mismatch."""
+        raise NotImplementedError
+
+    def blank(self) -> Any:
+        """The encoded zero value."""
+        return None
+
+    def scan(self, value: Any) -> None:
+        """Raises the first fatal Mismatch in the value, and no other."""
+
+    def refuse(self, value: Any, fatal: bool = False) -> NoReturn:
+        """Raises the Mismatch for a value of another JSON type."""
+        raise Mismatch(_KINDS[type(value)], self.go, fatal=fatal)
+
+
+class String(Type):
+    """A string, or a named string type of Go such as types.UID."""
+
+    def __init__(self, go: str = "string") -> None:
+        self.go = go
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The string itself."""
+        if type(value) is not str:
+            self.refuse(value)
+        return value
+
+    def blank(self) -> Any:
+        """The empty string."""
+        return ""
+
+
+class Bool(Type):
+    """A boolean."""
+
+    go = "bool"
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The boolean itself."""
+        if type(value) is not bool:
+            self.refuse(value)
+        return value
+
+    def blank(self) -> Any:
+        """False."""
+        return False
+
+
+class Int(Type):
+    """A signed integer of 32 or 64 bits."""
+
+    def __init__(self, bits: int) -> None:
+        self.go = f"int{bits}"
+        self.limit = 1 << (bits - 1)
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The integer itself; floats and integers out of range do not fit."""
+        if type(value) is int and -self.limit <= value < self.limit:
+            return value
+        if type(value) in (int, float):
+            raise Mismatch(f"number {value!r}", self.go)
+        return self.refuse(value)
+
+    def blank(self) -> Any:
+        """Zero."""
+        return 0
+
+
+class Float(Type):
+    """A float64; whole numbers come out without a point, as Go prints them."""
+
+    go = "float64"
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The number as a double holds it."""
+        if type(value) not in (int, float):
+            self.refuse(value)
+        return _double(value)
+
+    def blank(self) -> Any:
+        """Zero."""
+        return 0
+
+
+class Time(Type):
+    """A metav1.Time (digits=0: whole seconds) or MicroTime (digits=6), written in UTC."""
+
+    go = "string"
+
+    def __init__(self, digits: int) -> None:
+        self.digits = digits
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The time in UTC; None for the zero time."""
+        if type(value) is not str:
+            self.refuse(value, fatal=True)
+        try:
+            return gotime.normalise(value, self.digits)
+        except ValueError as error:
+            raise Mismatch("", "", str(error), fatal=True) from None
+
+    def scan(self, value: Any) -> None:
+        """Every mismatch of a time is fatal."""
+        self.read(value, [])
+
+
+class Bytes(Type):
+    """Bytes, as base64."""
+
+    go = "[]uint8"
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The canonical base64 text."""
+        if type(value) is not str:
+            self.refuse(value)
+        offset = _corrupt(value)
+        if offset is not None:
+            raise Mismatch("", "", f"illegal base64 data at input byte {offset}")
+        return base64.b64encode(base64.b64decode(value)).decode()
+
+
+class Raw(Type):
+    """Any JSON value, kept as it is."""
+
+    def __init__(self, go: str = "runtime.RawExtension") -> None:
+        self.go = go
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value itself."""
+        return value
+
+
+class Canonical(Raw):
+    """Any JSON value, encoded anew: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value with sorted keys."""
+        return canonical(value)
+
+
+class ListOf(Type):
+    """A list; a null item is the zero value of its type."""
+
+    joint = ""
+
+    def __init__(self, item: Type, go: str = "") -> None:
+        self.item = item
+        self.go = go or f"[]{item.go}"
+        self.nested = item.nested
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The list of read items."""
+        if type(value) is not list:
+            self.refuse(value)
+        item = self.item
+        if not item.nested:
+            return [item.blank() if one is None else item.read(one, unknown) for one in value]
+        out = []
+        for index, one in enumerate(value):
+            start = len(unknown)
+            out.append(item.blank() if one is None else item.read(one, unknown))
+            if len(unknown) > start:
+                unknown[start:] = [f"[{index}]{item.joint}{path}" for path in unknown[start:]]
+        return out
+
+    def scan(self, value: Any) -> None:
+        """Looks at every item."""
+        for one in value if type(value) is list else ():
+            if one is not None:
+                self.item.scan(one)
+
+
+class MapOf(Type):
+    """A map with string keys, written in the order of its keys; a null item is the zero value of its type."""
+
+    def __init__(self, item: Type, go: str = "") -> None:
+        self.item = item
+        self.go = go or f"map[string]{item.go}"
+        self.nested = item.nested
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The map of read items."""
+        if type(value) is not dict:
+            self.refuse(value)
+        item, out = self.item, {}
+        for key, one in value.items():
+            start = len(unknown)
+            out[key] = item.blank() if one is None else item.read(one, unknown)
+            if len(unknown) > start:
+                unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
+        return dict(sorted(out.items())) if len(out) > 1 else out
+
+    def scan(self, value: Any) -> None:
+        """Looks at every item."""
+        for one in value.values() if type(value) is dict else ():
+            if one is not None:
+                self.item.scan(one)
+
+
+class Union(Type):
+    """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
+
+    forms: JSON type -> the type read then, or None to keep the value. other: what every other value is read as;
+    a text refuses them with it. Unknown fields inside are dropped in silence, and the fields inside are not named
+    in messages, for the decoding inside is one of its own.
+    """
+
+    def __init__(self, go: str, forms: Callable[[], dict[type, Type | None]], refusal: str = "") -> None:
+        self.go = go
+        self.choose = forms
+        self.refusal = refusal
+
+    @cached_property
+    def forms(self) -> dict[type, Type | None]:
+        """JSON type -> how it is read."""
+        return self.choose()
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value read as its form says; None where no form fits and none is refused."""
+        if type(value) not in self.forms:
+            if self.refusal:
+                raise Mismatch("", "", self.refusal, fatal=True)
+            return None
+        form = self.forms[type(value)]
+        if form is None:
+            return value
+        try:
+            return form.read(value, []) or (None if type(value) is list else {})
+        except Mismatch as error:
+            error = _worst(form, value, error)
+            raise Mismatch(error.value, error.go, error.text, fatal=True) from None
+
+    def scan(self, value: Any) -> None:
+        """Every mismatch inside is fatal."""
+        self.read(value, [])
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a struct.
+
+    number: of the field in protobuf, 0 where it has none. pointer: zero values that are given are kept. always:
+    written even when it is empty (no omitempty). A struct that is no pointer is always written.
+    """
+
+    name: str
+    type: Type
+    number: int = 0
+    pointer: bool = False
+    always: bool = False
+
+
+class Struct(Type):
+    """A Go struct. fields: in Go's order, or a function for a struct that contains itself.
+
+    package: what stands before the name in messages.
+    """
+
+    nested = True
+
+    def __init__(
+        self, name: str, fields: tuple[Field, ...] | Callable[[], tuple[Field, ...]], package: str = "v1"
+    ) -> None:
+        self.name = name
+        self.go = f"{package}.{name}"
+        self.given = fields
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields in Go's order."""
+        return self.given if isinstance(self.given, tuple) else self.given()
+
+    @cached_property
+    def plan(self) -> dict[str, tuple[Type, bool, str | None]]:
+        """Field name -> its type, whether it is kept when empty, and what joins it to unknown fields inside."""
+        return {
+            field.name: (
+                field.type,
+                field.pointer or field.always or isinstance(field.type, Struct),
+                field.type.joint if field.type.nested else None,
+            )
+            for field in self.fields
+        }
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """Field name -> its place."""
+        return {field.name: place for place, field in enumerate(self.fields)}
+
+    @cached_property
+    def filled(self) -> tuple[Field, ...]:
+        """The fields that are written even when they are not given."""
+        return tuple(
+            field for field in self.fields if field.always or (isinstance(field.type, Struct) and not field.pointer)
+        )
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The struct's fields in Go's order."""
+        if type(value) is not dict:
+            self.refuse(value)
+        plan, found = self.plan, {}
+        for key, item in value.items():
+            entry = plan.get(key)
+            if entry is None:
+                unknown.append(key)
+                continue
+            if item is None:
+                continue
+            kind, keep, joint = entry
+            start = len(unknown)
+            try:
+                item = kind.read(item, unknown)
+            except Mismatch as error:
+                error.at(self.name, key)
+                raise
+            if len(unknown) > start and joint is not None:
+                unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
+            if keep or item:
+                found[key] = item
+        for field in self.filled:
+            if field.name not in found:
+                found[field.name] = field.type.blank()
+        return {key: found[key] for key in sorted(found, key=self.ranks.__getitem__)}
+
+    def blank(self) -> Any:
+        """The struct with nothing given."""
+        return self.read({}, [])
+
+    def scan(self, value: Any) -> None:
+        """Looks at every known field."""
+        for key, item in value.items() if type(value) is dict else ():
+            entry = self.plan.get(key)
+            if entry is None or item is None:
+                continue
+            try:
+                entry[0].scan(item)
+            except Mismatch as error:
+                error.at(self.name, key)
+                raise
+
+
+STRING = String()
+UID = String("types.UID")
+BOOL = Bool()
+INT32 = Int(32)
+INT64 = Int(64)
+FLOAT64 = Float()
+TIME = Time(0)
+MICRO_TIME = Time(6)
+BYTES = Bytes()
+RAW = Raw()
+JSON = Canonical("v1.JSON")
+
+
+def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
+    """The value as a Go server holds it after decoding it into the struct; the given value is not changed.
+
+    unknown: the paths of unknown fields are appended to it, such as spec.versions[0].foo. None is an empty struct.
+    Raises DecodeError where a value has the wrong type: the first one in the order of the document.
+    """
+    paths: list[str] = []
+    try:
+        out: dict[str, Any] = struct.read({} if value is None else value, paths)
+    except Mismatch as error:
+        raise DecodeError(str(_worst(struct, value, error))) from None
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    if unknown is not None and paths:
+        unknown.extend(paths[:MOST_UNKNOWN])
+    return out
+
+
+def canonical(value: Any) -> Any:
+    """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
+    if type(value) is dict:
+        return {key: canonical(value[key]) for key in sorted(value)}
+    if type(value) is list:
+        return [canonical(item) for item in value]
+    if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
+        return _double(value)
+    return value
+
+
+def _worst(form: Type, value: Any, error: Mismatch) -> Mismatch:
+    """The mismatch that Go reports: a fatal one anywhere, else the first."""
+    if not error.fatal:
+        try:
+            form.scan(value)
+        except Mismatch as fatal:
+            return fatal
+    return error
+
+
+def _double(value: float) -> float:
+    """A number after a trip through float64, an integer where Go prints no point."""
+    text = gotext.number(float(value))
+    return float(value) if "." in text or "e" in text else int(text)
+
+
+def _corrupt(text: str) -> int | None:
+    """Where Go's base64 decoder stops, or None for sound base64. Line breaks are skipped."""
+    data = [(place, char) for place, char in enumerate(text.encode()) if char not in b"\r\n"]
+    try:
+        base64.b64decode(bytes(char for _, char in data), validate=True)
+        if len(data) % 4 == 0:
+            return None
+    except binascii.Error:
+        pass
+    size = len(text.encode())
+    for index, (place, char) in enumerate(data):
+        if char in _BASE64:
+            continue
+        last = index % 4 == 3
+        if char != ord("=") or index % 4 < 2:
+            return place
+        if not last:
+            if index + 1 == len(data):
+                return size
+            if data[index + 1][1] != ord("="):
+                return place
+            index += 1
+        return data[index + 1][0] if index + 1 < len(data) else size
+    return size - len(data) % 4
+
+
+_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")

@@ -1,0 +1,148 @@
+"""Discovery documents: groups, versions and resources, in the older forms and aggregated.
+
+Source: the recorded discovery documents. Groups of definitions are listed as soon as the definition is stored, even
+before its names are accepted, as a real server's aggregator does.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Any
+
+from podless.kinds.kind import Kind, Version
+from podless.kinds.registry import Registry
+from podless.meta import gvk
+
+Document = dict[str, Any]
+
+_SUBRESOURCE_VERBS = ["get", "patch", "update"]
+_FIRST_GROUPS = ("apiextensions.k8s.io",)  # built-in groups come before all others, which are sorted by name
+
+
+def api_versions(address: str) -> Document:
+    """/api."""
+    served = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": served}
+
+
+def groups(registry: Registry) -> Document:
+    """/apis."""
+    found = [_group(registry, name) for name in _names(registry)]
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
+
+
+def _names(registry: Registry) -> list[str]:
+    known = [name for name in registry.groups() if registry.versions(name)]
+    return sorted(known, key=lambda name: (name not in _FIRST_GROUPS, name))
+
+
+def group(registry: Registry, name: str) -> Document | None:
+    """/apis/<group>, or None where nothing is in the group."""
+    if not registry.versions(name):
+        return None
+    return {"kind": "APIGroup", "apiVersion": "v1"} | _group(registry, name)
+
+
+def _group(registry: Registry, name: str) -> Document:
+    versions = [
+        {"groupVersion": f"{name}/{version}", "version": version}
+        for version in sorted(registry.versions(name), key=gvk.priority)
+    ]
+    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
+
+
+def resources(registry: Registry, group_name: str, version: str) -> Document | None:
+    """/apis/<group>/<version> or /api/v1, or None where nothing is served there."""
+    kinds = registry.of_version(group_name, version)
+    if not kinds:
+        return None
+    listed = [resource for kind in kinds for resource in _resources(kind, kind.by_version[version])]
+    head: Document = {"kind": "APIResourceList"}
+    if group_name:
+        head["apiVersion"] = "v1"
+    name = f"{group_name}/{version}" if group_name else version
+    return head | {"groupVersion": name, "resources": listed}
+
+
+def _resources(kind: Kind, version: Version) -> list[Document]:
+    entry: Document = {
+        "name": kind.plural,
+        "singularName": kind.singular,
+        "namespaced": kind.namespaced,
+        "kind": kind.kind,
+        "verbs": list(kind.verbs),
+    }
+    if kind.short_names:
+        entry["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        entry["categories"] = list(kind.categories)
+    entry["storageVersionHash"] = storage_hash(kind)
+    return [entry, *_subresources(kind, version)]
+
+
+def _subresources(kind: Kind, version: Version) -> list[Document]:
+    base: Document = {"singularName": "", "namespaced": kind.namespaced}
+    found: list[Document] = []
+    for name in kind.subresources(version):
+        entry: Document = {"name": f"{kind.plural}/{name}"} | base
+        if name == "scale":
+            entry |= {"group": "autoscaling", "version": "v1", "kind": "Scale"}
+        else:
+            entry["kind"] = kind.kind
+        entry["verbs"] = ["update"] if name == "finalize" else list(_SUBRESOURCE_VERBS)
+        found.append(entry)
+    return found
+
+
+def storage_hash(kind: Kind) -> str:
+    """Names the stored form: the first eight bytes of the SHA-256 of group/version/kind, in base64."""
+    text = f"{kind.group}/{kind.hash_version or kind.storage_version}/{kind.kind}"
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
+
+
+def aggregated(registry: Registry, *, core: bool) -> Document:
+    """/api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
+    items = []
+    for name in [""] if core else _names(registry):
+        versions = [
+            {
+                "version": version,
+                "resources": [
+                    _aggregated(kind, kind.by_version[version]) for kind in registry.of_version(name, version)
+                ],
+                "freshness": "Current",
+            }
+            for version in sorted(registry.versions(name, waiting=False), key=gvk.priority)
+        ]
+        if versions:
+            items.append({"metadata": {"name": name} if name else {}, "versions": versions})
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": items,
+    }
+
+
+def _aggregated(kind: Kind, version: Version) -> Document:
+    own = {"group": kind.group, "version": version.name, "kind": kind.kind}
+    entry: Document = {
+        "resource": kind.plural,
+        "responseKind": own,
+        "scope": "Namespaced" if kind.namespaced else "Cluster",
+        "singularResource": kind.singular,
+        "verbs": list(kind.verbs),
+    }
+    if kind.short_names:
+        entry["shortNames"] = list(kind.short_names)
+    if kind.categories:
+        entry["categories"] = list(kind.categories)
+    inner = []
+    for name in kind.subresources(version):
+        answers = {"group": "autoscaling", "version": "v1", "kind": "Scale"} if name == "scale" else own
+        verbs = ["update"] if name == "finalize" else list(_SUBRESOURCE_VERBS)
+        inner.append({"subresource": name, "responseKind": answers, "verbs": verbs})
+    if inner:
+        entry["subresources"] = inner
+    return entry

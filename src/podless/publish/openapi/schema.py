@@ -1,0 +1,288 @@
+"""A custom kind's schema as it is published: version 3 without loss, version 2 with the loss that old clients need.
+
+`publish` and `lossy` work on any schema; `root` makes the component of a kind out of them. Sources: the structural
+schema of apiextensions.k8s.io/v1 for what is kept, the section "Publish Validation Schema in OpenAPI" of the
+CustomResourceDefinition documents for version 2, and the recorded documents for the order and form of everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.meta import gotext
+from podless.publish.openapi.standard import META, REF, SCHEMAS
+
+Schema = dict[str, Any]
+
+DEFINITIONS = "#/definitions/"
+_CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+_METADATA = f"Standard object's metadata. More info: {_CONVENTIONS}#metadata"
+_LIST_METADATA = f"Standard list metadata. More info: {_CONVENTIONS}#types-kinds"
+# apiVersion and kind of the kind itself, and of an object inside an object
+TYPE_META: Schema = {key: SCHEMAS[META + "Status"]["properties"][key] for key in ("apiVersion", "kind")}
+_EMBEDDED_TYPE_META: Schema = {
+    "apiVersion": {
+        "description": "apiVersion defines the versioned schema of this representation of an object. More info: "
+        f"{_CONVENTIONS}#resources",
+        "type": "string",
+    },
+    "kind": {
+        "description": "kind is a string value representing the type of this object. In CamelCase. More info: "
+        f"{_CONVENTIONS}#types-kinds",
+        "type": "string",
+    },
+}
+_INT_OR_STRING: list[Schema] = [{"type": "integer"}, {"type": "string"}]
+_EXACT = 1 << 53
+
+
+def _whole(value: float) -> float:
+    """A number with a whole value as an integer, as a Go server writes floats below 1e21."""
+    text = gotext.number(float(value))
+    return int(text) if "." not in text and "e" not in text else value
+
+
+def _bound(value: float) -> float:
+    """A bound is a float64 in Go: integers beyond 2^53 lose digits."""
+    return value if isinstance(value, int) and -_EXACT <= value <= _EXACT else _whole(value)
+
+
+def _literal(value: Any) -> Any:
+    if isinstance(value, float):
+        return _whole(value)
+    if isinstance(value, list):
+        return [_literal(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _literal(item) for key, item in value.items()}
+    return value
+
+
+def _given(value: Any) -> Any:
+    """Zero values are left out: "", false, [] and {}."""
+    return value or None
+
+
+def _keep(value: Any) -> Any:
+    return value
+
+
+def _literals(value: list[Any]) -> list[Any] | None:
+    return [_literal(item) for item in value] or None
+
+
+def _children(value: dict[str, Schema]) -> dict[str, Schema] | None:
+    return {name: publish(value[name]) for name in sorted(value)} or None
+
+
+def _nested(value: Schema) -> Schema:
+    return publish(value, nested=True)
+
+
+def _nested_list(value: list[Schema]) -> list[Schema] | None:
+    return [_nested(item) for item in value] or None
+
+
+def _nested_children(value: dict[str, Schema]) -> dict[str, Schema] | None:
+    return {name: _nested(value[name]) for name in sorted(value)} or None
+
+
+def _additional(value: Schema | bool) -> Schema | bool:
+    return value if isinstance(value, bool) else publish(value)
+
+
+def _docs(value: dict[str, str]) -> dict[str, str]:
+    return {key: value[key] for key in ("description", "url") if value.get(key)}
+
+
+def _rule(rule: Schema) -> Schema:
+    """A rule as its struct prints it: only the rule is always there, and optionalOldSelf may be false."""
+    shown = {key: rule[key] for key in ("message", "messageExpression", "reason", "fieldPath") if rule.get(key)}
+    if rule.get("optionalOldSelf") is not None:
+        shown["optionalOldSelf"] = rule["optionalOldSelf"]
+    return {"rule": rule.get("rule", "")} | shown
+
+
+def _rules(value: list[Schema]) -> list[Schema] | None:
+    return [_rule(rule) for rule in value] or None
+
+
+# keyword -> how its value is published (None leaves it out), in the order of the wire
+_KEYWORDS: dict[str, Callable[[Any], Any]] = {
+    "description": _given,
+    "type": _given,
+    "nullable": _given,
+    "format": _given,
+    "title": _given,
+    "default": _literal,
+    "maximum": _bound,
+    "exclusiveMaximum": _given,
+    "minimum": _bound,
+    "exclusiveMinimum": _given,
+    "maxLength": _keep,
+    "minLength": _keep,
+    "pattern": _given,
+    "maxItems": _keep,
+    "minItems": _keep,
+    "uniqueItems": _given,
+    "multipleOf": _bound,
+    "enum": _literals,
+    "maxProperties": _keep,
+    "minProperties": _keep,
+    "required": _given,
+    "items": lambda value: publish(value),
+    "allOf": _nested_list,
+    "oneOf": _nested_list,
+    "anyOf": _nested_list,
+    "not": _nested,
+    "properties": _children,
+    "additionalProperties": _additional,
+    "externalDocs": _docs,
+    "example": _literal,
+    "x-kubernetes-embedded-resource": _given,
+    "x-kubernetes-int-or-string": _given,
+    "x-kubernetes-list-map-keys": _given,
+    "x-kubernetes-list-type": _given,
+    "x-kubernetes-map-type": _given,
+    "x-kubernetes-preserve-unknown-fields": _given,
+    "x-kubernetes-validations": _rules,
+}
+_ORDER = {keyword: place for place, keyword in enumerate(_KEYWORDS)}
+# inside allOf, oneOf, anyOf and not the children are conditions too, and what other fields obey is not published
+_NESTED = _KEYWORDS | {"items": _nested, "properties": _nested_children, "additionalProperties": lambda value: None}
+
+
+def publish(schema: Schema, *, nested: bool = False) -> Schema:
+    """The schema as version 3 shows it. nested: it stands inside allOf, oneOf, anyOf or not.
+
+    A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where
+    that says something else, in an allOf that comes first.
+    """
+    keywords = _NESTED if nested else _KEYWORDS
+    shown: Schema = {}
+    for keyword in sorted(schema.keys() & keywords.keys(), key=_ORDER.__getitem__):
+        value = schema[keyword]
+        if value is not None and (value := keywords[keyword](value)) is not None:
+            shown[keyword] = value
+    return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
+
+
+def _unfold(shown: Schema) -> Schema:
+    every = shown.get("allOf", [])
+    if shown.get("anyOf") == _INT_OR_STRING or (every and every[0].get("anyOf") == _INT_OR_STRING):
+        return shown
+    if "anyOf" not in shown:
+        shown["anyOf"] = _INT_OR_STRING
+    else:
+        shown["allOf"] = [{"anyOf": _INT_OR_STRING}, *every]
+    return {keyword: shown[keyword] for keyword in sorted(shown, key=_ORDER.__getitem__)}
+
+
+_UNKNOWN_IN_V2 = ("allOf", "oneOf", "anyOf", "not", "default")
+
+
+def lossy(shown: Schema) -> Schema:
+    """A published schema as version 2 can say it.
+
+    Beside what version 2 does not know, all is dropped that makes kubectl refuse good objects: the type and the
+    children of what may be null, the children (and the type of an object) where unknown fields are kept, the type of
+    an array without items, and that fields are required which may be null.
+    """
+    kept = {keyword: value for keyword, value in shown.items() if keyword not in _UNKNOWN_IN_V2}
+    free = "x-kubernetes-preserve-unknown-fields" in kept
+    null = kept.pop("nullable", False)
+    for keyword in (("type",) if null else ()) + (("items", "properties") if null or free else ()):
+        kept.pop(keyword, None)
+    if (kept.get("type") == "array" and "items" not in kept) or (free and kept.get("type") == "object"):
+        del kept["type"]
+    _loosen(kept)
+    if "items" in kept:
+        kept["items"] = lossy(kept["items"])
+    if "properties" in kept:
+        kept["properties"] = {name: lossy(child) for name, child in kept["properties"].items()}
+    if isinstance(kept.get("additionalProperties"), dict):
+        kept["additionalProperties"] = lossy(kept["additionalProperties"])
+    return kept
+
+
+def _loosen(kept: Schema) -> None:
+    """What may be null is not required."""
+    if "required" not in kept:
+        return
+    children = kept.get("properties", {})
+    required = [name for name in kept["required"] if not children.get(name, {}).get("nullable")]
+    more = kept.get("additionalProperties")
+    if isinstance(more, dict) and more.get("nullable"):
+        required = []
+    if required:
+        kept["required"] = required
+    else:
+        del kept["required"]
+
+
+def metadata(v2: bool) -> Schema:
+    """The metadata of a kind: a reference with a description of its own."""
+    return _reference(META + "ObjectMeta", _METADATA, v2)
+
+
+def _reference(name: str, text: str, v2: bool) -> Schema:
+    if v2:
+        return {"description": text, "$ref": DEFINITIONS + name}
+    return {"description": text, "allOf": [{"$ref": REF + name}]}
+
+
+def _embed(shown: Schema, v2: bool) -> None:
+    """Give the objects inside the object the fields that every object has."""
+    for child in shown.get("properties", {}).values():
+        _embed(child, v2)
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(shown.get(keyword), dict):
+            _embed(shown[keyword], v2)
+    if "x-kubernetes-embedded-resource" not in shown:
+        return
+    if v2 and "x-kubernetes-preserve-unknown-fields" in shown:
+        return  # kubectl would refuse all fields but these
+    properties = shown.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": metadata(v2)}
+    shown["properties"] = dict(sorted(properties.items()))
+    required = shown.get("required", [])
+    shown["required"] = required + [name for name in ("kind", "apiVersion") if name not in required]
+
+
+def root(schema: Schema | None, *, v2: bool = False) -> Schema:
+    """The component of a kind, but for the extensions that name it.
+
+    Without a schema nothing is said of the fields, and in version 2 neither where unknown fields are kept: kubectl
+    takes the fields that are listed for all there are.
+    """
+    if schema is None:
+        return {"type": "object"}
+    if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
+        return {"type": "object"}
+    shown = publish(schema)
+    if v2:
+        shown = lossy(shown)
+    _embed(shown, v2)
+    properties = shown.get("properties", {}) | TYPE_META | {"metadata": metadata(v2)}
+    shown["properties"] = dict(sorted(properties.items()))
+    return shown
+
+
+def list_root(kind: str, list_kind: str, plural: str, item: str, *, v2: bool = False) -> Schema:
+    """The component of a list, but for the extensions that name it; item: the name of the kind's component."""
+    prefix = DEFINITIONS if v2 else REF
+    items = {
+        "description": f"List of {plural}. More info: {_CONVENTIONS}",
+        "type": "array",
+        "items": {"$ref": prefix + item},
+    }
+    return {
+        "description": f"{list_kind} is a list of {kind}",
+        "type": "object",
+        "required": ["items"],
+        "properties": {
+            "apiVersion": TYPE_META["apiVersion"],
+            "items": items,
+            "kind": TYPE_META["kind"],
+            "metadata": _reference(META + "ListMeta", _LIST_METADATA, v2),
+        },
+    }

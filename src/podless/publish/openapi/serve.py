@@ -1,0 +1,234 @@
+"""The documents over HTTP: which document, which form, whether the client has it already.
+
+`Library` keeps what was built for as long as the kinds live: digests and the parts of the version 2 document by kind,
+and the bytes of the version 3 documents that were asked for last. It does no I/O; one server has one of it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from podless.kinds.kind import Kind, Version
+from podless.meta.gvk import GroupVersion
+from podless.publish.openapi import v2, v2pb, v3, v3pb
+
+JSON = "application/json"
+V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+V3_PROTOBUF = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+# what a client may ask for -> the type of the answer; the first one is for clients that take anything
+V3_FORMS = {
+    JSON: JSON,
+    V3_PROTOBUF: V3_PROTOBUF,
+    "application/com.github.proto-openapi.spec.v3@v1.0+protobuf": V3_PROTOBUF,
+}
+V2_FORMS = {
+    JSON: JSON,
+    "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": V2_PROTOBUF,
+    V2_PROTOBUF: V2_PROTOBUF,
+}
+_YEAR = timedelta(days=365)
+_KEPT = 32
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: status, headers in their order, body."""
+
+    status: int
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What counts of a request; any method is answered like GET (the HTTP layer leaves out the body for HEAD).
+
+    group_version: what stands after /openapi/v3/. hash: the query parameter, "" without it.
+    """
+
+    group_version: str = ""
+    hash: str = ""
+    accept: str = ""
+    if_none_match: str = ""
+    method: str = "GET"
+
+
+def group_version(path: str) -> GroupVersion | None:
+    """The group-version behind /openapi/v3/: of api/v1 and apis/group/version; None for all else."""
+    match path.split("/"):
+        case ["api", version] if version:
+            return GroupVersion("", version)
+        case ["apis", group, version] if group and version:
+            return GroupVersion(group, version)
+    return None
+
+
+def accepted(accept: str, forms: dict[str, str]) -> str | None:
+    """The first of the forms, as they are named to clients, that an Accept header takes; None where it takes none."""
+    for main, sub in _clauses(accept or "*/*"):
+        for name, form in forms.items():
+            offered = name.split("/")
+            if main in (offered[0], "*") and sub in (offered[1], "*"):
+                return form
+    return None
+
+
+def _clauses(accept: str) -> list[tuple[str, str]]:
+    """The media types of an Accept header: the better quality first, then the narrower, then the earlier."""
+    found: list[tuple[float, bool, bool, int, str, str]] = []
+    for clause in accept.split(","):
+        name, *parameters = (part.strip() for part in clause.split(";"))
+        main, _, sub = name.partition("/")
+        if name == "*":
+            sub = "*"
+        quality = 1.0
+        for parameter in parameters:
+            key, _, value = parameter.partition("=")
+            if key.strip() == "q":
+                try:
+                    quality = float(value)
+                except ValueError:
+                    quality = 1.0
+        found.append((-quality, main == "*", sub == "*", len(found), main, sub))
+    return [(main, sub) for *_, main, sub in sorted(found)]
+
+
+def unchanged(if_none_match: str, etag: str) -> bool:
+    """Whether an If-None-Match header names the ETag (weakly) or is *."""
+    tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
+    return "*" in tags or f'"{etag}"' in tags
+
+
+def _conditional(request: Request, headers: dict[str, str], etag: str, body: Callable[[], bytes]) -> Reply:
+    if request.if_none_match and unchanged(request.if_none_match, etag):
+        if request.method not in ("GET", "HEAD"):
+            return Reply(412, headers)
+        return Reply(304, {name: value for name, value in headers.items() if name != "Content-Type"})
+    return Reply(200, headers, body())
+
+
+class Library:
+    """Answers requests for documents of the kinds that are served now."""
+
+    def __init__(
+        self,
+        kinds: Callable[[], Iterable[Kind]],
+        release: str = "v1.36.0",
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        generation: Callable[[], object] = object,
+    ) -> None:
+        """kinds: gives those served now; a definition that changes must give another Kind. release: our version.
+
+        generation: gives the same as before where the kinds are the same, so that the index is made once.
+        """
+        self._kinds = kinds
+        self._release = release
+        self._now = now
+        self._generation = generation
+        self._index: tuple[object, bytes] = (None, b"")
+        self._digests: WeakKeyDictionary[Kind, dict[str, bytes]] = WeakKeyDictionary()
+        # parts of the version 2 document, encoded: a tenth of the memory of a tree, and a join is cheap
+        self._json: WeakKeyDictionary[Kind, v2.Document] = WeakKeyDictionary()
+        self._protobuf: WeakKeyDictionary[Kind, tuple[bytes, bytes]] = WeakKeyDictionary()
+        self._documents: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._whole: dict[str, tuple[str, bytes]] = {}
+
+    def index(self) -> Reply:
+        """/openapi/v3. A real server sends it without a type, which makes it text."""
+        generation = self._generation()
+        if self._index[0] != generation:
+            self._index = generation, self._indexed()
+        return Reply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index[1])
+
+    def _indexed(self) -> bytes:
+        found: dict[GroupVersion, list[bytes]] = {}
+        for kind in self._kinds():
+            for version in kind.versions:
+                where = GroupVersion(kind.group, version.name)
+                found.setdefault(where, []).append(self._digest(kind, version))
+        return orjson.dumps(v3.index({where: v3.etag(digests) for where, digests in found.items()}))
+
+    def document(self, request: Request) -> Reply:
+        """/openapi/v3/…: one group-version; 404 where none is served, 301 where the hash is an old one."""
+        where = group_version(request.group_version)
+        served = [
+            (kind, version)
+            for kind in self._kinds()
+            if where and kind.group == where.group
+            for version in kind.versions
+            if version.name == where.version
+        ]
+        if not where or not served:
+            return Reply(404)
+        form = accepted(request.accept, V3_FORMS)
+        if form is None:
+            return Reply(406, {"Vary": "Accept"})
+        etag = v3.etag(self._digest(kind, version) for kind, version in served)
+        headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
+        if request.hash and request.hash != etag:
+            return Reply(301, headers | {"Location": v3.url(where, etag)})
+        if request.hash:
+            expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
+            headers |= {"Cache-Control": "public, immutable", "Expires": expires}
+        return _conditional(request, headers, etag, lambda: self._document(where, form, etag, served))
+
+    def swagger(self, request: Request) -> Reply:
+        """/openapi/v2: all kinds in one document."""
+        form = accepted(request.accept, V2_FORMS)
+        if form is None:
+            return Reply(406, {"Vary": "Accept"})
+        kinds = list(self._kinds())
+        etag = v3.etag(self._digest(kind, version) for kind in kinds for version in kind.versions)
+        headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
+        return _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
+
+    def _digest(self, kind: Kind, version: Version) -> bytes:
+        kept = self._digests.setdefault(kind, {})
+        if version.name not in kept:
+            kept[version.name] = v3.digest(kind, version)
+        return kept[version.name]
+
+    def _document(self, where: GroupVersion, form: str, etag: str, served: list[tuple[Kind, Version]]) -> bytes:
+        body = self._documents.pop((form, etag), b"")
+        if not body:
+            document = v3.document(where.group, where.version, [kind for kind, _ in served], self._release)
+            body = v3pb.document(document) if form == V3_PROTOBUF else orjson.dumps(document)
+        self._documents[form, etag] = body
+        if len(self._documents) > _KEPT:
+            self._documents.popitem(last=False)
+        return body
+
+    def _joined(self, kinds: list[Kind], form: str, etag: str) -> bytes:
+        kept, body = self._whole.get(form, ("", b""))
+        if kept == etag:
+            return body
+        if form == V2_PROTOBUF:
+            binary = [_lookup(self._protobuf, kind, lambda one: v2pb.part(v2.parts(one))) for kind in kinds]
+            body = v2pb.join(binary, self._release)
+        else:
+            text = [_lookup(self._json, kind, _frozen) for kind in kinds]
+            body = orjson.dumps(v2.join(text, self._release))
+        self._whole[form] = etag, body
+        return body
+
+
+def _lookup(kept: WeakKeyDictionary[Kind, Part], kind: Kind, make: Callable[[Kind], Part]) -> Part:
+    found = kept.get(kind)
+    if found is None:
+        found = kept[kind] = make(kind)
+    return found
+
+
+def _frozen(kind: Kind) -> v2.Document:
+    return {
+        area: {name: orjson.Fragment(orjson.dumps(value)) for name, value in values.items()}
+        for area, values in v2.parts(kind).items()
+    }

@@ -1,0 +1,150 @@
+"""OpenAPI v2 (Swagger 2.0): one document of all groups, for the clients that know no better.
+
+The document is a join of parts, one a kind, which the caller keeps as long as the kind lives. The schemas lose what
+version 2 cannot say (schema.lossy), and defaults, which are never in this document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from podless.kinds.kind import Kind, Version
+from podless.publish.openapi import builtin, routes, schema
+from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.schema import DEFINITIONS
+from podless.publish.openapi.standard import META, PARAMETERS, REF, SCALE, SCHEMAS, SHARED
+from podless.publish.openapi.v3 import extensions
+
+Document = dict[str, Any]
+
+BODY = "body-2Y1dVQaQ"
+_SECURITY: Document = {
+    "securityDefinitions": {
+        "BearerToken": {
+            "description": "Bearer Token authentication",
+            "type": "apiKey",
+            "name": "authorization",
+            "in": "header",
+        }
+    },
+    "security": [{"BearerToken": []}],
+}
+
+
+def flatten(value: Any) -> Any:
+    """A version 3 schema of a built-in type as version 2 says it: references stand beside texts, without defaults."""
+    if isinstance(value, list):
+        return [flatten(item) for item in value]
+    if isinstance(value, dict):
+        flat = {key: flatten(item) for key, item in value.items() if key not in ("default", "allOf", "properties")}
+        for one in value.get("allOf", ()):
+            flat |= flatten(one)
+        if "properties" in value:  # whose keys are names, not keywords
+            flat["properties"] = {name: flatten(child) for name, child in value["properties"].items()}
+        return flat
+    return DEFINITIONS + value.removeprefix(REF) if isinstance(value, str) and value.startswith(REF) else value
+
+
+def _parameter(key: str, kind: str = "") -> dict[str, Any]:
+    found = routes.parameter(key, kind)
+    return {
+        "uniqueItems": True,
+        "type": found["type"],
+        "description": found["description"],
+        "name": found["name"],
+        "in": found["in"],
+    } | ({"required": True} if "required" in found else {})
+
+
+_PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
+_NAMED = {key: {"$ref": f"#/parameters/{SHARED[key]}"} if key in SHARED else _PARAMETERS[key] for key in PARAMETERS}
+
+
+def document(kinds: Iterable[Kind], release: str = "v1.36.0") -> Document:
+    """The document of all kinds; release: the version of the server."""
+    return join([parts(kind) for kind in kinds], release)
+
+
+def parts(kind: Kind) -> Document:
+    """What a kind adds in all its versions: "paths" and "definitions". It lasts as long as the kind does."""
+    found: Document = {"paths": {}, "definitions": {}}
+    for version in kind.versions:
+        if kind.custom:
+            found["definitions"] |= _components(kind, version)
+            writer = routes.Writer(kind, version)
+        else:
+            found["definitions"] |= flatten(builtin.components(kind, version))
+            writer = routes.Writer(kind, version, builtin.namer(kind, version))
+        if version.scale is not None:
+            found["definitions"] |= flatten_all(SCALE)
+        by_path = routes.paths(writer.operations())
+        found["paths"] |= {path: _path(by_path[path], kind.kind) for path in by_path}
+    return found
+
+
+def flatten_all(prefix: str) -> Document:
+    """The standard components of one package."""
+    return {name: flatten(value) for name, value in SCHEMAS.items() if name.startswith(prefix)}
+
+
+def join(found: Iterable[Document], release: str = "v1.36.0") -> Document:
+    """The document of what parts() gave for several kinds; the parts' values may be orjson.Fragment."""
+    paths: Document = {}
+    definitions = flatten_all(META)
+    for one in found:
+        paths |= one["paths"]
+        definitions |= one["definitions"]
+    parameters = {name: _PARAMETERS[key] for key, name in SHARED.items()}
+    parameters[BODY] = {"name": "body", "in": "body", "schema": {"$ref": f"{DEFINITIONS}{META}DeleteOptions"}}
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": release},
+        "paths": dict(sorted(paths.items())),
+        "definitions": dict(sorted(definitions.items())),
+        "parameters": dict(sorted(parameters.items())),
+        **_SECURITY,
+    }
+
+
+def _components(kind: Kind, version: Version) -> Document:
+    item = routes.model(kind.group, version.name, kind.kind)
+    whole = routes.model(kind.group, version.name, kind.list_kind)
+    return {
+        item: schema.root(version.schema, v2=True) | extensions(kind, version, kind.kind),
+        whole: schema.list_root(kind.kind, kind.list_kind, kind.plural, item, v2=True)
+        | extensions(kind, version, kind.list_kind),
+    }
+
+
+def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
+    shared = routes.shared(operations)
+    item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
+    item["parameters"] = _named(shared, kind)
+    return item
+
+
+def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
+    return [_parameter(key, kind) if key == "name" else _NAMED[key] for key in keys]
+
+
+def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
+    own = _named([key for key in one.queries if key not in shared], kind)
+    if one.required:
+        own.insert(0, {"name": "body", "in": "body", "required": True, "schema": {"$ref": DEFINITIONS + one.body}})
+    elif one.body:
+        own.insert(0, {"$ref": f"#/parameters/{BODY}"})
+    answer = {"$ref": DEFINITIONS + one.answer}
+    responses: dict[str, Any] = {str(code): {"description": routes.TEXTS[code], "schema": answer} for code in one.codes}
+    return {
+        "description": one.text,
+        "consumes": list(one.consumes),
+        "produces": list(one.produces),
+        "schemes": ["https"],
+        "tags": [one.tag],
+        "operationId": one.name,
+        **({"parameters": own} if own else {}),
+        "responses": responses | {"401": {"description": routes.TEXTS[401]}},
+        "x-kubernetes-action": one.action,
+        "x-kubernetes-group-version-kind": one.gvk,
+    }

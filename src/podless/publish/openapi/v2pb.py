@@ -1,0 +1,157 @@
+"""The version 2 document in protobuf: the OpenAPI.v2 messages of gnostic-models.
+
+As in JSON, the document is a join of parts, one a kind: here both are bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from podless.publish.openapi import v2
+from podless.publish.openapi.wire import (
+    Messages,
+    anys,
+    anything,
+    block,
+    double,
+    entry,
+    flag,
+    integer,
+    many,
+    named,
+    scalar,
+    text,
+    texts,
+    within,
+)
+
+MESSAGES = Messages()
+_message = MESSAGES.message
+
+
+def _parameter(number: int, value: dict[str, Any]) -> bytes:
+    """A body, query or path parameter, or a reference to one of those in the document's head."""
+    if "$ref" in value:
+        return block(number, block(2, text(1, value["$ref"])))
+    return block(number, _given(1, value))
+
+
+def _given(number: int, value: dict[str, Any]) -> bytes:
+    if value["in"] == "body":
+        return block(number, block(1, MESSAGES.encode("BodyParameter", value)))
+    inner, name = (4, "PathParameter") if value["in"] == "path" else (3, "QueryParameter")
+    return block(number, block(2, block(inner, MESSAGES.encode(name, value))))
+
+
+def _additional(number: int, value: Any) -> bytes:
+    return block(number, scalar(2, value) if isinstance(value, bool) else _message("Schema")(1, value))
+
+
+def _type(number: int, value: str) -> bytes:
+    return block(number, texts(1, [value]))
+
+
+MESSAGES.fields = {
+    "Document": {
+        "swagger": (1, text),
+        "info": (2, _message("Info")),
+        "paths": (8, _message("Paths")),
+        "definitions": (9, named(_message("Schema"))),
+        "parameters": (10, named(_given)),
+        "security": (12, many(named(within(1, texts)))),
+        "securityDefinitions": (13, named(within(2, _message("ApiKeySecurity")))),
+    },
+    "Info": {"title": (1, text), "version": (2, text)},
+    "ApiKeySecurity": {"type": (1, text), "name": (2, text), "in": (3, text), "description": (4, text)},
+    "Paths": {"*": (2, _message("PathItem"))},
+    "PathItem": {
+        "get": (2, _message("Operation")),
+        "put": (3, _message("Operation")),
+        "post": (4, _message("Operation")),
+        "delete": (5, _message("Operation")),
+        "patch": (8, _message("Operation")),
+        "parameters": (9, many(_parameter)),
+    },
+    "Operation": {
+        "tags": (1, texts),
+        "description": (3, text),
+        "operationId": (5, text),
+        "produces": (6, texts),
+        "consumes": (7, texts),
+        "parameters": (8, many(_parameter)),
+        "responses": (9, _message("Responses")),
+        "schemes": (10, texts),
+        "x-": (13, anything),
+    },
+    "BodyParameter": {
+        "description": (1, text),
+        "name": (2, text),
+        "in": (3, text),
+        "required": (4, flag),
+        "schema": (5, _message("Schema")),
+    },
+    "QueryParameter": {
+        "required": (1, flag),
+        "in": (2, text),
+        "description": (3, text),
+        "name": (4, text),
+        "type": (6, text),
+        "uniqueItems": (20, flag),
+    },
+    "PathParameter": {
+        "required": (1, flag),
+        "in": (2, text),
+        "description": (3, text),
+        "name": (4, text),
+        "type": (5, text),
+        "uniqueItems": (19, flag),
+    },
+    "Responses": {"*": (1, within(1, _message("Response")))},
+    "Response": {"description": (1, text), "schema": (2, within(1, _message("Schema")))},
+    "ExternalDocs": {"description": (1, text), "url": (2, text)},
+    "Schema": {
+        "$ref": (1, text),
+        "format": (2, text),
+        "title": (3, text),
+        "description": (4, text),
+        "multipleOf": (6, double),
+        "maximum": (7, double),
+        "exclusiveMaximum": (8, flag),
+        "minimum": (9, double),
+        "exclusiveMinimum": (10, flag),
+        "maxLength": (11, integer),
+        "minLength": (12, integer),
+        "pattern": (13, text),
+        "maxItems": (14, integer),
+        "minItems": (15, integer),
+        "uniqueItems": (16, flag),
+        "maxProperties": (17, integer),
+        "minProperties": (18, integer),
+        "required": (19, texts),
+        "enum": (20, anys),
+        "additionalProperties": (21, _additional),
+        "type": (22, _type),
+        "items": (23, within(1, _message("Schema"))),
+        "properties": (25, named(_message("Schema"))),
+        "externalDocs": (29, _message("ExternalDocs")),
+        "example": (30, anything),
+        "x-": (31, anything),
+    },
+}
+
+
+def part(value: v2.Document) -> tuple[bytes, bytes]:
+    """The paths and the definitions of what v2.parts() gives."""
+    paths = MESSAGES.encode("Paths", value["paths"])
+    definition = _message("Schema")
+    return paths, b"".join(entry(1, name, definition(2, one)) for name, one in value["definitions"].items())
+
+
+def join(parts: Iterable[tuple[bytes, bytes]], release: str = "v1.36.0") -> bytes:
+    """The document of what part() gave for several kinds."""
+    empty = v2.join([], release)
+    pairs = [part(empty), *parts]
+    head = {key: value for key, value in empty.items() if key not in ("paths", "definitions")}
+    paths = block(8, b"".join(one for one, _ in pairs))
+    return MESSAGES.encode("Document", head) + paths + block(9, b"".join(one for _, one in pairs))

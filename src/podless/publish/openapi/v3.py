@@ -1,0 +1,169 @@
+"""OpenAPI v3: one document a group-version.
+
+The schemas of custom kinds are shown without loss. What documents share (texts, standard components) is shared
+between the answers of these functions too: do not change what they return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha512
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from podless import __version__
+from podless.kinds.kind import Kind, Version
+from podless.meta.gvk import GroupVersion
+from podless.publish.openapi import builtin, routes, schema
+from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.standard import META, PARAMETERS, REF, SCALE, SCHEMAS
+
+Document = dict[str, Any]
+
+_CUSTOM_INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+
+
+def _parameter(key: str, kind: str = "") -> dict[str, Any]:
+    found = routes.parameter(key, kind)
+    return found | {"schema": {"type": found.pop("type"), "uniqueItems": True}}
+
+
+_PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
+_META = {name: value for name, value in SCHEMAS.items() if name.startswith(META)}
+_SCALE = {name: value for name, value in SCHEMAS.items() if name.startswith(SCALE)}
+
+
+def document(group: str, version: str, kinds: Sequence[Kind], release: str = "v1.36.0") -> Document:
+    """The document of a group-version: of those kinds that are served in it.
+
+    release: what the documents of built-in groups call the version of the server.
+    """
+    # by_version also knows a storage version that is not served
+    served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
+    custom = all(kind.custom for kind, _ in served)
+    parts = [part(kind, one) for kind, one in served]
+    return {
+        "openapi": "3.0.0",
+        "info": _CUSTOM_INFO if custom else {"title": "Kubernetes", "version": release},
+        "paths": _merge(one["paths"] for one in parts),
+        "components": {"schemas": _merge([_META, *(one["schemas"] for one in parts)])},
+    }
+
+
+def part(kind: Kind, version: Version) -> Document:
+    """What one version of a kind adds to the document: its paths, and its components under "schemas"."""
+    if kind.custom:
+        schemas = _components(kind, version)
+        writer = routes.Writer(kind, version)
+    else:
+        schemas = builtin.components(kind, version)
+        writer = routes.Writer(kind, version, builtin.namer(kind, version))
+    if version.scale is not None:
+        schemas |= _SCALE
+    found = routes.paths(writer.operations())
+    return {"paths": {path: _path(found[path], kind.kind) for path in found}, "schemas": schemas}
+
+
+def _merge(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for one in parts:
+        merged |= one
+    return dict(sorted(merged.items()))
+
+
+def _components(kind: Kind, version: Version) -> dict[str, Any]:
+    item = routes.model(kind.group, version.name, kind.kind)
+    whole = routes.model(kind.group, version.name, kind.list_kind)
+    return {
+        item: schema.root(version.schema) | extensions(kind, version, kind.kind),
+        whole: schema.list_root(kind.kind, kind.list_kind, kind.plural, item)
+        | extensions(kind, version, kind.list_kind),
+    }
+
+
+def extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
+    """What names a component: the group, version and kind, and the fields that may be selected by."""
+    found: dict[str, Any] = {
+        "x-kubernetes-group-version-kind": [{"group": kind.group, "kind": noun, "version": version.name}]
+    }
+    if version.selectable:
+        paths = [{"fieldPath": path.removeprefix(".")} for path in version.selectable]
+        found["x-kubernetes-selectable-fields"] = paths
+    return found
+
+
+def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
+    shared = routes.shared(operations)
+    item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
+    item["parameters"] = _named(shared, kind)
+    return item
+
+
+def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
+    return [_parameter(key, kind) if key == "name" else _PARAMETERS[key] for key in keys]
+
+
+def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
+    shown: dict[str, Any] = {"tags": [one.tag], "description": one.text, "operationId": one.name}
+    own = [key for key in one.queries if key not in shared]
+    if own:
+        shown["parameters"] = _named(own, kind)
+    if one.body:
+        shown["requestBody"] = {"content": _content(one.consumes, one.body)}
+        if one.required:
+            shown["requestBody"]["required"] = True
+    answer = _content(one.produces, one.answer)
+    shown["responses"] = {str(code): {"description": routes.TEXTS[code], "content": answer} for code in one.codes}
+    shown["responses"]["401"] = {"description": routes.TEXTS[401]}
+    shown["x-kubernetes-action"] = one.action
+    shown["x-kubernetes-group-version-kind"] = one.gvk
+    return shown
+
+
+def _content(types: Iterable[str], component: str) -> dict[str, Any]:
+    body = {"schema": {"$ref": REF + component}}
+    return dict.fromkeys(types, body)
+
+
+def digest(kind: Kind, version: Version) -> bytes:
+    """Stands for all of a kind and version that documents show, without building them.
+
+    It is the same after a restart and for an equal definition, and another one for another release of this package,
+    whose documents may differ.
+    """
+    verbs = [] if kind.custom else list(kind.verbs)
+    names = [kind.group, kind.plural, kind.kind, kind.list_kind, kind.namespaced, verbs]
+    shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
+    return sha512(orjson.dumps([__version__, names, shown], option=orjson.OPT_SORT_KEYS)).digest()
+
+
+def etag(digests: Iterable[bytes]) -> str:
+    """The hash of a document: of the digests of what it shows, in no order. As long as a real server's, SHA-512."""
+    return sha512(b"".join(sorted(digests))).hexdigest().upper()
+
+
+def hashes(kinds: Iterable[Kind]) -> dict[GroupVersion, str]:
+    """The hash of every group-version that is served."""
+    found: dict[GroupVersion, list[bytes]] = {}
+    for kind in kinds:
+        for version in kind.versions:
+            found.setdefault(GroupVersion(kind.group, version.name), []).append(digest(kind, version))
+    return {where: etag(digests) for where, digests in found.items()}
+
+
+def path(where: GroupVersion) -> str:
+    """How a group-version is called below /openapi/v3: api/v1 for the core group, else apis/group/version."""
+    return f"apis/{where}" if where.group else f"api/{where.version}"
+
+
+def url(where: GroupVersion, tag: str) -> str:
+    """Where the document with a hash is."""
+    return f"/openapi/v3/{quote(path(where))}?hash={tag}"
+
+
+def index(found: Mapping[GroupVersion, str]) -> Document:
+    """The root document: every group-version with the place of its document; takes what hashes() gives."""
+    shown = {path(where): {"serverRelativeURL": url(where, tag)} for where, tag in found.items()}
+    return {"paths": dict(sorted(shown.items()))}

@@ -1,0 +1,118 @@
+"""Protobuf by tables: a message is a table of its fields, a field a number and a function that writes it.
+
+Zero values are left out, as proto3 does. Values that may be anything (examples, enums, extensions) are YAML texts in
+gnostic-models' Any message; JSON is one.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+Write = Callable[[int, Any], bytes]
+
+
+def varint(value: int) -> bytes:
+    """An unsigned number; negative ones as two's complement of 64 bits."""
+    out = bytearray()
+    value &= (1 << 64) - 1
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def block(number: int, value: bytes) -> bytes:
+    """A field with a length: bytes or a message."""
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def text(number: int, value: str) -> bytes:
+    """A string field."""
+    return block(number, value.encode()) if value else b""
+
+
+def texts(number: int, value: list[str]) -> bytes:
+    """A repeated string field."""
+    return b"".join(block(number, item.encode()) for item in value)
+
+
+def flag(number: int, value: bool) -> bytes:
+    """A bool field."""
+    return varint(number << 3) + b"\x01" if value else b""
+
+
+def integer(number: int, value: int) -> bytes:
+    """An int64 field."""
+    return varint(number << 3) + varint(value) if value else b""
+
+
+def double(number: int, value: float) -> bytes:
+    """A double field."""
+    return varint(number << 3 | 1) + struct.pack("<d", value) if value else b""
+
+
+def anything(number: int, value: Any) -> bytes:
+    """Any value, as a YAML text."""
+    return block(number, text(2, orjson.dumps(value).decode() + "\n"))
+
+
+def anys(number: int, value: list[Any]) -> bytes:
+    """A repeated field of any values."""
+    return b"".join(anything(number, item) for item in value)
+
+
+def scalar(number: int, value: bool) -> bytes:
+    """A bool in a oneof: what is chosen is sent even where it is zero."""
+    return varint(number << 3) + (b"\x01" if value else b"\x00")
+
+
+def many(write: Write) -> Write:
+    """A repeated field."""
+    return lambda number, value: b"".join(write(number, item) for item in value)
+
+
+def within(inner: int, write: Write) -> Write:
+    """A message that holds one field with this number."""
+    return lambda number, value: block(number, write(inner, value))
+
+
+def entry(number: int, key: str, value: bytes) -> bytes:
+    """An entry of a map; value: what was written as field 2."""
+    return block(number, text(1, key) + value)
+
+
+def named(write: Write) -> Write:
+    """A map: a message of entries, each with its name and value."""
+    return lambda number, value: block(number, b"".join(entry(1, key, write(2, item)) for key, item in value.items()))
+
+
+class Messages:
+    """The messages of a document. fields: message -> key in JSON -> number and form of the field.
+
+    In a message, "x-" stands for extensions and "*" for all other keys; both are repeated entries.
+    """
+
+    def __init__(self) -> None:
+        self.fields: Mapping[str, Mapping[str, tuple[int, Write]]] = {}
+
+    def encode(self, name: str, value: Mapping[str, Any]) -> bytes:
+        """A whole message."""
+        fields = self.fields[name]
+        out = []
+        for key, item in value.items():
+            if key in fields:
+                number, write = fields[key]
+                out.append(write(number, item))
+            else:
+                number, write = fields["x-" if key.startswith("x-") else "*"]
+                out.append(entry(number, key, write(2, item)))
+        return b"".join(out)
+
+    def message(self, name: str) -> Write:
+        """A field that is a message."""
+        return lambda number, value: block(number, self.encode(name, value))

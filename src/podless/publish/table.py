@@ -1,0 +1,333 @@
+"""Tables and PartialObjectMetadata: what kubectl get shows, and objects without their contents.
+
+A version's columns are compiled once into a Layout; a row is made from a decoded object, and encoded with the bytes
+of that object where the client wants it whole. Source: meta.k8s.io/v1 Table and the recorded tables.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import orjson
+
+from podless.kinds.kind import Column, Kind, Version
+from podless.meta import codec, field, gotime, jsontext, yamltext
+from podless.meta.errors import BadRequest
+from podless.publish import columns as builtin
+from podless.publish import jsonpath
+from podless.publish.columns import Age, Cell
+
+Object = dict[str, Any]
+Reader = Callable[[Object, float], Any]
+
+_MIN, _MAX = -(1 << 63), (1 << 63) - 1
+_LONGEST = _MAX / 1e9  # seconds: a Go duration holds no more
+INCLUDED = ("", "Metadata", "Object", "None")
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Compiled columns. definitions: the columnDefinitions; encoded: the same as JSON; readers: one for each cell."""
+
+    definitions: list[Object]
+    encoded: bytes
+    readers: tuple[Reader, ...]
+
+    def cells(self, obj: Object, now: float | None = None) -> list[Any]:
+        """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
+        moment = time.time() if now is None else now
+        return [read(obj, moment) for read in self.readers]
+
+
+_LAYOUTS: WeakKeyDictionary[Version, Layout] = WeakKeyDictionary()
+
+
+def layout(kind: Kind, version: Version) -> Layout:
+    """The layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
+    known = _LAYOUTS.get(version)
+    if known is None:
+        if kind.custom:
+            known = custom(version.columns)
+        else:
+            known = _compile(builtin.BUILTIN.get((kind.group, kind.plural), builtin.DATED))
+        _LAYOUTS[version] = known
+    return known
+
+
+def columns(version: Version) -> list[Object]:
+    """The columnDefinitions of a custom kind's version."""
+    return custom(version.columns).definitions
+
+
+def custom(given: Sequence[Column] | None) -> Layout:
+    """The layout for additionalPrinterColumns; from the first malformed path on they are left out."""
+    if not given:
+        return AGED
+    cells = [builtin.AGED[0]]
+    for column in given:
+        try:
+            path = jsonpath.parse(column.json_path)
+        except ValueError:
+            break
+        told = column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}"
+        read = _cell_reader(column.type, path)
+        cells.append(Cell(column.name, column.type, told, read, column.format, column.priority))
+    return _compile(cells)
+
+
+def _compile(cells: Iterable[Cell]) -> Layout:
+    chosen = tuple(cells)
+    definitions = [
+        {
+            "name": cell.name,
+            "type": cell.type,
+            "format": cell.format,
+            "description": cell.description,
+            "priority": cell.priority,
+        }
+        for cell in chosen
+    ]
+    return Layout(definitions, codec.encode(definitions), tuple(_reader(cell.read) for cell in chosen))
+
+
+def _reader(read: Callable[[Any], Any] | Age) -> Reader:
+    if isinstance(read, Age):
+        return functools.partial(_age_cell, read.read)
+    return functools.partial(_plain_cell, read)
+
+
+def _plain_cell(read: Callable[[Any], Any], obj: Object, now: float) -> Any:
+    return read(obj)
+
+
+def _age_cell(read: Callable[[Any], Any], obj: Object, now: float) -> str | None:
+    given = read(obj)
+    return age(given, now) if isinstance(given, str) else None
+
+
+def _cell_reader(kind: str, path: jsonpath.Path) -> Callable[[Any], Any] | Age:
+    if kind == "date":
+        return Age(path.first)
+    if kind == "string":
+        return functools.partial(_string_cell, path)
+    return functools.partial(_converted_cell, _CONVERSIONS.get(kind, _nothing), path)
+
+
+def _string_cell(path: jsonpath.Path, obj: Any) -> str | None:
+    found = path.find(obj)
+    return _printed(found[0]) if found else None
+
+
+def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.Path, obj: Any) -> Any:
+    return convert(path.first(obj))
+
+
+def _integer(value: Any) -> int | None:
+    if type(value) is int and _MIN <= value <= _MAX:
+        return value
+    if type(value) is not int and type(value) is not float:
+        return None
+    return int(value) if _MIN <= value <= _MAX else _MIN  # what Go makes of a float that is too large
+
+
+def _number(value: Any) -> int | float | None:
+    return jsontext.settle(float(value)) if type(value) is int or type(value) is float else None
+
+
+def _boolean(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _nothing(value: Any) -> None:
+    return None
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {"integer": _integer, "number": _number, "boolean": _boolean}
+
+
+def _printed(value: Any) -> str:
+    """A value as a cell of type string: text as it is, lists and objects as Go's JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list):
+        return _go_json(value)
+    if value is None:
+        return "<no value>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else yamltext.general(float(value))
+
+
+_HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_UNSAFE = re.compile("[<>&\u2028\u2029]")
+
+
+def _go_json(value: Any) -> str:
+    text = codec.encode_sorted(value).decode()
+    return _UNSAFE.sub(lambda match: _HTML[match.group()], text)
+
+
+def age(text: str, now: float) -> str:
+    """How long ago an RFC 3339 time was, for people: 5s, 3m12s, 2d3h.
+
+    <unknown> where there is no time, <invalid> for what is none or lies ahead.
+    """
+    moment = _moment(text)
+    if moment is None:
+        return "<unknown>"
+    return "<invalid>" if moment == math.inf else _human(now - moment)
+
+
+@functools.lru_cache(4096)
+def _moment(text: str) -> float | None:
+    """Seconds since 1970, None for no time, infinity for what is none."""
+    try:
+        plain = None if text in ("", "null") else gotime.normalise(text)
+    except ValueError:
+        return math.inf
+    if plain is None:
+        return None
+    try:
+        return datetime.fromisoformat(plain).timestamp()
+    except ValueError:  # Go has a year 0, Python has none; that long ago all ages are the same
+        return -math.inf
+
+
+# from how many seconds on -> the greater unit, and the lesser one that is shown with it (0 for none), both in seconds
+_SPANS = (
+    (365 * 86400 * 8, 365 * 86400, 0),
+    (365 * 86400 * 2, 365 * 86400, 86400),
+    (86400 * 8, 86400, 0),
+    (3600 * 48, 86400, 3600),
+    (3600 * 8, 3600, 0),
+    (60 * 180, 3600, 60),
+    (60 * 10, 60, 0),
+    (120, 60, 1),
+)
+_UNITS = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
+
+
+def _human(duration: float) -> str:
+    """A duration in one unit or two, as k8s.io/apimachinery's HumanDuration has it; clocks may be a second apart."""
+    seconds = int(min(duration, _LONGEST))
+    if duration <= -2:
+        return "<invalid>"
+    for least, unit, lesser in _SPANS:
+        if seconds >= least:
+            count, rest = divmod(seconds, unit)
+            more = rest // lesser if lesser else 0
+            return f"{count}{_UNITS[unit]}{more}{_UNITS[lesser]}" if more else f"{count}{_UNITS[unit]}"
+    return f"{max(seconds, 0)}s"
+
+
+AGED = _compile(builtin.AGED)
+SCALE = _compile(builtin.SCALE)
+
+
+def check_include(text: str) -> str:
+    """The includeObject parameter: Metadata for "". Raises BadRequest."""
+    if text not in INCLUDED:
+        why = field.invalid("includeObject", text, "must be 'Metadata', 'Object', 'None', or empty")
+        raise BadRequest(f"Unable to convert to Table as requested: {why}")
+    return text or "Metadata"
+
+
+_METADATA = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+_ZERO = {"deletionGracePeriodSeconds": 0}  # is shown even when it is 0; all else is left out when it is empty
+_INNER = {
+    "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
+    "managedFields": ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"),
+}
+
+
+def partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
+    """The object as PartialObjectMetadata, the fields in the order that a real server has them."""
+    given = obj.get("metadata") or {}
+    kept = {name: given[name] for name in _METADATA if given.get(name) or _ZERO.get(name) == given.get(name, _ZERO)}
+    for name, order in _INNER.items():
+        if name in kept:
+            kept[name] = [{key: item[key] for key in order if key in item} for item in kept[name]]
+    return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": kept}
+
+
+def table(
+    shown: Layout,
+    objects: Iterable[Object],
+    listed: Mapping[str, Any],
+    include: str = "Metadata",
+    version: str = "v1",
+    *,
+    headed: bool = True,
+    now: float | None = None,
+) -> Object:
+    """A Table of decoded objects.
+
+    listed: the list's metadata, or the object's own for a single one. include: Metadata, Object or None. headed:
+    whether the columnDefinitions come with it, as they do but for the later events of a watch.
+    """
+    return {
+        "kind": "Table",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": _listed(listed),
+        "columnDefinitions": shown.definitions if headed else None,
+        "rows": [_row(shown, obj, include, version, now) for obj in objects],
+    }
+
+
+def _row(shown: Layout, obj: Object, include: str, version: str, now: float | None) -> Object:
+    included = obj if include == "Object" else partial(obj, version) if include == "Metadata" else None
+    return {"cells": shown.cells(obj, now), "object": included}
+
+
+def encode_row(
+    shown: Layout,
+    obj: Object,
+    include: str = "Metadata",
+    version: str = "v1",
+    *,
+    body: bytes | None = None,
+    now: float | None = None,
+) -> bytes:
+    """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
+    if include == "Object" and body is not None:
+        return orjson.dumps({"cells": shown.cells(obj, now), "object": orjson.Fragment(body)})
+    return codec.encode(_row(shown, obj, include, version, now))
+
+
+def encode_table(
+    shown: Layout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
+) -> bytes:
+    """A Table as JSON, of rows that encode_row made."""
+    head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
+    definitions = shown.encoded if headed else b"null"
+    parts = (head, codec.encode(_listed(listed)), b',"columnDefinitions":', definitions, b',"rows":[')
+    return b"".join((*parts, b",".join(rows), b"]}"))
+
+
+def _listed(given: Mapping[str, Any]) -> Object:
+    """What ListMeta keeps of a metadata, without what is empty."""
+    return {name: given[name] for name in ("resourceVersion", "continue", "remainingItemCount") if given.get(name)}

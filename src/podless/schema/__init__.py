@@ -1,0 +1,14 @@
+"""Structural schemas: pruning, defaulting and validation of objects, and the rules that a schema itself must obey.
+
+Usable without a server: Schema.from_crd(crd, version) gives a compiled schema.
+"""
+
+from __future__ import annotations
+
+from podless.schema.definition import structural, warnings
+from podless.schema.embedded import Malformed
+from podless.schema.keywords import Options
+from podless.schema.rules import Expressions
+from podless.schema.schema import Schema
+
+__all__ = ["Expressions", "Malformed", "Options", "Schema", "structural", "warnings"]

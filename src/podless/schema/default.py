@@ -1,0 +1,58 @@
+"""Defaulting, and the null rules that go with it.
+
+A null where the schema says neither nullable nor default is dropped from objects; where there is a default and no
+nullable it becomes the default; other nulls stay. Defaults are given to absent fields, and inside given defaults.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.schema.node import Node, copy
+
+
+def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
+    """Drop the nulls of objects that can neither stay nor be defaulted; skip: root fields to leave alone."""
+    if isinstance(value, dict):
+        for key in list(value):
+            child = None if key in skip else node.field(key)
+            if child is None:
+                continue
+            item = value[key]
+            if item is None and not child.nullable and not child.has_default:
+                del value[key]
+            elif isinstance(item, dict | list):
+                drop_nulls(item, child)
+    elif isinstance(value, list) and node.items is not None:
+        for item in value:
+            if isinstance(item, dict | list):
+                drop_nulls(item, node.items)
+
+
+def fill(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
+    """Give defaults, in place; skip: root fields to leave alone."""
+    if isinstance(value, dict):
+        _fields(value, node, skip)
+    elif isinstance(value, list) and node.items is not None:
+        items = node.items
+        for index, item in enumerate(value):
+            if item is None and not items.nullable and items.has_default:
+                item = value[index] = copy(items.default)
+            if isinstance(item, dict | list):
+                fill(item, items)
+
+
+def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
+    for name, child in node.children():
+        if name in skip or not child.has_default:
+            continue
+        if name not in value or (value[name] is None and not child.nullable):
+            value[name] = copy(child.default)
+    for key, item in value.items():
+        child_or_none = None if key in skip else node.field(key)
+        if child_or_none is None:
+            continue
+        if item is None and not child_or_none.nullable and child_or_none.has_default:
+            item = value[key] = copy(child_or_none.default)
+        if isinstance(item, dict | list):
+            fill(item, child_or_none)

@@ -1,0 +1,91 @@
+"""Default values in a schema: they must be pruned, and valid where they stand.
+
+A default inside the metadata of a resource is judged in the smallest resource that has it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.meta.structs import canonical
+from podless.schema import check, embedded, prune
+from podless.schema.embedded import Malformed
+from podless.schema.node import Node, copy
+from podless.schema.numbers import equal
+from podless.schema.prune import META
+from podless.schema.rules import Expressions
+
+# a step down from the resource: the name of a field, or None for a list's item
+Steps = tuple[str | None, ...]
+
+
+class _Walk:
+    def __init__(self, pruned: bool, expressions: Expressions | None) -> None:
+        self.pruned = pruned
+        self.expressions = expressions
+        self.errors: list[FieldError] = []
+
+    def visit(self, node: Node, path: str, owner: Node, steps: Steps, meta: bool) -> None:
+        """One node: its default, then what is below; owner: the resource's node, steps: the way from it."""
+        if node.embedded:
+            owner, steps, meta = node, (), False
+        if node.has_default:
+            at = f"{path}.default"
+            self.errors += self.inside(node, at, owner, steps) if meta else self.outside(node, at)
+        if node.items is not None:
+            self.visit(node.items, f"{path}.items", owner, (*steps, None), meta)
+        resource = node.embedded or node is owner
+        for name, child in node.children():
+            below = meta or (resource and name in META)
+            self.visit(child, f"{path}.properties[{name}]", owner, (*steps, name), below)
+
+    def outside(self, node: Node, path: str) -> list[FieldError]:
+        """A default that is not in metadata."""
+        value = copy(node.raw["default"])
+        errors = []
+        if self.pruned:
+            prune.prune(value, node, embedded=node.embedded)
+            if not equal(value, node.raw["default"]):
+                errors.append(field.invalid(path, canonical(node.raw["default"]), "must not have unknown fields"))
+                value = copy(node.raw["default"])
+        try:
+            embedded.coerce(value, node, path=path)
+        except Malformed as wrong:
+            return [*errors, wrong.error]
+        return errors + (embedded.validate(value, node, path) or self.valid(value, node, path))
+
+    def inside(self, node: Node, path: str, owner: Node, steps: Steps) -> list[FieldError]:
+        """A default in the metadata of a resource."""
+        value = node.raw["default"]
+        whole: Any = copy(value)
+        for step in reversed(steps):
+            whole = [whole] if step is None else {step: whole}
+        whole.setdefault("kind", "Validation")
+        whole.setdefault("apiVersion", "validation/v1")
+        try:
+            embedded.coerce(whole, owner, root=True)
+        except Malformed as wrong:
+            return [field.invalid(path, canonical(value), f"must result in valid metadata: {wrong.error}")]
+        errors = embedded.validate(whole, owner, resource=True)
+        if errors:
+            text = f"must result in valid metadata: {field.join(errors)}"
+            return [field.invalid(path, canonical(value), text)]
+        return self.valid(value, node, path)
+
+    def valid(self, value: Any, node: Node, path: str) -> list[FieldError]:
+        """The schema's own validation, then its rules."""
+        errors = check.validate(value, node, path)
+        if not errors and self.expressions is not None:
+            errors = self.expressions.default(node.raw, path, value)
+        return errors
+
+
+def validate(schema: dict[str, Any], path: str, pruned: bool, expressions: Expressions | None) -> list[FieldError]:
+    """The errors of all defaults; pruned: unknown fields in them are errors."""
+    walk = _Walk(pruned, expressions)
+    node = Node(schema, plain=True)
+    node.embedded = True  # the root is a resource
+    walk.visit(node, path, node, (), False)
+    return walk.errors

@@ -1,0 +1,139 @@
+"""What a CustomResourceDefinition's schema must obey, as a real server checks it when the definition is written.
+
+The rules are those of k8s.io/apiextensions-apiserver for apiextensions.k8s.io/v1; the errors are its, in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.meta import field, gotext
+from podless.meta.field import FieldError
+from podless.schema import complete, defaults, formats, internal, invariants, keywords, shape
+from podless.schema.keywords import Options
+from podless.schema.node import Node
+from podless.schema.rules import Expressions
+
+_AT_ROOT = (
+    "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern"
+    " MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example"
+    " XPreserveUnknownFields XValidations"
+)
+
+
+def structural(
+    schema: dict[str, Any],
+    path: str,
+    *,
+    status: bool = False,
+    rules: Expressions | None = None,
+    options: Options | None = None,
+) -> list[FieldError]:
+    """All errors of one openAPIV3Schema.
+
+    path: where the schema stands, such as spec.versions[0].schema.openAPIV3Schema. status: whether the version has
+    the status subresource, which narrows what the root may say. rules: compiles x-kubernetes-validations; without it
+    only their form is checked. options: what is not held against an update because the old definition did it too.
+    """
+    options = options or Options()
+    errors = shape.check(schema, path)
+    if errors:
+        return errors
+    if status:
+        errors += _status_root(schema, path)
+    if schema.get("nullable"):
+        errors.append(field.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
+    late: list[FieldError] = []
+    compiled = None
+    if options.structural:
+        trouble = unsupported(schema)
+        if trouble:
+            late.append(field.invalid(path, "", trouble))
+        else:
+            found = shapely(schema, path) or defaults.validate(schema, path, options.pruned_defaults, rules)
+            errors += found
+            compiled = None if found else rules
+    errors += keywords.validate(schema, path, options, compiled)
+    return errors or late
+
+
+def shapely(schema: dict[str, Any], path: str) -> list[FieldError]:
+    """The rules of structural schemas alone, sorted as a real server sorts them."""
+    errors = invariants.validate(schema, path) + complete.validate(schema, path)
+    return sorted(errors, key=str)
+
+
+def unsupported(schema: dict[str, Any]) -> str:
+    """Why no structural schema can be made of the keywords at all; "" when it can."""
+    for node in nodes(schema):
+        for name in ("id", "$schema", "$ref", "patternProperties", "dependencies"):
+            if node.get(name):
+                return f"OpenAPIV3Schema '{name.removeprefix('$') if name == '$schema' else name}' is not supported"
+        if node.get("additionalItems") is not None:
+            return "OpenAPIV3Schema 'additionalItems' is not supported"
+        if node.get("definitions"):
+            return "OpenAPIV3Schema 'definitions' is not supported"
+        if isinstance(node.get("items"), list) and node["items"]:
+            return "OpenAPIV3Schema 'items' must be a schema, but is an array"
+        if node.get("x-kubernetes-preserve-unknown-fields") is False:
+            return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
+    return ""
+
+
+def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every schema node, the root first, in the order in which a real server visits them."""
+    todo = [schema]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(reversed(list(shape.children(node))))
+
+
+def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
+    """What a real server warns of when it takes the schema: formats that it does not check."""
+    if shape.check(schema, path):
+        return []
+    found = []
+    for node in nodes(schema):
+        name = node.get("format") or ""
+        kind = node.get("type") or ""
+        if name and not formats.known(name, (kind,) if kind else ()):
+            found.append(f"unrecognized format {gotext.quote(name)}")
+    return found
+
+
+def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
+    """Only some keywords may stand at the root when the status is cut out for its own endpoint."""
+    allowed = _AT_ROOT.split()
+    for name, value in internal.dump(schema).items():
+        if internal.zero(value):
+            continue
+        if name == "Type" and value != "object":
+            text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
+            return [field.invalid(f"{path}.type", value, text)]
+        if name not in allowed:
+            text = (
+                f"only [{_AT_ROOT}] fields are allowed at the root of the schema if the status subresource is enabled"
+            )
+            return [field.invalid(path, internal.dump(schema), text)]
+    return []
+
+
+def is_structural(schema: dict[str, Any]) -> bool:
+    """Whether a stored schema obeys the structural rules."""
+    return not shape.check(schema, "") and not unsupported(schema) and not shapely(schema, "")
+
+
+def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
+    """Whether a stored schema has a default with unknown fields."""
+    return any(part.has_default and part.default != part.raw["default"] for part in _structure(Node(schema)))
+
+
+def _structure(node: Node) -> Iterator[Node]:
+    todo = [node]
+    while todo:
+        part = todo.pop()
+        yield part
+        todo += [child for _, child in part.children()]
+        todo += [child for child in (part.additional, part.items) if child is not None]

@@ -1,0 +1,207 @@
+"""Embedded resources (x-kubernetes-embedded-resource): their apiVersion, kind and metadata.
+
+Before defaulting, metadata is coerced: read as ObjectMeta and written back, which drops unknown fields. After it, it
+is validated as the metadata of an object would be.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from podless.meta import field, names, objectmeta, structs
+from podless.meta.field import FieldError
+from podless.meta.structs_meta import OBJECT_META
+from podless.schema.node import Node
+
+_VERSION = re.compile(r"^(?:[^/]+/)?[^/]+\Z")
+_KIND = re.compile(r"^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?\Z")
+_KIND_WORDS = (
+    "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric"
+    " characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name', "
+    " or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
+_NAME = re.compile(r"^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\Z")
+_SPACE = re.compile(r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
+_LABEL = re.compile(r"^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
+_PREFIX = re.compile(r"^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\Z")
+
+
+class Malformed(ValueError):
+    """An embedded resource that cannot be read: a real server refuses the request with 400.
+
+    error: what is wrong, and where.
+    """
+
+    def __init__(self, error: FieldError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def coerce(
+    value: Any, node: Node, unknown: list[str] | None = None, drop: bool = False, root: bool = False, path: str = ""
+) -> None:
+    """Coerce every embedded resource in place.
+
+    unknown: gets the sorted paths of fields that ObjectMeta does not have. drop: fields of a wrong type are dropped,
+    as for stored objects, else Malformed is raised. root: the value itself is a resource. path: where it stands.
+    """
+    found: list[str] = []
+    _coerce(value, node, path, found, drop, root or node.embedded)
+    if unknown is not None:
+        unknown += sorted(found)
+
+
+def _coerce(value: Any, node: Node, path: str, found: list[str], drop: bool, resource: bool) -> None:
+    if isinstance(value, dict):
+        for key in list(value):
+            item = value[key]
+            if resource and key in ("apiVersion", "kind") and not isinstance(item, str):
+                if not drop:
+                    raise Malformed(field.invalid(_join(path, key), structs.canonical(item), "must be a string"))
+                del value[key]
+            elif resource and key == "metadata":
+                value[key] = item = _metadata(item, _join(path, key), found, drop)
+            child = node.field(key)
+            if child is not None and isinstance(item, dict | list):
+                at = _join(path, key) if key in node.properties else f"{path}[{key}]"
+                _coerce(item, child, at, found, drop, child.embedded)
+    elif isinstance(value, list) and node.items is not None:
+        for place, item in enumerate(value):
+            if isinstance(item, dict | list):
+                _coerce(item, node.items, f"{path}[{place}]", found, drop, node.items.embedded)
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _metadata(value: Any, path: str, found: list[str], drop: bool) -> Any:
+    paths: list[str] = []
+    try:
+        read = structs.decode(OBJECT_META, value, paths)
+    except structs.DecodeError as error:
+        if not drop:
+            raise Malformed(field.invalid(path, structs.canonical(value), str(error))) from None
+        if not isinstance(value, dict):
+            return value
+        read = {}
+        for key, item in value.items():
+            try:
+                read |= structs.decode(OBJECT_META, {key: item}, paths)
+            except structs.DecodeError:
+                continue
+    found += [f"{path}.{name}" for name in paths]
+    if read.get("creationTimestamp", "") is None:
+        del read["creationTimestamp"]
+    return read
+
+
+def validate(value: Any, node: Node, path: str = "", resource: bool = False) -> list[FieldError]:
+    """What is wrong with the embedded resources in a value; resource: the value itself is one."""
+    errors: list[FieldError] = []
+    _validate(value, node, path, errors, resource or node.embedded)
+    return errors
+
+
+def _validate(value: Any, node: Node, path: str, errors: list[FieldError], resource: bool) -> None:
+    if isinstance(value, dict):
+        if resource:
+            errors += _resource(value, path)
+        for key, item in value.items():
+            child = node.field(key)
+            if child is not None and isinstance(item, dict | list):
+                at = _join(path, key) if key in node.properties else f"{path}[{key}]"
+                _validate(item, child, at, errors, child.embedded)
+    elif isinstance(value, list) and node.items is not None:
+        for place, item in enumerate(value):
+            if isinstance(item, dict | list):
+                _validate(item, node.items, f"{path}[{place}]", errors, node.items.embedded)
+
+
+def _resource(value: dict[str, Any], path: str) -> list[FieldError]:
+    errors = [field.required(_join(path, key)) for key in ("apiVersion", "kind") if key not in value]
+    for key, item in value.items():
+        at = _join(path, key)
+        if key == "metadata":
+            errors += _meta(item, at)
+        elif key not in ("apiVersion", "kind"):
+            continue
+        elif not isinstance(item, str):
+            errors.append(field.invalid(at, structs.canonical(item), "must be a string"))
+        elif not item:
+            errors.append(field.invalid(at, item, "must not be empty"))
+        elif key == "apiVersion" and item.count("/") > 1:
+            errors.append(field.invalid(at, item, f"unexpected GroupVersion string: {item}"))
+        elif key == "kind":
+            errors += [field.invalid(at, item, words) for words in _kind(item)]
+    return errors
+
+
+def _kind(name: str) -> list[str]:
+    long = "must be no more than 63 characters"
+    lower = name.lower()
+    words = [long] if len(lower.encode()) > 63 else []
+    if not re.match(r"^[a-z](?:[-a-z0-9]*[a-z0-9])?\Z", lower):
+        words.append(_KIND_WORDS.partition(": ")[2])
+    return [f"may have mixed case, but should otherwise match: {','.join(words)}"] if words else []
+
+
+def _meta(value: Any, path: str) -> list[FieldError]:
+    try:
+        read = structs.decode(OBJECT_META, value)
+    except structs.DecodeError as error:
+        return [field.invalid(path, structs.canonical(value), str(error))]
+    read.setdefault("name", "fakename")  # a template needs no name
+    namespaced = bool(read.get("namespace"))
+    return objectmeta.validate(read, namespaced=namespaced, name_check=_segment, path=path)
+
+
+def clean(value: dict[str, Any]) -> bool:
+    """Whether a resource is surely sound, and coercing would change nothing; False also where that is not simple."""
+    version, kind = value.get("apiVersion"), value.get("kind")
+    if version.__class__ is not str or kind.__class__ is not str or not _VERSION.match(version):
+        return False
+    if not _KIND.match(kind):
+        return False
+    meta = value.get("metadata")
+    return "metadata" not in value or (meta.__class__ is dict and _simple(meta))
+
+
+def _simple(meta: dict[str, Any]) -> bool:
+    for key, item in meta.items():
+        if not item:
+            return False
+        if key == "name":
+            sound = item.__class__ is str and _NAME.match(item) is not None
+        elif key == "namespace":
+            sound = item.__class__ is str and _SPACE.match(item) is not None
+        elif key == "labels":
+            sound = item.__class__ is dict and all(map(_label, item.items()))
+        elif key == "annotations":
+            sound = item.__class__ is dict and len(item) < 64 and all(map(_annotation, item.items()))
+        else:
+            return False
+        if not sound:
+            return False
+    return True
+
+
+def _label(pair: tuple[str, Any]) -> bool:
+    return _qualified(pair[0]) and pair[1].__class__ is str and _LABEL.match(pair[1]) is not None
+
+
+def _annotation(pair: tuple[str, Any]) -> bool:
+    return _qualified(pair[0]) and pair[1].__class__ is str and len(pair[1]) < 1000
+
+
+def _qualified(key: str) -> bool:
+    prefix, slash, name = key.rpartition("/")
+    if not name or not _LABEL.match(name):
+        return False
+    return not slash or (len(prefix) < 254 and _PREFIX.match(prefix) is not None)
+
+
+def _segment(name: str, prefix: bool) -> list[str]:
+    """Any segment of a path may be the name of an embedded resource."""
+    return names.path_prefix(name) if prefix else names.path_segment(name)

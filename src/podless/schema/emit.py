@@ -1,0 +1,198 @@
+"""The code for single values: their class, their size, their pattern, their number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from podless.schema import check, formats, numbers, regex
+from podless.schema.node import Node
+
+if TYPE_CHECKING:
+    from podless.schema.compile import Mode
+
+_ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
+_ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
+_SIZES = ("maxLength", "minLength", "pattern", "maximum", "minimum", "multipleOf")
+_BOXES = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
+_MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
+_RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
+
+
+def literal(value: Any) -> str:
+    """A JSON value as a Python expression that makes a new one each time."""
+    return repr(value)
+
+
+class Values:
+    """Writes checks of single values."""
+
+    def __init__(self, constant: Callable[[str, Any], str]) -> None:
+        self.constant = constant
+        self.lines: list[str] = []
+        self.used = 0
+
+    def put(self, indent: int, text: str) -> None:
+        """One line."""
+        raise NotImplementedError
+
+    def fail(self, indent: int, condition: str) -> None:
+        """Give up if the condition holds."""
+        raise NotImplementedError
+
+    def fresh(self) -> str:
+        """A new variable."""
+        self.used += 1
+        return f"x{self.used}"
+
+    def fills(self, node: Node, mode: Mode) -> bool:
+        """Whether an absent value or a null of this node is something to act on."""
+        return mode.fill and (not node.nullable or node.has_default)
+
+    def idle(self, node: Node, mode: Mode) -> bool:
+        """Whether nothing is to be done for a value of this node, null or not."""
+        raw = node.raw
+        if node.embedded and not mode.nested and (mode.prune or mode.check):
+            return False
+        if mode.prune and not (node.preserve and not node.properties and not node.extra and node.items is None):
+            return False
+        if (mode.fill or mode.prune) and (node.properties or node.extra or node.items is not None):
+            return False
+        return not mode.check or not any(raw.get(name) not in (None, "", [], {}) for name in _RULES)
+
+    def kinds(self, node: Node, mode: Mode) -> dict[str, bool]:
+        """The classes that need code of their own; "any": the rest is allowed."""
+        if not mode.check:
+            return {"dict": True, "list": True} | ({} if mode.prune and not node.preserve else {"any": False})
+        types = node.types
+        if not types and not node.format:
+            return {"dict": True, "list": True, "str": True, "number": True, "any": True}
+        odd = bool(node.format) and "number" not in types and "integer" not in types
+        found = {_ORDER[name]: True for name in types if name in _ORDER}
+        if "number" in found:
+            found.pop("int", None)
+        if odd:
+            # a format stands for the type: of strings and lists only the format is looked at
+            found |= {"str": True, "list": True}
+        return dict(sorted(found.items(), key=lambda pair: pair[0] == "int"))
+
+    def test(self, var: str, kind: str) -> str:
+        """The condition that a value is of a class."""
+        if kind == "number":
+            return f"{var}.__class__ is int or {var}.__class__ is float"
+        if kind == "int":
+            return f"{var}.__class__ is int or {var}.__class__ is float and {var} == {var} // 1"
+        if kind == "any":
+            return f"{var} is not None"
+        return f"{var}.__class__ is {kind}"
+
+    def scalar(self, node: Node, var: str, indent: int, kind: str) -> None:
+        """The checks of a string or number."""
+        if kind == "str":
+            self.string(node, var, indent)
+        elif kind in ("int", "number"):
+            self.number(node, var, indent, kind)
+
+    def string(self, node: Node, var: str, indent: int) -> None:
+        """Length, pattern and format."""
+        raw = node.raw
+        if raw.get("maxLength") is not None:
+            self.fail(indent, f"len({var}) > {int(raw['maxLength'])}")
+        if raw.get("minLength"):
+            self.fail(indent, f"len({var}) < {int(raw['minLength'])}")
+        if raw.get("pattern"):
+            matches = regex.matcher(raw["pattern"])
+            self.fail(indent, f"not {self.constant('P', matches)}({var})")
+        known = formats.check(node.format) if node.format else None
+        if known is not None:
+            self.fail(indent, f"not {self.constant('F', known)}({var})")
+
+    def number(self, node: Node, var: str, indent: int, kind: str) -> None:
+        """Bounds, when they are simple; all else is left to the exact check."""
+        raw = node.raw
+        bounds = [raw.get("maximum"), raw.get("minimum")]
+        whole = all(bound is None or (float(bound).is_integer() and abs(bound) < 2**53) for bound in bounds)
+        limits = self.range(node)
+        if raw.get("multipleOf") is not None or not whole or limits is None:
+            self.exact(node, var, indent)
+            return
+        for bound, strict, sign in ((bounds[0], "exclusiveMaximum", ">"), (bounds[1], "exclusiveMinimum", "<")):
+            if bound is not None:
+                self.fail(indent, f"{var} {sign}{'=' if raw.get(strict) else ''} {int(bound)}")
+        if kind == "int":
+            self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}") if limits[1] < 2**53 else None
+            self.put(indent, f"if {var}.__class__ is float:")
+            self.exact(node, var, indent + 1)
+
+    def range(self, node: Node) -> tuple[int, int] | None:
+        """The range of the number's format, or None when a bound of the schema is itself out of it."""
+        if node.format == "float":
+            return None
+        bits = 31 if node.format == "int32" else 63
+        bounds = [node.raw.get("maximum"), node.raw.get("minimum")]
+        if "integer" in node.types and any(
+            bound is not None and not -(1 << bits) <= bound < 1 << bits for bound in bounds
+        ):
+            return None
+        return -(1 << bits), (1 << bits) - 1
+
+    def exact(self, node: Node, var: str, indent: int) -> None:
+        """Leave the number to the exact check."""
+
+        def good(value: Any) -> bool:
+            return not check.scalar(value, node)
+
+        self.fail(indent, f"not {self.constant('G', good)}({var})")
+
+    def sizes(self, node: Node, var: str, indent: int) -> None:
+        """The number of fields, and required ones that are not declared."""
+        raw = node.raw
+        for name in raw.get("required") or ():
+            if name not in node.properties:
+                self.fail(indent, f"{literal(name)} not in {var}")
+        if raw.get("maxProperties") is not None:
+            self.fail(indent, f"len({var}) > {int(raw['maxProperties'])}")
+        if raw.get("minProperties"):
+            self.fail(indent, f"len({var}) < {int(raw['minProperties'])}")
+
+    def enum(self, node: Node, var: str, indent: int, kind: str) -> None:
+        """Membership; strings in a set of strings at once, all else by Go's conversions."""
+        allowed = node.raw.get("enum")
+        if not allowed:
+            return
+        if kind == "str" and all(isinstance(item, str) for item in allowed):
+            self.fail(indent, f"{var} not in {self.constant('E', frozenset(allowed))}")
+            return
+
+        def good(value: Any) -> bool:
+            return any(numbers.same(value, item) for item in allowed)
+
+        self.fail(indent, f"not {self.constant('G', good)}({var})")
+
+    def has_logic(self, node: Node) -> bool:
+        """Whether there are rules that hold for values of every class."""
+        return any(node.raw.get(name) for name in ("enum", "allOf", "anyOf", "oneOf")) or node.refused is not None
+
+    def either(self, node: Node, kind: str) -> bool:
+        """Whether the only alternatives are those of int-or-string, which the class check has settled."""
+        raw = node.raw
+        either = [{"type": "integer"}, {"type": "string"}]
+        rest = any(raw.get(name) for name in ("allOf", "oneOf")) or node.refused is not None
+        return node.int_or_string and bool(node.types) and raw.get("anyOf") == either and not rest
+
+    def simple(self, node: Node, var: str, kind: str) -> str:
+        """A branch that only asks for fields, as an expression; "" if it asks for more."""
+        raw = node.raw
+        rules = {name for name in _RULES if raw.get(name) not in (None, "", [], {})}
+        if kind != "dict":
+            return ""
+        if rules == {"required"}:
+            return "(" + " and ".join(f"{literal(name)} in {var}" for name in raw["required"]) + ")"
+        if rules == {"not"}:
+            inner = self.simple(Node(raw["not"]), var, kind)
+            return f"(not {inner})" if inner else ""
+        if rules in ({"anyOf"}, {"allOf"}):
+            name = rules.pop()
+            parts = [self.simple(part, var, kind) for part in node.branches(name)]
+            return "(" + (" or " if name == "anyOf" else " and ").join(parts) + ")" if all(parts) else ""
+        return ""

@@ -1,0 +1,54 @@
+"""Paths to a field in a schema, such as .spec.labels['app'], as rules and selectable fields name them."""
+
+from __future__ import annotations
+
+import re
+
+from podless.schema.node import Node
+
+_TOKEN = re.compile(r"'(?:[^\\']|\\.|\\(?=$))*'|'.*\Z|[.\[\]]|[^.\[\]]+", re.DOTALL)
+
+
+def parse(text: str, node: Node | None, arrays: bool = True) -> tuple[str, Node | None]:
+    """The path as field errors write it, and the node there.
+
+    arrays: whether ['name'] may be used. Raises ValueError with the words of a real server.
+    """
+    tokens = iter(_TOKEN.findall(text))
+    path = ""
+    for token in tokens:
+        if token == "[":
+            if not arrays:
+                raise ValueError("array notation is not allowed")
+            path, node = _step(path, node, _quoted(next(tokens, "")))
+            closing = next(tokens, "")
+            if not closing:
+                raise ValueError("unexpected end of JSON path")
+            if closing != "]":
+                raise ValueError(f"expected ] but got {closing}")
+        elif token == ".":
+            name = next(tokens, "")
+            if not name:
+                raise ValueError("unexpected end of JSON path")
+            path, node = _step(path, node, name)
+        else:
+            raise ValueError(f"expected [ or . but got: {token}")
+    return path, node
+
+
+def _quoted(token: str) -> str:
+    if not token:
+        raise ValueError("unexpected end of JSON path")
+    if len(token) < 2 or token[0] != "'" or token[-1] != "'":
+        raise ValueError(f"expected single quoted string but got {token}")
+    return token[1:-1].replace("\\'", "'")
+
+
+def _step(path: str, node: Node | None, name: str) -> tuple[str, Node | None]:
+    if node is not None and node.properties:
+        child = node.child(name)
+        if child is not None:
+            return (f"{path}.{name}" if path else name), child
+    elif node is not None and node.extra:
+        return f"{path}[{name}]", node.additional
+    raise ValueError("does not refer to a valid field")

@@ -1,0 +1,191 @@
+"""The string formats that kube-apiserver 1.36 checks, and how they are checked.
+
+The registry is k8s.io/kube-openapi's strfmt; each format accepts exactly what the Go function behind it accepts.
+Names are compared without dashes.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Callable
+
+from podless.schema import network, regex
+
+_HOSTNAME = regex.compile(
+    r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)"
+    r"|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}([a-zA-Z\p{L}]){2,63})$"
+)
+_UUID = r"^(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12})\Z"
+_CARD = re.compile(
+    r"^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
+    r"|3(?:0[0-5]|[68][0-9])[0-9]{11}|(?:2131|1800|35[0-9]{3})[0-9]{11})\Z"
+)
+_CHANNEL = r"\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*"
+_BASE64 = re.compile(r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
+_SSN = re.compile(r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}\Z")
+_DATE = re.compile(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
+# the dot before the fraction stands for any character in the original, too
+_CLOCK = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))\Z")
+# what is surely a date and time; all else is looked at closely
+_USUAL = re.compile(
+    r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?Z\Z"
+)
+_SHORT = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_SHORT_NAME = re.compile(rf"^{_SHORT}\Z")
+_LONG_NAME = re.compile(rf"^{_SHORT}(?:\.{_SHORT})*\Z")
+_SPAN = re.compile(r"([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
+_GO_SPAN = re.compile(r"^[-+]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+\Z")
+_GO_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
+_UNITS = (
+    ("ns", "nano"),
+    ("us", "µs", "micro"),
+    ("ms", "milli"),
+    ("s", "sec"),
+    ("m", "min"),
+    ("h", "hr", "hour"),
+    ("d", "day"),
+    ("w", "wk", "week"),
+)
+_NANOS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+
+
+def _pattern(text: str) -> Callable[[str], bool]:
+    compiled = re.compile(text)
+    return lambda value: compiled.match(value) is not None
+
+
+def _hostname(value: str) -> bool:
+    if _HOSTNAME.search(value) is None or len(value.encode()) > 255:
+        return False
+    return all(len(label.encode()) <= 63 for label in value.split("."))
+
+
+def _card(value: str) -> bool:
+    digits = re.sub("[^0-9]+", "", value)
+    if not _CARD.match(digits):
+        return False
+    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
+    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
+
+
+def _isbn10(value: str) -> bool:
+    text = re.sub(r"[\t\n\f\r -]+", "", value)
+    if not re.match(r"^(?:[0-9]{9}X|[0-9]{10})\Z", text):
+        return False
+    digits = [10 if char == "X" else int(char) for char in text]
+    return sum(place * digit for place, digit in enumerate(digits, 1)) % 11 == 0
+
+
+def _isbn13(value: str) -> bool:
+    text = re.sub(r"[\t\n\f\r -]+", "", value)
+    if not re.match(r"^[0-9]{13}\Z", text):
+        return False
+    total = sum(int(char) * (1 + 2 * (place % 2)) for place, char in enumerate(text[:12]))
+    return (10 - total % 10) % 10 == int(text[12])
+
+
+def _date(value: str) -> bool:
+    match = _DATE.match(value)
+    if not match:
+        return False
+    year, month, day = map(int, match.groups())
+    if not 1 <= month <= 12:
+        return False
+    leap = month == 2 and calendar.isleap(year)
+    return 1 <= day <= (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month] + leap
+
+
+def _datetime(value: str) -> bool:
+    if _USUAL.match(value):
+        return True
+    parts = value.lower().split("t")
+    if len(value.encode()) < 4 or len(parts) < 2 or not _date(parts[0]):
+        return False
+    match = _CLOCK.match(parts[1])
+    return bool(match) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"  # type: ignore[index]
+
+
+def _duration(value: str) -> bool:
+    """Go's durations, or numbers with unit words, anywhere in the text."""
+    if _go_duration(value):
+        return True
+    known = False
+    for number, word in _SPAN.findall(value):
+        if int(number) >= 2**63:
+            return False
+        unit = word.lower()
+        known = known or any(unit in names or unit.startswith(names[-1]) for names in _UNITS)
+    return known
+
+
+def _go_duration(value: str) -> bool:
+    bare = value[1:] if value[:1] in "+-" else value
+    if bare == "0":
+        return True
+    if not _GO_SPAN.match(value):
+        return False
+    total = 0
+    for whole, fraction, unit in _GO_PART.findall(bare):
+        scale = _NANOS[unit]
+        total += int(whole or 0) * scale
+        if fraction:
+            total += int(fraction[:18]) * scale // 10 ** len(fraction[:18])
+    return total < 2**63 or (total == 2**63 and value[0] == "-")
+
+
+def _short(value: str) -> bool:
+    return len(value) <= 63 and _SHORT_NAME.match(value) is not None
+
+
+def _long(value: str) -> bool:
+    return len(value) <= 253 and _LONG_NAME.match(value) is not None
+
+
+CHECKS: dict[str, Callable[[str], bool]] = {
+    "bsonobjectid": _pattern(r"^[0-9a-fA-F]{24}\Z"),
+    "uri": network.uri,
+    "email": network.email,
+    "hostname": _hostname,
+    "ipv4": network.ipv4,
+    "ipv6": network.ipv6,
+    "cidr": network.cidr,
+    "mac": network.mac,
+    "uuid": _pattern(_UUID % ("[0-9a-f]", "[0-9a-f]")),
+    "uuid3": _pattern(_UUID % ("3", "[0-9a-f]")),
+    "uuid4": _pattern(_UUID % ("4", "[89ab]")),
+    "uuid5": _pattern(_UUID % ("5", "[89ab]")),
+    "isbn": lambda value: _isbn10(value) or _isbn13(value),
+    "isbn10": _isbn10,
+    "isbn13": _isbn13,
+    "creditcard": _card,
+    "ssn": lambda value: len(value) == 11 and _SSN.match(value) is not None,
+    "hexcolor": _pattern(r"^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z"),
+    "rgbcolor": _pattern(rf"^rgb\({_CHANNEL},{_CHANNEL},{_CHANNEL}\)\Z".replace(r"\s", r"[\t\n\f\r ]")),
+    "byte": lambda value: _BASE64.match(value) is not None,
+    "password": lambda value: True,
+    "date": _date,
+    "duration": _duration,
+    "datetime": _datetime,
+    "k8sshortname": _short,
+    "k8slongname": _long,
+}
+_NUMERIC = {"integer": ("int32", "int64"), "number": ("float", "double")}
+
+
+def check(name: str) -> Callable[[str], bool] | None:
+    """The check of a string format, or None when the name is not known."""
+    return CHECKS.get(name.replace("-", ""))
+
+
+def known(name: str, types: tuple[str, ...]) -> bool:
+    """Whether a format is one of those supported for values of these types."""
+    kind = types[0] if len(types) == 1 else ""
+    if kind in ("", "string"):
+        return check(name) is not None
+    return name in _NUMERIC.get(kind, ())
+
+
+def narrow(name: str, types: tuple[str, ...]) -> str:
+    """The format as validation uses it: "" when it is not supported for these types."""
+    return name if name and known(name, types) else ""

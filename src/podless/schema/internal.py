@@ -1,0 +1,107 @@
+"""A schema as Go prints kube-apiserver's internal form of it, which some messages show whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# the fields of the internal JSONSchemaProps in order: name in Go, keyword, value when absent
+_FIELDS: tuple[tuple[str, str, Any], ...] = (
+    ("ID", "id", ""),
+    ("Schema", "$schema", ""),
+    ("Ref", "$ref", None),
+    ("Description", "description", ""),
+    ("Type", "type", ""),
+    ("Nullable", "nullable", False),
+    ("Format", "format", ""),
+    ("Title", "title", ""),
+    ("Default", "default", None),
+    ("Maximum", "maximum", None),
+    ("ExclusiveMaximum", "exclusiveMaximum", False),
+    ("Minimum", "minimum", None),
+    ("ExclusiveMinimum", "exclusiveMinimum", False),
+    ("MaxLength", "maxLength", None),
+    ("MinLength", "minLength", None),
+    ("Pattern", "pattern", ""),
+    ("MaxItems", "maxItems", None),
+    ("MinItems", "minItems", None),
+    ("UniqueItems", "uniqueItems", False),
+    ("MultipleOf", "multipleOf", None),
+    ("Enum", "enum", None),
+    ("MaxProperties", "maxProperties", None),
+    ("MinProperties", "minProperties", None),
+    ("Required", "required", None),
+    ("Items", "items", None),
+    ("AllOf", "allOf", None),
+    ("OneOf", "oneOf", None),
+    ("AnyOf", "anyOf", None),
+    ("Not", "not", None),
+    ("Properties", "properties", None),
+    ("AdditionalProperties", "additionalProperties", None),
+    ("PatternProperties", "patternProperties", None),
+    ("Dependencies", "dependencies", None),
+    ("AdditionalItems", "additionalItems", None),
+    ("Definitions", "definitions", None),
+    ("ExternalDocs", "externalDocs", None),
+    ("Example", "example", None),
+    ("XPreserveUnknownFields", "x-kubernetes-preserve-unknown-fields", None),
+    ("XEmbeddedResource", "x-kubernetes-embedded-resource", False),
+    ("XIntOrString", "x-kubernetes-int-or-string", False),
+    ("XListMapKeys", "x-kubernetes-list-map-keys", None),
+    ("XListType", "x-kubernetes-list-type", None),
+    ("XMapType", "x-kubernetes-map-type", None),
+    ("XValidations", "x-kubernetes-validations", None),
+)
+_RULE = (
+    ("Rule", "rule", ""),
+    ("Message", "message", ""),
+    ("MessageExpression", "messageExpression", ""),
+    ("Reason", "reason", None),
+    ("FieldPath", "fieldPath", ""),
+    ("OptionalOldSelf", "optionalOldSelf", None),
+)
+
+
+def dump(schema: dict[str, Any] | None) -> dict[str, Any]:
+    """The internal form of a schema, keys in Go's order."""
+    given = schema or {}
+    return {name: _value(keyword, given.get(keyword), empty) for name, keyword, empty in _FIELDS}
+
+
+def zero(value: Any) -> bool:
+    """Whether a field of the internal form has Go's zero value."""
+    return value is None or value is False or value == ""
+
+
+def rule(item: dict[str, Any]) -> dict[str, Any]:
+    """The internal form of one of x-kubernetes-validations."""
+    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in _RULE}
+
+
+def _value(keyword: str, value: Any, empty: Any) -> Any:
+    if value is None:
+        return empty
+    if keyword in ("allOf", "anyOf", "oneOf"):
+        return [dump(part) for part in value]
+    if keyword in ("properties", "patternProperties", "definitions"):
+        return {name: dump(value[name]) for name in sorted(value)}
+    if keyword == "not":
+        return dump(value)
+    if keyword == "items":
+        if isinstance(value, list):
+            return {"Schema": None, "JSONSchemas": [dump(part) for part in value]}
+        return {"Schema": dump(value), "JSONSchemas": None}
+    if keyword in ("additionalProperties", "additionalItems"):
+        whole = isinstance(value, dict)
+        return {"Allows": whole or value, "Schema": dump(value) if whole else None}
+    if keyword == "dependencies":
+        return {name: _dependency(value[name]) for name in sorted(value)}
+    if keyword == "externalDocs":
+        return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
+    if keyword == "x-kubernetes-validations":
+        return [rule(item) for item in value]
+    return value
+
+
+def _dependency(value: Any) -> dict[str, Any]:
+    whole = isinstance(value, dict)
+    return {"Schema": dump(value) if whole else None, "Property": None if whole else value}

@@ -1,0 +1,168 @@
+"""Structural schemas: types are given everywhere, logic only validates, metadata is only restricted by name.
+
+Rule 1: a type at every level. Rule 3: below allOf, anyOf, oneOf and not stand only validations. Rule 4: metadata.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.schema import regex
+
+_EMPTY = {
+    "root": "must not be empty at the root",
+    "item": "must not be empty for specified array items",
+    "field": "must not be empty for specified object fields",
+}
+_EMBEDDED = "must be object if x-kubernetes-embedded-resource is true"
+_INT_OR_STRING = "must be false if x-kubernetes-int-or-string is true"
+_NO_METADATA = "must not specify anything other than name and generateName, but metadata is implicitly specified"
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+# what may not stand below logic: keyword -> what it must be
+_FORBIDDEN = {
+    "type": "empty",
+    "additionalProperties": "undefined",
+    "default": "undefined",
+    "title": "empty",
+    "description": "empty",
+    "nullable": "false",
+    _PRESERVE: "false",
+    "x-kubernetes-embedded-resource": "false",
+    "x-kubernetes-int-or-string": "false",
+    "x-kubernetes-list-map-keys": "empty",
+    "x-kubernetes-list-type": "undefined",
+    "x-kubernetes-map-type": "undefined",
+    "x-kubernetes-validations": "empty",
+}
+_UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
+Schema = dict[str, Any]
+
+
+def validate(schema: Schema, path: str) -> list[FieldError]:
+    """The errors of a schema and all below it."""
+    errors: list[FieldError] = []
+    _structure(schema, "root", path, errors)
+    return errors
+
+
+def _structure(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
+    items = schema.get("items")
+    if schema.get("type") == "array" and not isinstance(items, dict | list):
+        errors.append(field.required(f"{path}.items", "must be specified"))
+    if isinstance(items, dict):
+        _structure(items, "item", f"{path}.items", errors)
+    for name, child in (schema.get("properties") or {}).items():
+        _structure(child or {}, "field", f"{path}.properties[{name}]", errors)
+    additional = schema.get("additionalProperties")
+    if additional is not None and level == "root":
+        errors.append(field.forbidden(f"{path}.additionalProperties", "must not be used at the root"))
+    if isinstance(additional, dict):
+        _structure(additional, "field", f"{path}.additionalProperties", errors)
+    _extensions(schema, path, errors)
+    _logic(schema, path, errors, _either(schema), _all_either(schema))
+    _type(schema, level, path, errors)
+    _resource(schema, level, path, errors)
+
+
+def _extensions(schema: Schema, path: str, errors: list[FieldError]) -> None:
+    if schema.get("x-kubernetes-int-or-string"):
+        for name in (_PRESERVE, "x-kubernetes-embedded-resource"):
+            if schema.get(name):
+                errors.append(field.invalid(f"{path}.{name}", True, _INT_OR_STRING))
+
+
+def _type(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
+    kind = schema.get("type") or ""
+    at = f"{path}.type"
+    if schema.get("x-kubernetes-embedded-resource") and kind != "object":
+        errors.append(field.invalid(at, kind, _EMBEDDED) if kind else field.required(at, _EMBEDDED))
+    elif not kind and not schema.get("x-kubernetes-int-or-string") and not schema.get(_PRESERVE):
+        errors.append(field.required(at, _EMPTY[level]))
+    if schema.get("x-kubernetes-embedded-resource") and schema.get("additionalProperties") is not None:
+        text = "must not be used if x-kubernetes-embedded-resource is set"
+        errors.append(field.forbidden(f"{path}.additionalProperties", text))
+    if level == "root" and kind and kind != "object":
+        errors.append(field.invalid(at, kind, "must be object at the root"))
+
+
+def _resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
+    """apiVersion, kind and metadata of a resource."""
+    properties = schema.get("properties") or {}
+    embedded = bool(schema.get("x-kubernetes-embedded-resource"))
+    for name in ("kind", "apiVersion") if level == "root" or embedded else ():
+        kind = (properties.get(name) or {}).get("type") or ""
+        if name in properties and kind != "string":
+            errors.append(field.invalid(f"{path}.properties[{name}].type", kind, "must be string"))
+    if "metadata" in properties:
+        meta, at = properties["metadata"] or {}, f"{path}.properties[metadata]"
+        kind = meta.get("type") or ""
+        if (level == "root" or embedded) and kind != "object":
+            errors.append(field.invalid(f"{at}.type", kind, "must be object"))
+        if level == "root" and not _names_only(meta):
+            errors.append(field.forbidden(at, _NO_METADATA))
+    if embedded and not schema.get(_PRESERVE) and not properties:
+        text = f"must not be empty if x-kubernetes-embedded-resource is true without {_PRESERVE}"
+        errors.append(field.required(f"{path}.properties", text))
+
+
+def _names_only(meta: Schema) -> bool:
+    given = {name for name, value in meta.items() if given_value(name, value)} - {"type", "default"}
+    return given <= {"properties"} and set(meta.get("properties") or ()) <= {"name", "generateName"}
+
+
+def given_value(name: str, value: Any) -> bool:
+    """Whether a keyword is given, as Go holds it: pointers and booleans count when they are not null or false."""
+    if value is None or value is False or value == "":
+        return name == "additionalProperties" and value is False
+    return not (isinstance(value, list | dict) and not value) or name in ("not", "items", "additionalProperties")
+
+
+def _either(schema: Schema) -> bool:
+    """anyOf is the pair of int-or-string."""
+    return _pair(schema.get("anyOf"))
+
+
+def _all_either(schema: Schema) -> bool:
+    """The first of allOf is the pair of int-or-string."""
+    first = (schema.get("allOf") or [None])[0]
+    return bool(first) and _pair(first.get("anyOf"))
+
+
+def _pair(parts: Any) -> bool:
+    if not parts or len(parts) != 2:
+        return False
+    bare = [{name: value for name, value in (part or {}).items() if given_value(name, value)} for part in parts]
+    return bare == [{"type": "integer"}, {"type": "string"}]
+
+
+def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
+    """What stands below logic; any_of: anyOf is excused, first: the anyOf of the first of allOf is."""
+    for place, part in enumerate(schema.get("anyOf") or () if not any_of else ()):
+        _nested(part or {}, f"{path}.anyOf[{place}]", errors, False)
+    for place, part in enumerate(schema.get("allOf") or ()):
+        _nested(part or {}, f"{path}.allOf[{place}]", errors, first and place == 0)
+    for place, part in enumerate(schema.get("oneOf") or ()):
+        _nested(part or {}, f"{path}.oneOf[{place}]", errors, False)
+    if schema.get("not") is not None:
+        _nested(schema["not"], f"{path}.not", errors, False)
+    trouble = regex.problem(schema["pattern"]) if schema.get("pattern") else ""
+    if trouble:
+        text = f"must be a valid regular expression, but isn't: {trouble}"
+        errors.append(field.invalid(f"{path}.pattern", schema["pattern"], text))
+
+
+def _nested(schema: Schema, path: str, errors: list[FieldError], any_of: bool) -> None:
+    _logic(schema, path, errors, any_of, False)
+    if isinstance(schema.get("items"), dict):
+        _nested(schema["items"], f"{path}.items", errors, False)
+    for name, child in (schema.get("properties") or {}).items():
+        _nested(child or {}, f"{path}.properties[{name}]", errors, False)
+    for name, must in _FORBIDDEN.items():
+        value = schema.get(name)
+        given = value is not None if name in _UNDEFINED else bool(value)
+        if given or (name == "additionalProperties" and isinstance(value, dict)):
+            errors.append(field.forbidden(f"{path}.{name}", f"must be {must} to be structural"))
+    if "metadata" in (schema.get("properties") or {}):
+        errors.append(field.forbidden(f"{path}.properties[metadata]", "must not be specified in a nested context"))

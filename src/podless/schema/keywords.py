@@ -1,0 +1,240 @@
+"""What each keyword of a definition's schema may be, beside the structural rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.schema import rules
+from podless.schema.prune import META
+from podless.schema.rules import Expressions
+
+_TYPES = ("array", "boolean", "integer", "number", "object", "string")
+_LIST = "x-kubernetes-list-type"
+_KEYS = "x-kubernetes-list-map-keys"
+_MAP = "x-kubernetes-map-type"
+_UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref")
+_ATOMIC = "must be atomic as item of a list with x-kubernetes-list-type=set"
+_UNIQUE = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
+_KEYLESS = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is required. An update is not refused for what the old definition did already.
+
+    structural: the schema is structural. types: types are those of OpenAPI v3. pruned_defaults: defaults have no
+    unknown fields. atomic_sets: items of sets are atomic. map_keys: keys of map lists are always there.
+    """
+
+    structural: bool = True
+    types: bool = True
+    pruned_defaults: bool = True
+    atomic_sets: bool = True
+    map_keys: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a node stands: inside the metadata of a resource, and why no default may be given there, if so."""
+
+    meta: bool = False
+    no_default: str = ""
+    above: tuple[Schema, ...] = ()
+
+
+class _Walk:
+    def __init__(self, options: Options, expressions: Expressions | None) -> None:
+        self.options = options
+        self.expressions = expressions
+        self.late: list[FieldError] = []
+
+    def visit(
+        self, schema: Schema, path: str, place: _Place, root: bool = False, logic: bool = False
+    ) -> list[FieldError]:
+        """The errors of a node and all below it; those of expressions are kept apart."""
+        errors = self.single(schema, path, place)
+        if schema.get("uniqueItems"):
+            errors.append(field.forbidden(f"{path}.uniqueItems", _UNIQUE))
+        below = replace(place, above=(*place.above, schema))
+        errors += self.fields(schema, path, below, root, logic)
+        errors += self.junctions(schema, path, below)
+        errors += self.parts(schema, path, below, logic)
+        errors += _lists(schema, path, self.options)
+        errors += rules.validate(schema, path)
+        if not errors and not logic and self.expressions is not None and schema.get("x-kubernetes-validations"):
+            self.late += self.expressions.declared(schema, path, place.above)
+        return errors
+
+    def single(self, schema: Schema, path: str, place: _Place) -> list[FieldError]:
+        """Keywords that are not supported, or not here."""
+        errors = []
+        kind = schema.get("type") or ""
+        if self.options.types and kind and kind not in _TYPES:
+            errors.append(field.not_supported(f"{path}.type", kind, _TYPES))
+        if place.no_default and schema.get("default") is not None:
+            errors.append(field.forbidden(f"{path}.default", f"must not be set {place.no_default}"))
+        for name in _UNSUPPORTED:
+            value = schema.get(name)
+            if value is not None and (value or name not in ("id", "patternProperties", "definitions")):
+                errors.append(field.forbidden(f"{path}.{name}", f"{name} is not supported"))
+        if kind == "null":
+            text = "type cannot be set to null, use nullable as an alternative"
+            errors.append(field.forbidden(f"{path}.type", text))
+        if isinstance(schema.get("items"), list) and schema["items"]:
+            errors.append(field.forbidden(f"{path}.items", "items must be a schema object and not an array"))
+        if place.meta and schema.get("x-kubernetes-embedded-resource"):
+            text = "must not be used inside of resource meta"
+            errors.append(field.forbidden(f"{path}.x-kubernetes-embedded-resource", text))
+        return errors
+
+    def fields(self, schema: Schema, path: str, place: _Place, root: bool, logic: bool) -> list[FieldError]:
+        """additionalProperties and properties."""
+        errors = []
+        additional, properties = schema.get("additionalProperties"), schema.get("properties") or {}
+        if additional is not None:
+            at = f"{path}.additionalProperties"
+            if properties and additional is not True:
+                errors.append(field.forbidden(at, "additionalProperties and properties are mutual exclusive"))
+            if isinstance(additional, dict):
+                reason = "inside additionalProperties applying to object metadata"
+                inner = replace(place, no_default=reason) if place.meta else place
+                errors += self.visit(additional, at, inner, logic=logic)
+        resource = root or bool(schema.get("x-kubernetes-embedded-resource"))
+        for name, part in properties.items():
+            inner = place
+            if resource and name in META:
+                inner = replace(inner, meta=True)
+                if root:
+                    inner = replace(inner, no_default=f"in top-level {name}")
+            errors += self.visit(part or {}, f"{path}.properties[{name}]", inner, logic=logic)
+        return errors
+
+    def junctions(self, schema: Schema, path: str, place: _Place) -> list[FieldError]:
+        """not, allOf, oneOf, anyOf and definitions."""
+        errors = []
+        if schema.get("not") is not None:
+            errors += self.visit(schema["not"], f"{path}.not", place, logic=True)
+        for name in ("allOf", "oneOf", "anyOf"):
+            for index, part in enumerate(schema.get(name) or ()):
+                errors += self.visit(part or {}, f"{path}.{name}[{index}]", place, logic=True)
+        for name, part in (schema.get("definitions") or {}).items():
+            errors += self.visit(part or {}, f"{path}.definitions[{name}]", place, logic=True)
+        return errors
+
+    def parts(self, schema: Schema, path: str, place: _Place, logic: bool) -> list[FieldError]:
+        """items and dependencies, and two keywords with few values."""
+        errors = []
+        items = schema.get("items")
+        if isinstance(items, list):
+            for index, part in enumerate(items):
+                errors += self.visit(part or {}, f"{path}.items[{index}]", place, logic=True)
+        elif isinstance(items, dict):
+            errors += self.visit(items, f"{path}.items", place, logic=logic)
+        for name, part in (schema.get("dependencies") or {}).items():
+            if isinstance(part, dict):
+                errors += self.visit(part, f"{path}.dependencies[{name}]", place, logic=True)
+        if schema.get("x-kubernetes-preserve-unknown-fields") is False:
+            at = f"{path}.x-kubernetes-preserve-unknown-fields"
+            errors.append(field.invalid(at, False, "must be true or undefined"))
+        if schema.get(_MAP) is not None:
+            errors += _typed(schema, path, "object", _MAP)
+            if schema[_MAP] not in ("atomic", "granular"):
+                errors.append(field.not_supported(f"{path}.{_MAP}", schema[_MAP], ("atomic", "granular")))
+        return errors
+
+
+def validate(schema: Schema, path: str, options: Options, expressions: Expressions | None = None) -> list[FieldError]:
+    """The errors of a definition's whole schema; expressions: compiles its rules, for structural schemas only."""
+    walk = _Walk(options, expressions)
+    errors = walk.visit(schema, path, _Place(), root=True) + walk.late
+    return errors + (expressions.total(schema, path) if expressions is not None else [])
+
+
+def _typed(schema: Schema, path: str, wanted: str, keyword: str) -> list[FieldError]:
+    kind = schema.get("type") or ""
+    if kind == wanted:
+        return []
+    text = f"must be {wanted} if {keyword} is specified"
+    return [field.invalid(f"{path}.type", kind, text) if kind else field.required(f"{path}.type", text)]
+
+
+def _lists(schema: Schema, path: str, options: Options) -> list[FieldError]:
+    """x-kubernetes-list-type and its keys."""
+    kind, keys = schema.get(_LIST), schema.get(_KEYS) or []
+    errors: list[FieldError] = []
+    if kind is not None:
+        wrong = _typed(schema, path, "array", _LIST)
+        errors += wrong or (_set_items(schema, path) if kind == "set" and options.atomic_sets else [])
+        if kind not in ("atomic", "set", "map"):
+            errors.append(field.not_supported(f"{path}.{_LIST}", kind, ("atomic", "set", "map")))
+    if keys and kind != "map":
+        text = f"must be map if {_KEYS} is non-empty"
+        at = f"{path}.{_LIST}"
+        errors.append(field.required(at, text) if kind is None else field.invalid(at, kind, text))
+    if kind == "map":
+        errors += _map_items(schema, path, keys)
+    return errors + (stable(schema, path) if options.map_keys else [])
+
+
+def _set_items(schema: Schema, path: str) -> list[FieldError]:
+    items = schema.get("items")
+    if not isinstance(items, dict):
+        return []
+    kind = items.get(_LIST)
+    if items.get("type") == "array" and kind is not None and kind != "atomic":
+        return [field.invalid(f"{path}.items.{_LIST}", kind, _ATOMIC)]
+    if items.get("type") == "object" and items.get(_MAP) != "atomic":
+        # the value shown is that of the list type, as in the original
+        return [field.invalid(f"{path}.items.{_MAP}", kind, _ATOMIC)]
+    return []
+
+
+def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
+    errors = []
+    items = schema.get("items")
+    if not keys:
+        errors.append(field.required(f"{path}.{_KEYS}", f"must not be empty if {_LIST} is map"))
+    if not isinstance(items, dict | list):
+        errors.append(field.required(f"{path}.items", f"must have a schema if {_LIST} is map"))
+    if not isinstance(items, dict):
+        return errors
+    kind = items.get("type") or ""
+    if kind != "object":
+        text = f"must be object if parent array's {_LIST} is map"
+        return [*errors, field.invalid(f"{path}.items.type", kind, text)]
+    properties, seen = items.get("properties") or {}, set()
+    for key in keys:
+        if key not in properties:
+            errors.append(field.invalid(f"{path}.{_KEYS}", keys, "entries must all be names of item properties"))
+        elif (properties[key] or {}).get("type") in ("array", "object"):
+            text = f"must be a scalar type if parent array's {_LIST} is map"
+            errors.append(field.invalid(f"{path}.items.properties[{key}].type", kind, text))
+        if key in seen:
+            errors.append(field.invalid(f"{path}.{_KEYS}", keys, "must not contain duplicate entries"))
+        seen.add(key)
+    return errors
+
+
+def stable(schema: Schema, path: str) -> list[FieldError]:
+    """Items of sets and maps, and the keys of map items, are never null and never absent."""
+    items, kind = schema.get("items"), schema.get(_LIST)
+    if not isinstance(items, dict) or kind not in ("set", "map"):
+        return []
+    errors = []
+    if items.get("nullable"):
+        errors.append(field.forbidden(f"{path}.items.nullable", f"cannot be nullable when {_LIST} is {kind}"))
+    properties = items.get("properties") or {}
+    for key in schema.get(_KEYS) or () if kind == "map" else ():
+        if key not in properties:
+            continue
+        part, at = properties[key] or {}, f"{path}.items.properties[{key}]"
+        if key not in (items.get("required") or ()) and part.get("default") is None:
+            errors.append(field.required(f"{at}.default", _KEYLESS))
+        if part.get("nullable"):
+            text = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
+            errors.append(field.forbidden(f"{at}.nullable", text))
+    return errors

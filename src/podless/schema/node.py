@@ -1,0 +1,124 @@
+"""One node of an openAPIV3Schema, read once and in the form that the walks need.
+
+Children are made when a walk first goes there, so that a schema nobody uses costs nothing beside its JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.schema import formats
+
+EMPTY: dict[str, Any] = {}
+
+
+class Node:
+    """A schema node.
+
+    types: the JSON types that are allowed; none for any. format: the supported format, or "". additional: the node of
+    additionalProperties when it is a schema; closed: additionalProperties is false; extra: it is given at all.
+    preserve, embedded: the x-kubernetes extensions. raw: the JSON it was read from.
+
+    With plain=True the types and formats are read as a real server does when it checks default values: formats are
+    not narrowed to the supported ones and int-or-string is not a type.
+    """
+
+    __slots__ = (
+        "_default",
+        "_kids",
+        "additional",
+        "closed",
+        "embedded",
+        "extra",
+        "format",
+        "int_or_string",
+        "items",
+        "list_keys",
+        "list_type",
+        "nullable",
+        "plain",
+        "preserve",
+        "properties",
+        "raw",
+        "types",
+    )
+
+    def __init__(self, raw: dict[str, Any], plain: bool = False) -> None:
+        self.raw = raw
+        self.plain = plain
+        self.int_or_string = bool(raw.get("x-kubernetes-int-or-string"))
+        kind: str = raw.get("type") or ""
+        if self.int_or_string and not plain:
+            self.types: tuple[str, ...] = ("integer", "string")
+        else:
+            self.types = (kind,) if kind else ()
+        name: str = raw.get("format") or ""
+        self.format = name if plain else formats.narrow(name, self.types)
+        self.nullable = bool(raw.get("nullable"))
+        self.preserve = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
+        self.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
+        self.list_type: str = raw.get("x-kubernetes-list-type") or ""
+        self.list_keys: list[str] = raw.get("x-kubernetes-list-map-keys") or []
+        self.properties: dict[str, Any] = raw.get("properties") or EMPTY
+        additional = raw.get("additionalProperties")
+        self.extra = additional is not None
+        self.closed = additional is False
+        self.additional = Node(additional, plain) if isinstance(additional, dict) else None
+        items = raw.get("items")
+        self.items = Node(items, plain) if isinstance(items, dict) else None
+        self._kids: dict[str, Node] = {}
+        self._default: Any = Node  # Node itself: not yet pruned
+
+    def child(self, name: str) -> Node | None:
+        """The node of a declared property, or None."""
+        kid = self._kids.get(name)
+        if kid is None and name in self.properties:
+            kid = self._kids[name] = Node(self.properties[name] or {}, self.plain)
+        return kid
+
+    def children(self) -> Iterator[tuple[str, Node]]:
+        """All declared properties with their nodes."""
+        for name in self.properties:
+            kid = self.child(name)
+            assert kid is not None
+            yield name, kid
+
+    def field(self, name: str) -> Node | None:
+        """The node that a field's value obeys: the property's, else that of additionalProperties."""
+        return self.child(name) if name in self.properties else self.additional
+
+    def branches(self, keyword: str) -> list[Node]:
+        """The nodes under allOf, anyOf or oneOf."""
+        return [Node(part or {}, self.plain) for part in self.raw.get(keyword) or ()]
+
+    @property
+    def refused(self) -> Node | None:
+        """The node under not."""
+        part = self.raw.get("not")
+        return Node(part, self.plain) if isinstance(part, dict) else None
+
+    @property
+    def has_default(self) -> bool:
+        """Whether a default value is given; null is none."""
+        return self.raw.get("default") is not None
+
+    @property
+    def default(self) -> Any:
+        """The default value, pruned by this node; to be copied before it is used."""
+        if self._default is Node:
+            from podless.schema import prune
+
+            value = copy(self.raw["default"])
+            prune.prune(value, self, embedded=self.embedded)
+            self._default = value
+        return self._default
+
+
+def copy(value: Any) -> Any:
+    """A deep copy of a JSON value."""
+    if isinstance(value, dict):
+        return {key: copy(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [copy(item) for item in value]
+    return value

@@ -1,0 +1,113 @@
+"""Numbers as the Go validators see them.
+
+JSON integers within int64 are Python ints, everything else a float. A bound in a schema is a float64; where the value
+is an integer it is compared after dropping the bound's fraction, as the originals do.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+_MOST = float(2**53 - 1)
+_EPSILON = 1e-9
+_MAX32 = 3.4028235677973366e38  # where float32 overflows when rounding to nearest
+
+
+def integral(value: float) -> bool:
+    """Whether a float64 passes for a JSON integer: within 53 bits, and whole but for a relative error of 1e-9."""
+    if value != value or not -_MOST <= value <= _MOST:
+        return False
+    whole = float(round(value))
+    if abs(value - whole) == 0.5:  # Go rounds halves away from zero, and none of them is near enough
+        return False
+    if value == whole:
+        return True
+    return whole != 0 and abs(value - whole) < _EPSILON * abs(whole)
+
+
+def in_range(value: float, kind: str, form: str) -> bool:
+    """Whether a number fits the type and format: int64 or int32 for integers, float32 for floats."""
+    if kind == "integer":
+        if isinstance(value, float):
+            if not value.is_integer():
+                return False
+            value = int(value)
+        bits = 31 if form == "int32" else 63
+        return -(1 << bits) <= value < 1 << bits
+    return form != "float" or abs(value) < _MAX32
+
+
+def truncate(value: float) -> int:
+    """int64(x) in Go, saturated on the side where amd64 would wrap."""
+    if value != value or value >= 2.0**63 or value < -(2.0**63):
+        return -(2**63)
+    return int(value)
+
+
+def multiple(value: float, factor: float) -> bool:
+    """Whether a float is a multiple of a positive factor."""
+    quotient = 1 / factor * value if factor < 1 else value / factor
+    return integral(quotient)
+
+
+def show(value: float) -> str:
+    """A number as fmt's %v prints it."""
+    if isinstance(value, int):
+        return str(value)
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"inf": "+Inf", "-inf": "-Inf"}.get(str(value), "NaN")
+    if value == 0:
+        return "-0" if str(value).startswith("-") else "0"
+    sign, places, power = Decimal(repr(value)).normalize().as_tuple()
+    exponent = len(places) + int(power) - 1
+    figures = "".join(map(str, places))
+    minus = "-" if sign else ""
+    if exponent < -4 or exponent >= 21:
+        rest = f".{figures[1:]}" if len(figures) > 1 else ""
+        return f"{minus}{figures[0]}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+    if exponent < 0:
+        return f"{minus}0.{'0' * (-exponent - 1)}{figures}"
+    if len(figures) <= exponent + 1:
+        return minus + figures + "0" * (exponent + 1 - len(figures))
+    return f"{minus}{figures[: exponent + 1]}.{figures[exponent + 1 :]}"
+
+
+def same(value: Any, allowed: Any) -> bool:
+    """Whether a value equals an enum entry after Go's conversion to the entry's type."""
+    if isinstance(allowed, bool) or isinstance(value, bool):
+        return value is allowed
+    if isinstance(allowed, str):
+        if isinstance(value, int):
+            # an integer converts to the character with its number
+            return 0 <= value < 0x110000 and not 0xD800 <= value < 0xE000 and chr(value) == allowed
+        return isinstance(value, str) and value == allowed
+    if isinstance(allowed, int):
+        if isinstance(value, float):
+            return truncate(value) == allowed
+        return isinstance(value, int) and value == allowed
+    if isinstance(allowed, float):
+        return isinstance(value, int | float) and float(value) == allowed
+    return allowed is not None and equal(value, allowed)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
+    todo = [(one, other)]
+    while todo:
+        left, right = todo.pop()
+        if left is right:
+            continue
+        if left.__class__ is not right.__class__:
+            return False
+        if isinstance(left, dict):
+            if left.keys() != right.keys():
+                return False
+            todo.extend((item, right[key]) for key, item in left.items())
+        elif isinstance(left, list):
+            if len(left) != len(right):
+                return False
+            todo.extend(zip(left, right, strict=True))
+        elif left != right:
+            return False
+    return True

@@ -1,0 +1,78 @@
+"""Pruning: fields that the schema does not know are dropped, at every level.
+
+The rules are those of structural schemas: x-kubernetes-preserve-unknown-fields keeps what is unknown, declared fields
+below it are pruned again; apiVersion, kind and metadata of a resource are never pruned here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.schema.node import Node
+
+META = frozenset(("apiVersion", "kind", "metadata"))
+
+
+def prune(value: Any, node: Node | None, unknown: list[str] | None = None, embedded: bool = False) -> None:
+    """Prune a value in place.
+
+    unknown: gets the sorted paths of what was dropped. embedded: the value is a resource even if the schema does
+    not say so, as the root of an object is.
+    """
+    found: list[str] = []
+    if node is None:
+        _bare(value, "", found)
+    else:
+        _prune(value, node, "", found, embedded or node.embedded)
+    if unknown is not None:
+        unknown += sorted(found)
+
+
+def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded: bool) -> None:
+    if node is None:
+        _bare(value, path, found)
+    elif node.preserve:
+        _keep(value, node, path, found, embedded)
+    elif isinstance(value, dict):
+        for key in list(value):
+            if embedded and key in META:
+                continue
+            at = f"{path}.{key}" if path else key
+            if key in node.properties or node.extra:
+                child = node.field(key)
+                _prune(value[key], child, at, found, child is not None and child.embedded)
+            else:
+                found.append(at)
+                del value[key]
+    elif isinstance(value, list):
+        items = node.items
+        for index, item in enumerate(value):
+            if isinstance(item, dict | list):
+                _prune(item, items, f"{path}[{index}]", found, items is not None and items.embedded)
+
+
+def _keep(value: Any, node: Node, path: str, found: list[str], embedded: bool) -> None:
+    """The node keeps unknown fields; what it declares is pruned, and items of lists are kept like the list."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if embedded and key in META:
+                continue
+            if key in node.properties or node.extra:
+                child = node.field(key)
+                at = f"{path}.{key}" if path else key
+                _prune(item, child, at, found, child is not None and child.embedded)
+    elif isinstance(value, list) and node.items is not None:
+        for index, item in enumerate(value):
+            _keep(item, node.items, f"{path}[{index}]", found, node.items.embedded)
+
+
+def _bare(value: Any, path: str, found: list[str]) -> None:
+    """Nothing is declared: objects become empty, lists are searched for objects, however deep."""
+    todo = [(value, path)]
+    while todo:
+        item, at = todo.pop()
+        if isinstance(item, dict):
+            found.extend(f"{at}.{key}" if at else key for key in item)
+            item.clear()
+        elif isinstance(item, list):
+            todo.extend((part, f"{at}[{index}]") for index, part in enumerate(item) if isinstance(part, dict | list))

@@ -1,0 +1,78 @@
+"""x-kubernetes-validations: the form of the rules, and the seam for the language that they are written in."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Protocol
+
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.schema import fieldpath
+from podless.schema.node import Node
+
+_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+Schema = dict[str, Any]
+
+
+class Expressions(Protocol):
+    """Compiles rules. Without one, rules are taken as they are."""
+
+    def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
+        """What is wrong with the rules of one node of a sound schema; above: the nodes over it, the root first."""
+        ...
+
+    def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
+        """Which rules of a node, and below, a default value breaks."""
+        ...
+
+    def total(self, schema: Schema, path: str) -> list[FieldError]:
+        """What is wrong with all rules of the schema together."""
+        ...
+
+
+def validate(schema: Schema, path: str) -> list[FieldError]:
+    """The form of a node's rules."""
+    errors: list[FieldError] = []
+    for place, item in enumerate(schema.get("x-kubernetes-validations") or ()):
+        errors += _rule(schema, item, f"{path}.x-kubernetes-validations[{place}]")
+    return errors
+
+
+def _rule(schema: Schema, item: Schema, path: str) -> list[FieldError]:
+    errors = _texts(item, path)
+    expression = item.get("messageExpression") or ""
+    if expression and not expression.strip():
+        text = "messageExpression must be non-empty if specified"
+        errors.append(field.required(f"{path}.messageExpression", text))
+    if item.get("reason") is not None and item["reason"] not in _REASONS:
+        errors.append(field.not_supported(f"{path}.reason", item["reason"], _REASONS))
+    where = item.get("fieldPath") or ""
+    at = f"{path}.fieldPath"
+    if where and not where.strip():
+        errors.append(field.invalid(at, where, "must be non-empty if specified"))
+    if _broken(where):
+        errors.append(field.invalid(at, where, "must not contain line breaks"))
+    if where:
+        try:
+            fieldpath.parse(where, Node(schema))
+        except ValueError:
+            errors.append(field.invalid(at, where, "must be a valid path"))
+    return errors
+
+
+def _texts(item: Schema, path: str) -> list[FieldError]:
+    rule, message = (item.get("rule") or "").strip(), item.get("message") or ""
+    at = f"{path}.message"
+    if not rule:
+        return [field.required(f"{path}.rule", "rule is not specified")]
+    if message and not message.strip():
+        return [field.invalid(at, message, "must be non-empty if specified")]
+    if _broken(message.strip()):
+        return [field.invalid(at, message, "must not contain line breaks")]
+    if _broken(rule) and not message.strip():
+        return [field.required(at, "message must be specified if rule contains line breaks")]
+    return []
+
+
+def _broken(text: str) -> bool:
+    return re.search(r"[\n\r]", text) is not None

@@ -1,0 +1,153 @@
+"""A compiled schema: the one object that the rest of podless, and programs without a server, work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.schema import check, compile, default, definition, embedded, lists, prune
+from podless.schema.compile import Mode
+from podless.schema.node import Node
+from podless.schema.ratchet import Pair
+
+# errors after which rules are not looked at
+_BLOCKING = frozenset(
+    ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
+)
+_UNCHECKED = (
+    "some validation rules were not checked because the object was invalid;"
+    " correct the existing errors to complete validation"
+)
+
+
+class Schema:
+    """One version's openAPIV3Schema, ready to be applied to objects.
+
+    Immutable, and lazy: nothing is compiled before it is used. Objects are decoded JSON; those of the right form are
+    walked by generated code, all others by exact interpreters. A value given must not nest deeper than Python recurses
+    where the schema declares it; JSON decoders bound that.
+    """
+
+    __slots__ = ("_node", "_rules", "_walks", "openapi")
+
+    def __init__(self, openapi: dict[str, Any]) -> None:
+        self.openapi = openapi
+        self._node: Node | None = None
+        self._rules: bool | None = None
+        self._walks: dict[Mode, Callable[[Any], bool]] = {}
+
+    @classmethod
+    def compile(cls, openapi_schema: dict[str, Any] | None) -> Schema:
+        """The schema of an openAPIV3Schema; None or {} knows no fields."""
+        return cls(openapi_schema or {})
+
+    @classmethod
+    def from_crd(cls, crd: dict[str, Any], version: str) -> Schema:
+        """The schema of one version of a CustomResourceDefinition.
+
+        Raises KeyError if there is no such version.
+        """
+        for item in (crd.get("spec") or {}).get("versions") or ():
+            if item.get("name") == version:
+                return cls.compile((item.get("schema") or {}).get("openAPIV3Schema"))
+        raise KeyError(version)
+
+    @property
+    def node(self) -> Node:
+        """The root node."""
+        if self._node is None:
+            self._node = Node(self.openapi)
+        return self._node
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there are x-kubernetes-validations anywhere."""
+        if self._rules is None:
+            self._rules = any(part.get("x-kubernetes-validations") for part in definition.nodes(self.openapi))
+        return self._rules
+
+    def _walk(self, mode: Mode) -> Callable[[Any], bool]:
+        walk = self._walks.get(mode)
+        if walk is None:
+            program = compile.Program()
+            walk = self._walks[mode] = program.build("walk", self.node, mode)
+        return walk
+
+    def prune(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = False) -> None:
+        """Drop, in place, what the schema does not know, and coerce the metadata of embedded resources.
+
+        unknown: gets the paths of dropped fields as a real server's warnings name them. drop: malformed embedded
+        metadata is dropped too, as when a stored object is read. The object's own apiVersion, kind and metadata are
+        left alone. Raises Malformed.
+        """
+        if not self._walk(compile.PRUNE)(obj):
+            prune.prune(obj, self.node, unknown, embedded=True)
+            embedded.coerce(obj, self.node, unknown, drop)
+
+    def default(self, obj: Any) -> None:
+        """Fill in defaults, in place, and drop the nulls that the schema does not allow."""
+        if not self._walk(compile.FILL)(obj):
+            default.drop_nulls(obj, self.node, prune.META)
+            default.fill(obj, self.node, prune.META)
+
+    def normalize(self, obj: Any) -> None:
+        """Prune and default a stored object as it is read; nothing is refused."""
+        if not self._walk(compile.NORMALIZE)(obj):
+            self.prune(obj, drop=True)
+            self.default(obj)
+
+    def validate(self, obj: Any, old: Any = None) -> list[FieldError]:
+        """All that is wrong with an object, pruned and defaulted; old: the object that it replaces, to ratchet.
+
+        The object's own apiVersion, kind and metadata are checked only as far as the schema declares them.
+        """
+        if self._walk(compile.CHECK)(obj):
+            return []
+        return self._errors(obj, old)
+
+    def admit(
+        self, obj: Any, old: Any = None, *, unknown: list[str] | None = None, drop: bool = False
+    ) -> list[FieldError]:
+        """Prune, default and validate in one walk; the parameters are those of prune and validate.
+
+        Raises Malformed for embedded resources that cannot be read.
+        """
+        if self._walk(compile.ADMIT)(obj):
+            return []
+        node, found = self.node, []  # type: tuple[Node, list[str]]
+        prune.prune(obj, node, found, embedded=True)
+        if unknown is not None:
+            unknown += found
+        if found and self._walk(compile.ADMIT)(obj):
+            return []
+        default.drop_nulls(obj, node, prune.META)
+        embedded.coerce(obj, node, unknown, drop)
+        default.fill(obj, node, prune.META)
+        return self._errors(obj, old)
+
+    def status(self, obj: Any, old: Any = None) -> list[FieldError]:
+        """All that is wrong with the status of an object, as a write to /status checks it."""
+        node = self.node.child("status")
+        errors: list[FieldError] = []
+        if node is not None and isinstance(obj, dict) and "status" in obj:
+            pair = None if old is None else Pair(obj, old, self.node).key("status")
+            errors = check.validate(obj["status"], node, "status", pair)
+        return self._blocked(errors + self._lists(obj, old))
+
+    def _errors(self, obj: Any, old: Any) -> list[FieldError]:
+        pair = None if old is None else Pair(obj, old, self.node)
+        errors = check.validate(obj, self.node, pair=pair)
+        errors += embedded.validate(obj, self.node)
+        return self._blocked(errors + self._lists(obj, old))
+
+    def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
+        """Rules are not checked on an object of the wrong form; an error of its own says so."""
+        if any(error.reason in _BLOCKING for error in errors) and self.has_rules:
+            errors.append(field.invalid("<nil>", None, _UNCHECKED))
+        return errors
+
+    def _lists(self, obj: Any, old: Any) -> list[FieldError]:
+        errors = lists.validate(obj, self.node)
+        return [] if errors and old is not None and lists.validate(old, self.node) else errors

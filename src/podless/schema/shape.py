@@ -1,0 +1,105 @@
+"""The form of a schema's JSON: that each keyword has the JSON type that the API gives it, and how deep it nests.
+
+A server decodes definitions into typed structs before; this check is for schemas from elsewhere, so that no walk
+stumbles over a list where an object should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.meta import field
+from podless.meta.field import FieldError
+
+# deeper schemas are refused: every walk recurses into them
+DEPTH = 150
+
+_STRINGS = ("id", "$schema", "$ref", "description", "type", "format", "title", "pattern")
+_MORE_STRINGS = ("x-kubernetes-list-type", "x-kubernetes-map-type")
+_FLAGS = ("nullable", "exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "x-kubernetes-preserve-unknown-fields")
+_MORE_FLAGS = ("x-kubernetes-embedded-resource", "x-kubernetes-int-or-string")
+_COUNTS = ("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties")
+_NUMBERS = ("maximum", "minimum", "multipleOf")
+_MAPS = ("properties", "patternProperties", "definitions", "dependencies")
+_LISTS = ("allOf", "anyOf", "oneOf")
+_TYPES: dict[str, tuple[type, ...]] = (
+    dict.fromkeys(_STRINGS + _MORE_STRINGS, (str,))
+    | dict.fromkeys(_FLAGS + _MORE_FLAGS, (bool,))
+    | dict.fromkeys(_COUNTS, (int,))
+    | dict.fromkeys(_NUMBERS, (int, float))
+    | dict.fromkeys((*_MAPS, "externalDocs", "not"), (dict,))
+    | dict.fromkeys((*_LISTS, "enum"), (list,))
+    | {"additionalProperties": (dict, bool), "additionalItems": (dict, bool)}
+)
+_TEXTS = ("required", "x-kubernetes-list-map-keys")
+_WORDS = {str: "a string", bool: "a boolean", int: "an integer", float: "a number", dict: "an object", list: "an array"}
+
+
+def check(schema: Any, path: str) -> list[FieldError]:
+    """Errors for keywords of the wrong JSON type, and for schemas that nest too deep; null is absent."""
+    todo: list[tuple[Any, str, int]] = [(schema, path, 0)]
+    errors: list[FieldError] = []
+    while todo and not errors:
+        node, at, depth = todo.pop()
+        if node.__class__ is not dict:
+            errors.append(field.invalid(at, node, "must be an object"))
+        elif depth > DEPTH:
+            errors.append(field.invalid(at, "", f"must not nest deeper than {DEPTH} schemas"))
+        else:
+            errors += _keywords(node, at)
+            if not errors and len(node) > 1:
+                todo += [(child, at, depth + 1) for child in children(node)]
+    return errors
+
+
+def _keywords(node: dict[str, Any], path: str) -> list[FieldError]:
+    errors = []
+    for name, value in node.items():
+        wanted = _TYPES.get(name)
+        if value is None:
+            continue
+        if wanted is not None and value.__class__ not in wanted:
+            errors.append(field.invalid(f"{path}.{name}", value, f"must be {_WORDS[wanted[0]]}"))
+        elif name in _TEXTS and not (value.__class__ is list and all(item.__class__ is str for item in value)):
+            errors.append(field.invalid(f"{path}.{name}", value, "must be an array of strings"))
+        elif name == "x-kubernetes-validations":
+            errors += _rules(value, f"{path}.{name}")
+    return errors
+
+
+def _rules(value: Any, path: str) -> list[FieldError]:
+    if value.__class__ is not list or not all(item.__class__ is dict for item in value):
+        return [field.invalid(path, value, "must be an array of objects")]
+    texts = ("rule", "message", "messageExpression", "reason", "fieldPath")
+    return [
+        field.invalid(f"{path}[{place}].{name}", item[name], "must be a string")
+        for place, item in enumerate(value)
+        for name in texts
+        if item.get(name) is not None and item[name].__class__ is not str
+    ]
+
+
+def children(node: dict[str, Any]) -> Iterator[Any]:
+    """The schemas right below a node, in the order in which a real server visits them; null is an empty one."""
+    items = node.get("items")
+    if items.__class__ is list:
+        yield from (item or {} for item in items)
+    elif items.__class__ is dict:
+        yield items
+    for name in ("allOf", "anyOf", "oneOf"):
+        for part in node.get(name) or ():
+            yield part or {}
+    if node.get("not") is not None:
+        yield node["not"]
+    for part in (node.get("properties") or {}).values():
+        yield part or {}
+    for name in ("additionalProperties", "additionalItems"):
+        if node.get(name).__class__ is dict:
+            yield node[name]
+    for name in ("patternProperties", "definitions"):
+        for part in (node.get(name) or {}).values():
+            yield part or {}
+    for part in (node.get("dependencies") or {}).values():
+        if part.__class__ is dict:
+            yield part

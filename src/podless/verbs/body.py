@@ -1,0 +1,94 @@
+"""A request body to an object of the kind that the path names, or the recorded refusal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import codec, gotext, structs
+from podless.meta.errors import BadRequest
+from podless.schema import Malformed
+from podless.verbs.call import Call
+from podless.verbs.options import WriteOptions
+
+Object = dict[str, Any]
+
+_NO_TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+
+
+def read(call: Call, options: WriteOptions) -> Object:
+    """The object in the body: of the right kind and version, with nothing that its kind does not know.
+
+    Unknown and repeated fields are refused, warned of or dropped in silence, as fieldValidation says.
+    Raises BadRequest.
+    """
+    yaml = call.content_type.startswith("application/yaml")
+    repeated: list[str] = []
+    strict = options.validation != "Ignore"
+    raw = _parse(call, yaml, repeated if strict else None)
+    kind = _kind(call, raw)
+    _check_version(call, raw, kind)
+    unknown: list[str] = []
+    try:
+        obj = call.kind.rules.decode(call.kind, call.version, raw, unknown)
+    except (structs.DecodeError, Malformed) as error:
+        raise BadRequest(f"{_cannot(call, kind)}: {error}") from None
+    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown)))]
+    if options.validation == "Strict" and findings:
+        raise BadRequest(f"{_cannot(call, kind)}: strict decoding error: {codec.strict_text(findings)}")
+    if strict:
+        call.warnings += findings
+    return obj
+
+
+def _parse(call: Call, yaml: bool, repeated: list[str] | None) -> Any:
+    try:
+        return codec.decode_yaml(call.body, repeated) if yaml else codec.decode_json(call.body, repeated)
+    except codec.YAMLError as error:
+        raise BadRequest(f"{_unrecognized(call)}: {error} ({codec.hex_or_text(call.body)})") from None
+    except codec.JSONError as error:
+        snippet = codec.hex_or_text(call.body)
+        raise BadRequest(
+            f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {error} ({snippet})"
+        ) from None
+
+
+def _unrecognized(call: Call) -> str:
+    return f"the object provided is unrecognized (must be of type {call.kind.kind})"
+
+
+def _cannot(call: Call, kind: str) -> str:
+    version = gotext.quote(call.version.name)
+    return f"{kind} in version {version} cannot be handled as a {call.kind.kind}"
+
+
+def _kind(call: Call, raw: Any) -> str:
+    """The kind that the body says it is of."""
+    snippet = f"({codec.hex_or_text(call.body)})"
+    if raw is not None and not isinstance(raw, dict):
+        found = _GO_NAMES[type(raw)]
+        why = f"json: cannot unmarshal {found} into Go value of type {_NO_TYPE}"
+        raise BadRequest(f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {why} {snippet}")
+    given = raw or {}
+    for name in ("kind", "apiVersion"):
+        if not isinstance(given.get(name, ""), str | None):
+            found = _GO_NAMES.get(type(given[name]), "object")
+            why = f"json: cannot unmarshal {found} into Go struct field .{name} of type string"
+            raise BadRequest(f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {why} {snippet}")
+    if not given.get("kind"):
+        shown = call.body.decode("utf-8", "replace")
+        raise BadRequest(f"{_unrecognized(call)}: Object 'Kind' is missing in '{shown}' {snippet}")
+    return str(given["kind"])
+
+
+def _check_version(call: Call, raw: Object, kind: str) -> None:
+    given = raw.get("apiVersion") or ""
+    wanted = call.api_version
+    if given != wanted:
+        raise BadRequest(f"the API version in the data ({given}) does not match the expected API version ({wanted})")
+    if not call.kind.custom and kind != call.kind.kind:
+        group = call.kind.group or "core"
+        known = (
+            f"converting ({call.version.name}.{kind}) to ({group.split('.')[0]}.{call.kind.kind}): unknown conversion"
+        )
+        raise BadRequest(f"{_cannot(call, kind)}: {known}")

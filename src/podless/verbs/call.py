@@ -1,0 +1,115 @@
+"""What a verb is asked to do, and what it answers; nothing here knows of HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from podless.cache.collection import Cache, Collection
+from podless.cache.entry import Entry
+from podless.kinds.kind import Kind, Version
+from podless.kinds.registry import Registry
+from podless.meta.errors import NotFound
+from podless.store import Store
+
+Object = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Call:
+    """One request to a resource.
+
+    query: the parameters. body: as sent, content_type says in what form. agent: the User-Agent.
+    warnings: texts for the client, filled as the work goes on.
+    """
+
+    kind: Kind
+    version: Version
+    namespace: str
+    name: str
+    subresource: str = ""
+    query: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    body: bytes = b""
+    content_type: str = ""
+    user: str = ""
+    agent: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """The object's key in the store."""
+        return self.kind.key(self.namespace, self.name)
+
+    @property
+    def scope(self) -> str:
+        """The keys that a list or watch is about."""
+        if self.kind.namespaced and self.namespace:
+            return f"{self.kind.prefix}{self.namespace}/"
+        return self.kind.prefix
+
+    @property
+    def api_version(self) -> str:
+        """The apiVersion that bodies of this call must have."""
+        return self.kind.api_version(self.version.name)
+
+    def not_found(self) -> NotFound:
+        """The object of this call is not there."""
+        return NotFound(self.kind.plural, self.kind.group, self.name)
+
+
+class Single(NamedTuple):
+    """One object: as stored, or (after a dry run) only decoded."""
+
+    entry: Entry | None
+    obj: Object | None = None
+    code: int = 200
+
+
+class Many(NamedTuple):
+    """A list or a page of one. token: continues it, "" at the end. remaining: None where it is not told."""
+
+    entries: Sequence[Entry]
+    revision: int
+    token: str = ""
+    remaining: int | None = None
+
+
+class Document(NamedTuple):
+    """A document of its own, such as a Status or a Scale."""
+
+    obj: Object
+    code: int = 200
+
+
+Outcome = Single | Many | Document
+
+
+class API:
+    """What verbs work on: the store, what is cached of it, and the kinds that are served.
+
+    reactions: by prefix of a kind, what must have happened after a write before it is answered.
+    """
+
+    def __init__(self, store: Store, cache: Cache, registry: Registry) -> None:
+        self.store = store
+        self.cache = cache
+        self.registry = registry
+        self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
+
+    def collection(self, kind: Kind) -> Collection:
+        """The kind's objects; to be loaded before use."""
+        return self.cache.collection(kind.prefix, kind.namespaced)
+
+    async def loaded(self, kind: Kind) -> Collection:
+        """The kind's objects, loaded."""
+        collection = self.collection(kind)
+        if not collection.loaded:
+            await collection.load()
+        return collection
+
+    async def react(self, kind: Kind) -> None:
+        """Wait for what follows from a write to this kind, so that it is in force for the next request."""
+        reaction = self.reactions.get(kind.prefix)
+        if reaction is not None:
+            await reaction()

@@ -1,0 +1,53 @@
+"""create: a new object."""
+
+from __future__ import annotations
+
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.meta.errors import AlreadyExists, Forbidden
+from podless.store import Conflicted, Record, Write
+from podless.verbs import body, options, steps
+from podless.verbs.call import API, Call, Single
+
+
+async def create(api: API, call: Call) -> Single:
+    """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
+    kind, version = call.kind, call.version
+    chosen = options.write(call, "CreateOptions")
+    obj = body.read(call, chosen)
+    metadata = obj["metadata"]
+    steps.fit_namespace(call, metadata)
+    if kind.terminating:
+        why = "create not allowed while custom resource definition is terminating"
+        raise Forbidden(kind.plural, kind.group, metadata.get("name") or "", why)
+    await steps.admit_namespace(api, call, metadata.get("name") or "")
+    steps.generate_name(metadata)
+    steps.identify(kind, metadata)
+    kind.rules.default(version, obj)
+    kind.rules.prepare_create(version, obj)
+    steps.warn_metadata(call, metadata)
+    steps.check_create(call, obj)
+    call.warnings += kind.rules.warnings(version, obj, None)
+    name = metadata["name"]
+    key = kind.key(metadata.get("namespace", ""), name)
+    if chosen.dry_run:
+        if (existing := (await api.loaded(kind)).get(key)) is not None:
+            raise _taken(call, name, existing)
+        return Single(None, obj, 201)
+    steps.check_new_revision(metadata)
+    stored = kind.rules.convert(kind, kind.by_version[kind.storage_version], obj)
+    value, mark = view.encode(kind, stored)
+    try:
+        revision = await api.store.commit(Write(key, value, mark, 0))
+    except Conflicted:
+        raise _taken(call, name, (await api.loaded(kind)).get(key)) from None
+    await api.react(kind)
+    return Single(Entry(Record(key, value, mark, revision, revision), kind.namespaced), None, 201)
+
+
+def _taken(call: Call, name: str, existing: Entry | None) -> AlreadyExists:
+    """The name is in use, perhaps by an object that is about to go."""
+    refusal = AlreadyExists(call.kind.plural, call.kind.group, name)
+    if existing is not None and "deletionTimestamp" in existing.decode()["metadata"]:
+        refusal.message = f"object is being deleted: {refusal.message}"
+    return refusal

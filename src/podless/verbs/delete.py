@@ -1,0 +1,117 @@
+"""delete: take an object away, or mark it for those who hold a finalizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.kinds.kind import Kind
+from podless.meta.errors import Conflict, Forbidden, Unavailable
+from podless.store import Conflicted, Record, Write
+from podless.verbs import options, steps
+from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.options import DeleteOptions
+
+Object = dict[str, Any]
+
+_TRIES = 50
+_HOLDERS = ("orphan", "foregroundDeletion")
+_POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
+
+
+async def delete(api: API, call: Call) -> Single | Document:
+    """Delete the object. Answers a Status, or the marked object where it has to wait.
+
+    Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
+    """
+    chosen = options.delete(call)
+    collection = await api.loaded(call.kind)
+    for _ in range(_TRIES):
+        entry = collection.get(call.key)
+        if entry is None:
+            raise call.not_found()
+        try:
+            return await remove(api, call, entry, chosen)
+        except Conflicted:
+            continue
+    raise Unavailable("the object changes faster than this request can be carried out; try again")
+
+
+async def remove(api: API, call: Call, entry: Entry, chosen: DeleteOptions) -> Single | Document:
+    """Delete the object in this state. Raises Conflicted where it is no longer in it."""
+    kind = call.kind
+    obj = view.load(kind, call.version, entry)
+    metadata = obj["metadata"]
+    _check(kind, entry, metadata, chosen)
+    reason = kind.rules.forbids_delete(obj, chosen.dry_run)
+    if reason:
+        raise Forbidden(kind.plural, kind.group, entry.name, reason)
+    _hold(metadata, chosen.policy)
+    kind.rules.prepare_delete(obj)
+    if not kind.rules.waits(obj):
+        if not chosen.dry_run:
+            await api.store.commit(Write(entry.key, None, 0, entry.revision))
+            await api.react(kind)
+        return Document(_gone(kind, entry, metadata))
+    _mark(kind, metadata)
+    if chosen.dry_run:
+        return Single(None, obj)
+    stored = kind.rules.convert(kind, kind.by_version[kind.storage_version], obj)
+    value, mark = view.encode(kind, stored)
+    if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
+        return Single(entry)
+    revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))
+    await api.react(kind)
+    return Single(Entry(Record(entry.key, value, mark, revision, entry.created), kind.namespaced))
+
+
+def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
+    if chosen.uid and chosen.uid != metadata["uid"]:
+        why = (
+            f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({metadata['uid']}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise Conflict(kind.kind, kind.group, entry.name, why)
+    if chosen.revision and chosen.revision != str(entry.revision):
+        why = (
+            f"the ResourceVersion in the precondition ({chosen.revision}) does not match the ResourceVersion in "
+            f"record ({entry.revision}). The object might have been modified"
+        )
+        raise Conflict(kind.kind, kind.group, entry.name, why)
+
+
+def _hold(metadata: Object, policy: str) -> None:
+    """Put the finalizer of the propagation policy in place of one of another policy."""
+    if not policy:
+        return
+    kept = [name for name in metadata.get("finalizers") or [] if name not in _HOLDERS]
+    if policy in _POLICY_HOLDERS:
+        kept.append(_POLICY_HOLDERS[policy])
+    if kept:
+        metadata["finalizers"] = kept
+    else:
+        metadata.pop("finalizers", None)
+
+
+def _mark(kind: Kind, metadata: Object) -> None:
+    """Say that the object is to go; a kind with its own way of ending gets no grace period at its first delete."""
+    if "deletionTimestamp" in metadata:
+        metadata.setdefault("deletionGracePeriodSeconds", 0)
+        return
+    metadata["deletionTimestamp"] = steps.now()
+    if kind.rules.grace:
+        metadata["deletionGracePeriodSeconds"] = 0
+        if "generation" in metadata:
+            metadata["generation"] += 1
+
+
+def _gone(kind: Kind, entry: Entry, metadata: Object) -> Object:
+    details = {"name": entry.name, "group": kind.group, "kind": kind.plural, "uid": metadata["uid"]}
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {name: value for name, value in details.items() if value},
+    }

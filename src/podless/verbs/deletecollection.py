@@ -1,0 +1,27 @@
+"""deletecollection: delete what a list selects."""
+
+from __future__ import annotations
+
+from podless.store import Conflicted
+from podless.verbs import options
+from podless.verbs.call import API, Call, Many
+from podless.verbs.delete import remove
+from podless.verbs.list import list_
+
+
+async def delete_collection(api: API, call: Call) -> Many:
+    """Delete every selected object; answers them as they were. Raises what delete and list raise."""
+    chosen = options.delete(call)
+    listed = options.listing(call, watch=False)
+    collection = await api.loaded(call.kind)
+    page = await list_(api, call, collection, listed)
+    for listed_entry in page.entries:
+        entry = collection.get(listed_entry.key)
+        while entry is not None:
+            one = Call(call.kind, call.version, entry.namespace, entry.name)
+            try:
+                await remove(api, one, entry, chosen)
+                break
+            except Conflicted:
+                entry = collection.get(listed_entry.key)
+    return page

@@ -1,0 +1,26 @@
+"""get: one object."""
+
+from __future__ import annotations
+
+from podless.cache.collection import Collection
+from podless.meta.errors import Internal
+from podless.verbs import options
+from podless.verbs.call import API, Call, Single
+
+
+def get(api: API, call: Call, collection: Collection) -> Single:
+    """The object as it is now. Raises NotFound; Internal or Timeout for a bad or future resourceVersion."""
+    if call.query:
+        options.refuse_export(call)
+    wanted = options.text(call, "resourceVersion") if call.query else ""
+    if wanted:
+        try:
+            revision = options.parse_revision(wanted)
+        except ValueError as error:
+            raise Internal(options.revision_error(wanted, error)) from None
+        if revision > api.cache.revision:
+            raise options.too_large(revision, api.cache.revision)
+    entry = collection.get(call.key)
+    if entry is None:
+        raise call.not_found()
+    return Single(entry)

@@ -1,0 +1,107 @@
+"""patch: change an object by JSON patch, merge patch or (built-in kinds) strategic merge patch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.fields import jsonpatch, mergepatch, strategic
+from podless.meta import codec, gotext, structs
+from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
+from podless.meta.field import invalid
+from podless.schema import Malformed
+from podless.verbs import options, steps
+from podless.verbs.call import API, Call, Single
+from podless.verbs.options import WriteOptions
+from podless.verbs.update import rewrite
+
+Object = dict[str, Any]
+Patch = Callable[[Object], Any]
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+def media_type(call: Call) -> str:
+    """The kind of patch, one that the kind takes. Raises UnsupportedMediaType."""
+    media = call.content_type.partition(";")[0].strip()
+    accepted = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
+    if not call.kind.custom:
+        accepted.insert(2, STRATEGIC_PATCH)
+    if media not in accepted:
+        if not call.kind.custom:
+            raise UnsupportedMediaType("415: Unsupported Media Type", {})
+        raise UnsupportedMediaType(
+            f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
+        )
+    return media
+
+
+async def patch(api: API, call: Call) -> Single:
+    """Change the object, or its status, as the patch says. Raises what `rewrite` does, and BadRequest."""
+    media = media_type(call)
+    if media == APPLY_PATCH:
+        raise UnsupportedMediaType("server-side apply is not offered by this release of podless")
+    chosen = options.write(call, "PatchOptions")
+    collection = await api.loaded(call.kind)
+    if collection.get(call.key) is None:
+        raise call.not_found()
+    repeated: list[str] = []
+    apply = prepare(call, media, chosen, repeated)
+
+    def change(old: Object, revision: int) -> Object:
+        obj = read(call, chosen, apply(old), repeated)
+        steps.fit_name(call, obj["metadata"])
+        steps.fit_namespace(call, obj["metadata"])
+        steps.check_revision(call, obj["metadata"], revision)
+        return obj
+
+    return await rewrite(api, call, chosen, change)
+
+
+def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -> Patch:
+    """The patch, ready to be applied; repeated collects its repeated fields. Raises BadRequest."""
+    checked = chosen.validation != "Ignore"
+    if media == JSON_PATCH:
+        jsonpatch.decode(call.body, checked=checked)
+        if checked:
+            repeated += jsonpatch.findings(call.body)
+        return lambda old: jsonpatch.apply(old, call.body, checked=checked)
+    try:
+        document = codec.decode_json(call.body, repeated if checked else None)
+    except codec.JSONError as error:
+        raise BadRequest(f"error decoding patch: {error}") from None
+    if media == STRATEGIC_PATCH:
+        return lambda old: strategic.apply(old, document, call.kind.kind)
+    changes = mergepatch.check(document)
+    return lambda old: mergepatch.apply(old, changes)
+
+
+def read(call: Call, chosen: WriteOptions, patched: Any, repeated: list[str]) -> Object:
+    """The patched document as an object of the kind. Raises Invalid for one that is none."""
+    if not isinstance(patched, dict):
+        raise _invalid_patch(call, "the patched document is not an object")
+    if "apiVersion" not in patched and call.kind.custom and "kind" in patched:
+        missing = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+        refusal = Internal(f"Internal error occurred: {missing}", {"causes": [{"message": missing}]})
+        refusal.reason = "InternalError"
+        raise refusal
+    if not isinstance(patched.get("kind"), str) or not isinstance(patched.get("apiVersion", ""), str):
+        raise _invalid_patch(call, "Object 'Kind' is missing in the patched document")
+    unknown: list[str] = []
+    try:
+        obj = call.kind.rules.decode(call.kind, call.version, patched, unknown)
+    except (structs.DecodeError, Malformed) as error:
+        raise _invalid_patch(call, str(error)) from None
+    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown)))]
+    if findings and chosen.validation == "Strict":
+        raise _invalid_patch(call, f"strict decoding error: {codec.strict_text(findings)}")
+    if chosen.validation != "Ignore":
+        call.warnings += findings
+    return obj
+
+
+def _invalid_patch(call: Call, why: str) -> Invalid:
+    return Invalid("", "", "", [invalid("patch", call.body.decode("utf-8", "replace"), why)])

@@ -1,0 +1,148 @@
+"""The scale subresource: autoscaling/v1 Scale over fields of the object that its kind names.
+
+Source: "Scale subresource" of the CustomResourceDefinition documents, and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.fields import jsonpatch, mergepatch
+from podless.kinds import view
+from podless.kinds.kind import Scale
+from podless.kinds.types import SCALE
+from podless.meta import codec, gotext, structs
+from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
+from podless.meta.field import invalid
+from podless.verbs import options, steps
+from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.patch import APPLY_PATCH, MERGE_PATCH, media_type
+from podless.verbs.update import rewrite
+
+Object = dict[str, Any]
+
+_SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def read(obj: Object, paths: Scale, *, required: bool = True) -> Object:
+    """The Scale that an object shows. Raises Internal where the object has no replicas and they are required."""
+    replicas = _get(obj, paths.spec_replicas_path)
+    if replicas is None and required:
+        text = f'the spec replicas field "{paths.spec_replicas_path}" does not exist'
+        raise _internal(text)
+    metadata = obj["metadata"]
+    status: Object = {"replicas": _get(obj, paths.status_replicas_path) or 0}
+    if paths.label_selector_path and (selector := _get(obj, paths.label_selector_path)):
+        status["selector"] = selector
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {name: metadata[name] for name in _SHOWN if name in metadata},
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": status,
+    }
+
+
+def _internal(text: str) -> Internal:
+    refusal = Internal(f"Internal error occurred: {text}", {"causes": [{"message": text}]})
+    refusal.reason = "InternalError"
+    return refusal
+
+
+def _steps(path: str) -> list[str]:
+    """The field names of a path with dots, as .spec.replicas."""
+    return [part for part in path.split(".") if part]
+
+
+def _get(obj: Object, path: str) -> Any:
+    value: Any = obj
+    for name in _steps(path):
+        if not isinstance(value, dict):
+            return None
+        value = value.get(name)
+    return value
+
+
+def _put(obj: Object, path: str, value: int) -> None:
+    *parents, last = _steps(path)
+    for name in parents:
+        inner = obj.get(name)
+        if not isinstance(inner, dict):
+            inner = obj[name] = {}
+        obj = inner
+    obj[last] = value
+
+
+async def scale(api: API, call: Call, verb: str) -> Document:
+    """get, update or patch of the Scale of an object."""
+    paths = call.version.scale
+    if paths is None:
+        raise call.not_found()
+    collection = await api.loaded(call.kind)
+    if verb == "get":
+        entry = collection.get(call.key)
+        if entry is None:
+            raise call.not_found()
+        return Document(read(view.load(call.kind, call.version, entry), paths))
+    chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
+    make = _replacement(call, chosen.validation) if verb == "update" else _patched(call, chosen.validation)
+    if collection.get(call.key) is None:
+        raise call.not_found()
+
+    def change(old: Object, revision: int) -> Object:
+        given = make(read(old, paths, required=False))
+        metadata = given.get("metadata") or {}
+        steps.fit_name(call, metadata)
+        if metadata.get("resourceVersion"):
+            steps.check_revision(call, metadata, revision)
+        replicas = (given.get("spec") or {}).get("replicas") or 0
+        if replicas < 0:
+            error = invalid(paths.spec_replicas_path, replicas, "should be a non-negative integer")
+            raise Invalid(call.kind.kind, call.kind.group, call.name, [error])
+        obj = view.copy(old)
+        _put(obj, paths.spec_replicas_path, replicas)
+        return obj
+
+    written = await rewrite(api, call, chosen, change)
+    return Document(read(_object(call, written), paths, required=False))
+
+
+def _object(call: Call, written: Single) -> Object:
+    if written.entry is not None:
+        return view.load(call.kind, call.version, written.entry)
+    return written.obj or {}
+
+
+def _decode(call: Call, raw: Any, validation: str) -> Object:
+    if not isinstance(raw, dict) or raw.get("kind") != "Scale" or raw.get("apiVersion") != "autoscaling/v1":
+        raise BadRequest("the object provided is not an autoscaling/v1 Scale")
+    unknown: list[str] = []
+    try:
+        given = structs.decode(SCALE, raw, unknown)
+    except structs.DecodeError as error:
+        raise BadRequest(f'Scale in version "v1" cannot be handled as a Scale: {error}') from None
+    if validation != "Ignore":
+        call.warnings += [f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown))]
+    return given
+
+
+def _replacement(call: Call, validation: str) -> Any:
+    try:
+        raw = codec.decode_yaml(call.body) if "yaml" in call.content_type else codec.decode_json(call.body)
+    except (codec.JSONError, codec.YAMLError) as error:
+        raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from None
+    given = _decode(call, raw, validation)
+    return lambda shown: given
+
+
+def _patched(call: Call, validation: str) -> Any:
+    media = media_type(call)
+    if media == APPLY_PATCH:
+        raise UnsupportedMediaType("server-side apply is not offered by this release of podless")
+    if media != MERGE_PATCH:
+        return lambda shown: _decode(call, jsonpatch.apply(shown, call.body), validation)
+    try:
+        document = mergepatch.check(codec.decode_json(call.body))
+    except codec.JSONError as error:
+        raise BadRequest(f"error decoding patch: {error}") from None
+    return lambda shown: _decode(call, mergepatch.apply(shown, document), validation)

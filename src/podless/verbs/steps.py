@@ -1,0 +1,185 @@
+"""The steps of the write path, which the verbs call in the order that a real server takes them."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from podless.kinds.kind import Kind
+from podless.meta import codec, errors, names, objectmeta
+from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound
+from podless.meta.field import FieldError, invalid
+from podless.verbs import options as options_
+from podless.verbs.call import API, Call
+
+Object = dict[str, Any]
+
+_SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names: no vowels, nothing that looks like another
+_PREFIX_MOST = 58  # bytes of generateName that are kept
+
+
+def now() -> str:
+    """The present time as objects carry it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fit_namespace(call: Call, metadata: Object) -> None:
+    """The object is in the namespace of the path; a cluster-scoped one in none. Raises BadRequest."""
+    if not call.kind.namespaced:
+        metadata.pop("namespace", None)
+        return
+    given = metadata.get("namespace") or ""
+    if given and given != call.namespace:
+        raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+    metadata["namespace"] = call.namespace
+
+
+def fit_name(call: Call, metadata: Object) -> None:
+    """The object has the name of the path. Raises BadRequest."""
+    given = metadata.get("name") or ""
+    if not given:
+        raise BadRequest(f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided")
+    if given != call.name:
+        raise BadRequest(f"the name of the object ({given}) does not match the name on the URL ({call.name})")
+
+
+async def admit_namespace(api: API, call: Call, name: str) -> None:
+    """The namespace is there and not being deleted. Raises NotFound or Forbidden."""
+    if not call.kind.namespaced:
+        return
+    kind = api.registry.get("", "namespaces")
+    if kind is None:
+        return
+    collection = await api.loaded(kind)
+    entry = collection.get(kind.key("", call.namespace))
+    if entry is None:
+        raise NotFound("namespaces", "", call.namespace)
+    if b'"deletionTimestamp":' in entry.body and "deletionTimestamp" in entry.decode()["metadata"]:
+        why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
+        message = f"namespace {call.namespace} is being terminated"
+        cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
+        raise Forbidden(call.kind.plural, call.kind.group, name, why, causes=[cause])
+
+
+def generate_name(metadata: Object) -> None:
+    """Make a name from generateName where there is none."""
+    prefix = metadata.get("generateName") or ""
+    if not metadata.get("name") and prefix:
+        metadata["name"] = prefix[:_PREFIX_MOST] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
+
+
+def identify(kind: Kind, metadata: Object) -> None:
+    """Set what the server alone says about a new object."""
+    for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields"):
+        metadata.pop(name, None)
+    metadata["uid"] = str(uuid.uuid4())
+    metadata["creationTimestamp"] = now()
+    if kind.rules.generation:
+        metadata["generation"] = 1
+
+
+def check_new_revision(metadata: Object) -> None:
+    """A new object names no resourceVersion but 0. Raises Internal, as a real server does."""
+    given = metadata.pop("resourceVersion", "") or ""
+    try:
+        revision = options_.parse_revision(given) if given else 0
+    except ValueError:
+        return
+    if revision:
+        raise Internal("resourceVersion should not be set on objects to be created")
+
+
+def keep(metadata: Object, old: Object) -> None:
+    """Restore what an update may leave out or may not change."""
+    metadata.pop("selfLink", None)
+    metadata["resourceVersion"] = old["resourceVersion"]
+    metadata["creationTimestamp"] = old["creationTimestamp"]
+    for name in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        if name in old and not metadata.get(name):
+            metadata[name] = old[name]
+    if "generation" in old:
+        metadata["generation"] = old["generation"]
+    else:
+        metadata.pop("generation", None)
+
+
+def check_revision(call: Call, metadata: Object, revision: int) -> None:
+    """The client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
+    given = metadata.get("resourceVersion") or ""
+    try:
+        wanted = options_.parse_revision(given) if given else 0
+    except ValueError as error:
+        raise Internal(str(error)) from None
+    kind = call.kind
+    if not wanted:
+        if kind.rules.unconditional:
+            return
+        missing = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        raise Invalid(kind.plural, kind.group, call.name, [missing])
+    if wanted != revision:
+        raise Conflict(kind.plural, kind.group, call.name, errors.MODIFIED)
+
+
+def check_uid(call: Call, metadata: Object, old: Object) -> None:
+    """A uid in the body of an update is a precondition. Raises Conflict."""
+    given = metadata.get("uid") or ""
+    if given and given != old["uid"]:
+        why = f"Precondition failed: UID in precondition: {given}, UID in object meta: {old['uid']}"
+        raise Conflict(call.kind.plural, call.kind.group, call.name, why)
+
+
+def refuse(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
+    """Raises Invalid where there are errors, in the name of the kind that the object says it is of."""
+    if found:
+        raise Invalid(obj.get("kind") or kind.kind, kind.group, obj["metadata"].get("name") or "", found)
+
+
+def check_type(call: Call, obj: Object) -> None:
+    """A custom object is of the kind and version of the path. Raises Invalid."""
+    if not call.kind.custom:
+        return
+    found = []
+    if obj.get("kind") != call.kind.kind:
+        found.append(invalid("kind", obj.get("kind"), f"must be {call.kind.kind}"))
+    if obj.get("apiVersion") != call.api_version:
+        found.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {call.api_version}"))
+    refuse(call.kind, obj, found)
+
+
+def check_create(call: Call, obj: Object) -> None:
+    """The new object obeys all rules. Raises Invalid."""
+    kind, metadata = call.kind, obj["metadata"]
+    check_type(call, obj)
+    found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=kind.rules.name_errors)
+    refuse(kind, obj, [*found, *kind.rules.validate_create(kind, call.version, obj)])
+
+
+def check_update(call: Call, obj: Object, old: Object) -> None:
+    """The changed object obeys all rules. Raises Invalid."""
+    kind, metadata = call.kind, obj["metadata"]
+    check_type(call, obj)
+    found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=_any_name)
+    # a real server checks what may not change twice, and says so twice
+    found += 2 * objectmeta.validate_update(metadata, old["metadata"])
+    check = kind.rules.validate_status if call.subresource == "status" else kind.rules.validate_update
+    refuse(kind, obj, [*found, *check(kind, call.version, obj, old)])
+
+
+def _any_name(name: str, prefix: bool) -> list[str]:
+    """A name that an object has already is only checked as a part of a path."""
+    return names.path_prefix(name) if prefix else names.path_segment(name)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal as JSON: unlike in Python, 1 and true are two things."""
+    return one == other and codec.encode_sorted(one) == codec.encode_sorted(other)
+
+
+def warn_metadata(call: Call, metadata: Object, old: Object | None = None) -> None:
+    """Tell the client of finalizers and owners that a real server frowns upon."""
+    call.warnings += objectmeta.dedupe_owners(metadata)
+    if metadata.get("finalizers"):
+        call.warnings += objectmeta.finalizer_warnings(metadata, old)

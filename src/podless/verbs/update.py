@@ -1,0 +1,113 @@
+"""update: replace an object; and what all changes of an existing object share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.meta.errors import Conflict, Unavailable
+from podless.store import Conflicted, Record, Write
+from podless.verbs import body, options, steps
+from podless.verbs.call import API, Call, Single
+from podless.verbs.options import WriteOptions
+
+Object = dict[str, Any]
+Change = Callable[[Object, int], Object]  # (the object now, its revision) -> what it should be
+
+_TRIES = 50  # how often a change is made again when others write in between
+
+
+async def update(api: API, call: Call) -> Single:
+    """Replace the object, or its status, by what the body says. Raises what `rewrite` does, and BadRequest."""
+    chosen = options.write(call, "UpdateOptions")
+    given = body.read(call, chosen)
+    steps.fit_name(call, given["metadata"])
+    steps.fit_namespace(call, given["metadata"])
+
+    def change(old: Object, revision: int) -> Object:
+        obj = view.copy(given)
+        steps.check_revision(call, obj["metadata"], revision)
+        steps.check_uid(call, obj["metadata"], old["metadata"])
+        return obj
+
+    return await rewrite(api, call, chosen, change)
+
+
+async def rewrite(api: API, call: Call, chosen: WriteOptions, change: Change) -> Single:
+    """Read the object, have it changed, check it and write it; again where somebody else wrote in between.
+
+    Raises NotFound, Conflict, Invalid, or what `change` raises.
+    """
+    collection = await api.loaded(call.kind)
+    warned = len(call.warnings)
+    for _ in range(_TRIES):
+        entry = collection.get(call.key)
+        if entry is None:
+            raise call.not_found()
+        del call.warnings[warned:]
+        # two copies: a patch shares with what it is applied to, and the checks need the old state untouched
+        old = view.load(call.kind, call.version, entry)
+        obj = change(view.load(call.kind, call.version, entry), entry.revision)
+        _finish(call, obj, old)
+        try:
+            return await _store(api, call, chosen, entry, obj)
+        except Conflicted:
+            continue
+    raise Unavailable("the object changes faster than this request can be carried out; try again")
+
+
+def _finish(call: Call, obj: Object, old: Object) -> None:
+    """The steps between what the client wants and what is stored."""
+    rules, metadata = call.kind.rules, obj["metadata"]
+    steps.keep(metadata, old["metadata"])
+    metadata.pop("managedFields", None)
+    rules.default(call.version, obj)
+    if call.subresource == "status":
+        rules.prepare_status(call.version, obj, old)
+        metadata = obj["metadata"]
+    else:
+        rules.prepare_update(call.version, obj, old)
+        steps.warn_metadata(call, metadata, old["metadata"])
+    if rules.generation and call.subresource != "status" and rules.changed(call.version, obj, old):
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    steps.check_update(call, obj, old)
+    call.warnings += rules.warnings(call.version, obj, old)
+
+
+async def _store(api: API, call: Call, chosen: WriteOptions, entry: Entry, obj: Object) -> Single:
+    kind, metadata = call.kind, obj["metadata"]
+    metadata["resourceVersion"] = str(entry.revision)
+    if chosen.dry_run:
+        return Single(None, obj)
+    if _ends(kind.rules.ordered, obj):
+        return await _remove(api, call, entry, obj)
+    shown = view.copy(obj) if call.version.name != kind.storage_version else obj
+    stored = kind.rules.convert(kind, kind.by_version[kind.storage_version], shown)
+    value, mark = view.encode(kind, stored)
+    if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
+        return Single(entry)  # nothing changes, so nothing is written and nobody is told
+    revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))
+    await api.react(kind)
+    return Single(Entry(Record(entry.key, value, mark, revision, entry.created), kind.namespaced))
+
+
+def _ends(builtin: bool, obj: Object) -> bool:
+    """Whether the object waited for its finalizers and this write takes the last one away."""
+    metadata = obj["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    return not (builtin and (obj.get("spec") or {}).get("finalizers"))
+
+
+async def _remove(api: API, call: Call, entry: Entry, obj: Object) -> Single:
+    """Delete the object; the answer shows it as it was to be, at the revision it had."""
+    await api.store.commit(Write(entry.key, None, 0, entry.revision))
+    await api.react(call.kind)
+    return Single(None, obj)
+
+
+def conflict(call: Call, why: str) -> Conflict:
+    """A conflict about the object of the call."""
+    return Conflict(call.kind.plural, call.kind.group, call.name, why)

@@ -1,0 +1,272 @@
+"""JSON patch."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless.fields import jsonpatch
+from podless.meta.errors import APIError, BadRequest, TooLarge, Unprocessable
+
+DOCUMENT = {"a": {"b": 1, "l": ["x", "y", "z"], "n": None}, "s": "text", "x~y/z": 1}
+
+
+def patch(document: Any, *operations: dict[str, Any]) -> Any:
+    before = copy.deepcopy(document)
+    try:
+        return jsonpatch.apply(document, json.dumps(operations).encode())
+    finally:
+        assert document == before
+
+
+def op(name: str, path: str, *value: Any, **more: Any) -> dict[str, Any]:
+    return {"op": name, "path": path} | ({"value": value[0]} if value else {}) | more
+
+
+@pytest.mark.parametrize(
+    ("operation", "where", "found"),
+    [
+        (op("add", "/a/new", {"deep": [1]}), "a", DOCUMENT["a"] | {"new": {"deep": [1]}}),  # type: ignore[operator]
+        (op("add", "/a/new"), "a", DOCUMENT["a"] | {"new": None}),  # type: ignore[operator]
+        (op("add", "/a/l/-", "d"), "a.l", ["x", "y", "z", "d"]),
+        (op("add", "/a/l/0", "d"), "a.l", ["d", "x", "y", "z"]),
+        (op("add", "/a/l/3", "d"), "a.l", ["x", "y", "z", "d"]),
+        (op("add", "/a/l/-1", "d"), "a.l", ["x", "y", "z", "d"]),
+        (op("add", "/a/l/-4", "d"), "a.l", ["d", "x", "y", "z"]),
+        (op("add", "/a/l/+1", "d"), "a.l", ["x", "d", "y", "z"]),
+        (op("remove", "/a/l/1"), "a.l", ["x", "z"]),
+        (op("remove", "/a/l/-1"), "a.l", ["x", "y"]),
+        (op("replace", "/a/l/-1", "d"), "a.l", ["x", "y", "d"]),
+        (op("replace", "/a/none", 1), "a.none", 1),
+        (op("replace", "/x~0y~1z", 2), "x~y/z", 2),
+        (op("add", "/a/", "e"), "a.", "e"),
+        (op("add", "ignored/a/b", 2), "a.b", 2),
+        (op("move", "/a/l/0", **{"from": "/a/l/2"}), "a.l", ["z", "x", "y"]),
+        (op("move", "/a/m", **{"from": "/a/l"}), "a.m", ["x", "y", "z"]),
+        (op("copy", "/a/c", **{"from": "/a/l/0"}), "a.c", "x"),
+        (op("copy", "/a/c", **{"from": "/a/none"}), "a.c", None),
+        (op("replace", "", {"whole": 1}), "whole", 1),
+    ],
+)
+def test_operations(operation: dict[str, Any], where: str, found: Any) -> None:
+    value = patch(DOCUMENT, operation)
+    for key in where.split("."):
+        value = value[key]
+    assert value == found
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        op("add", "/a/l/99", 1),
+        op("add", "/a/l/-5", 1),
+        op("add", "/a/l/x", 1),
+        op("add", "/no/such", 1),
+        op("add", "/s/x", 1),
+        op("add", "/a/n/x", 1),
+        op("add", "no-slash", 1),
+        op("remove", "/a/l/-"),
+        op("remove", "/a/none"),
+        op("remove", ""),
+        op("replace", "/a/l/3", 1),
+        op("replace", "", 5),
+        op("move", "/a/x"),
+        op("move", "/a/b/x", **{"from": "/a"}),
+        op("copy", "/no/such", **{"from": "/a"}),
+        op("jump", "/a"),
+        {"op": "add"},
+        {"path": "/a", "value": 1},
+        {"op": None, "path": "/a"},
+        op("test", "/a/b", 2),
+        op("test", "/a/b", "1"),
+        op("test", "/a/b", True),
+        op("test", "/a/b", 1.0),
+        op("test", "/a/b"),
+        op("test", "/a/none", 1),
+        op("test", "/a/l", ["y", "x", "z"]),
+        op("test", "/a/l/7", None),
+    ],
+)
+def test_what_cannot_be_carried_out(operation: dict[str, Any]) -> None:
+    with pytest.raises(Unprocessable) as caught:
+        patch(DOCUMENT, op("add", "/a/first", 1), operation)
+    assert caught.value.status() == {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Failure",
+        "message": "the server rejected our request due to an error in our request",
+        "reason": "Invalid",
+        "details": {},
+        "code": 422,
+    }
+
+
+def test_tests_hold() -> None:
+    held = [op("test", "/a/l", ["x", "y", "z"]), op("test", "/a", {"n": None, "l": ["x", "y", "z"], "b": 1})]
+    held += [op("test", "/a/none", None), op("test", "/a/none"), op("test", "/a/n", None), op("test", "", DOCUMENT)]
+    assert patch(DOCUMENT, *held) == DOCUMENT
+
+
+def test_what_is_copied_is_not_shared() -> None:
+    both = patch({"a": {"l": [1]}}, op("copy", "/b", **{"from": "/a"}), op("add", "/b/l/-", 2))
+    assert both == {"a": {"l": [1]}, "b": {"l": [1, 2]}}
+
+
+def test_what_does_not_change_is_shared() -> None:
+    document = {"big": {"x": 1}, "small": {"y": 1}}
+    assert patch(document, op("add", "/small/z", 1))["big"] is document["big"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "error decoding patch: unexpected end of JSON input"),
+        (b"[} ", "error decoding patch: invalid character '}' looking for beginning of value"),
+        (b"{}", "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp"),
+        (b'"x"', "error decoding patch: json: cannot unmarshal string into Go value of type []handlers.jsonPatchOp"),
+        (b"[1]", "error decoding patch: json: cannot unmarshal number into Go value of type handlers.jsonPatchOp"),
+        (
+            b'[{"op":5}]',
+            "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
+        ),
+    ],
+)
+def test_what_is_no_patch(raw: bytes, message: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        jsonpatch.apply({}, raw)
+    assert caught.value.message == message
+
+
+def test_unchecked_patches_have_other_errors() -> None:
+    with pytest.raises(BadRequest, match=r"^json: cannot unmarshal object into Go value of type jsonpatch\.Patch$"):
+        jsonpatch.apply({}, b"{}", checked=False)
+    with pytest.raises(Unprocessable):
+        jsonpatch.apply({}, b'[{"op":5}]', checked=False)
+
+
+@pytest.mark.parametrize("raw", [b"null", b"[]"])
+def test_nothing_to_do(raw: bytes) -> None:
+    assert jsonpatch.apply(DOCUMENT, raw) is DOCUMENT
+
+
+def test_limits() -> None:
+    with pytest.raises(TooLarge) as caught:
+        jsonpatch.apply({}, b"[" + b"{}," * 10000 + b"{}]")
+    text = "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"
+    assert caught.value.message == text
+    with pytest.raises(Unprocessable):
+        patch({"a": "x" * 1000}, *[op("copy", "/a", **{"from": ""})] * 5)
+    with pytest.raises(Unprocessable):
+        patch({"a": {"x": "y" * 1000}}, *[op("copy", f"/a/{i}", **{"from": "/a"}) for i in range(20)])
+
+
+def test_findings_of_a_strict_decoder() -> None:
+    raw = b'[{"op":"add","op":"add","path":"/a","Value":1},null,{"op":"test","path":"/b","from":"","x":1}]'
+    assert jsonpatch.findings(raw) == [
+        'json patch duplicate field "[0].op"',
+        'json patch unknown field "[0].Value"',
+        'json patch unknown field "[2].x"',
+    ]
+
+
+KEYS = st.sampled_from(["a", "b", "0", "1", "-", "-1", ""])
+VALUES = st.recursive(
+    st.none() | st.integers(0, 2), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3)
+)
+PATHS = st.lists(KEYS, min_size=1, max_size=3).map(lambda keys: "".join(f"/{key}" for key in keys))
+OPERATIONS = st.fixed_dictionaries(
+    {"op": st.sampled_from(["add", "remove", "replace", "move", "copy", "test"]), "path": PATHS, "from": PATHS},
+    optional={"value": VALUES},
+)
+
+
+def naive(document: Any, operation: dict[str, Any]) -> Any:
+    """The same on a deep copy, the plain way."""
+    document = copy.deepcopy(document)
+
+    def place(path: str) -> tuple[Any, Any]:
+        *way, last = path.split("/")[1:]
+        holder = document
+        for part in way:
+            holder = holder[int(part)] if isinstance(holder, list) else holder[part]
+        if isinstance(holder, list) and last != "-":
+            return holder, int(last)
+        if not isinstance(holder, list | dict):
+            raise LookupError
+        return holder, last
+
+    def get(path: str, default: Any = None) -> Any:
+        holder, key = place(path)
+        return holder[key] if isinstance(holder, list) else holder.get(key, default)
+
+    def add(path: str, value: Any) -> None:
+        holder, key = place(path)
+        if isinstance(holder, dict):
+            holder[key] = value
+        elif key == "-":
+            holder.append(value)
+        elif not -len(holder) - 1 <= key <= len(holder):
+            raise LookupError
+        else:
+            holder.insert(key + len(holder) + 1 if key < 0 else key, value)
+
+    def remove(path: str) -> Any:
+        holder, key = place(path)
+        return holder.pop(key)
+
+    path, value = operation["path"], copy.deepcopy(operation.get("value"))
+    match operation["op"]:
+        case "add":
+            add(path, value)
+        case "remove":
+            remove(path)
+        case "replace":
+            get(path)
+            holder, key = place(path)
+            holder[key] = value
+        case "move":
+            add(path, remove(operation["from"]))
+        case "copy":
+            add(path, copy.deepcopy(get(operation["from"])))
+        case "test" if json.dumps(get(path), sort_keys=True) != json.dumps(value, sort_keys=True):
+            raise LookupError
+    return document
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=3), st.lists(OPERATIONS, max_size=4))
+def test_patches_do_what_a_naive_model_does(document: dict[str, Any], operations: list[dict[str, Any]]) -> None:
+    wanted: Any = document
+    try:
+        for operation in operations:
+            wanted = naive(wanted, operation)
+    except (LookupError, TypeError, ValueError, AttributeError):
+        with pytest.raises(Unprocessable):
+            patch(document, *operations)
+        return
+    assert patch(document, *operations) == wanted
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=3) | PATHS,
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["op", "path", "from", "value", "q"]), inner, max_size=4)
+        ),
+    )
+)
+def test_hostile_patches_raise_only_declared_errors(value: Any) -> None:
+    try:
+        jsonpatch.apply(DOCUMENT, json.dumps(value).encode())
+        jsonpatch.findings(json.dumps(value).encode())
+    except APIError as refusal:
+        refused = refusal.code
+    else:
+        refused = 0
+    assert refused in (0, 400, 413, 422)

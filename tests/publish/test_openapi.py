@@ -1,0 +1,98 @@
+"""The documents of custom group-versions against those that a real server was recorded with."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+from podless.kinds.kind import Kind, Scale, Version
+from podless.publish.openapi import v3
+
+RECORDED = pathlib.Path(__file__).parents[3] / "shared" / "conformance" / "scenarios" / "openapi"
+SCENARIOS = sorted(RECORDED.glob("*.json"))
+NO_RULES: Any = None  # documents do not ask for them
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def version_of(body: dict[str, Any]) -> Version:
+    subresources = body.get("subresources") or {}
+    scale = subresources.get("scale")
+    return Version(
+        body["name"],
+        schema=(body.get("schema") or {}).get("openAPIV3Schema"),
+        status="status" in subresources,
+        scale=Scale(scale["specReplicasPath"], scale["statusReplicasPath"]) if scale else None,
+        selectable=tuple(field["jsonPath"] for field in body.get("selectableFields") or ()),
+    )
+
+
+def kind_of(body: dict[str, Any]) -> Kind:
+    spec = body["spec"]
+    names = spec["names"]
+    return Kind(
+        group=spec["group"],
+        plural=names["plural"],
+        kind=names["kind"],
+        singular=names.get("singular") or names["kind"].lower(),
+        list_kind=names.get("listKind") or names["kind"] + "List",
+        namespaced=spec["scope"] == "Namespaced",
+        versions=tuple(version_of(version) for version in spec["versions"] if version["served"]),
+        storage_version=next(version["name"] for version in spec["versions"] if version["storage"]),
+        rules=NO_RULES,
+    )
+
+
+def patch(body: dict[str, Any], operations: list[dict[str, Any]]) -> dict[str, Any]:
+    """The additions of a JSON patch, which is all that the recordings need."""
+    body = json.loads(json.dumps(body))
+    for operation in operations:
+        assert operation["op"] == "add"
+        *parents, last = operation["path"].strip("/").split("/")
+        place: Any = body
+        for name in parents:
+            place = place[int(name)] if isinstance(place, list) else place[name]
+        place[last] = operation["value"]
+    return body
+
+
+def recorded() -> list[Any]:
+    """(file, kinds, group, version, the parts that were recorded) of every document."""
+    found = []
+    for file in SCENARIOS:
+        definitions: dict[str, dict[str, Any]] = {}
+        for number, step in enumerate(json.loads(file.read_text())["steps"]):
+            path = step.get("path", "")
+            if step.get("method") == "POST" and path == CRDS:
+                definitions[step["body"]["metadata"]["name"]] = step["body"]
+            elif step.get("method") == "PATCH":
+                name = path.rpartition("/")[2]
+                definitions[name] = patch(definitions[name], step["body"])
+            elif path.startswith("/openapi/v3/") and isinstance(step["expect"].get("body"), dict):
+                group, version = path.split("/")[-2:]
+                kinds = [kind_of(body) for body in definitions.values()]
+                found.append(pytest.param(kinds, group, version, step["expect"]["body"], id=f"{file.stem}-{number}"))
+    return found
+
+
+def pick(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        value = value[name]
+    return value
+
+
+def text(value: Any) -> str:
+    """Equal as JSON, where 1 and 1.0 and true differ; readable in a diff."""
+    return json.dumps(value, sort_keys=True, indent=1)
+
+
+@pytest.mark.skipif(not SCENARIOS, reason="the recorded conversations are not beside the repository")
+@pytest.mark.parametrize(("kinds", "group", "version", "want"), recorded())
+def test_as_recorded(kinds: list[Kind], group: str, version: str, want: dict[str, Any]) -> None:
+    document = json.loads(json.dumps(v3.document(group, version, kinds)))
+    metadata = document["components"]["schemas"]["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+    assert metadata["properties"].pop("managedFields"), "which recordings leave out everywhere"
+    for path, value in want.items():
+        assert text(pick(document, path)) == text(value)

@@ -1,0 +1,194 @@
+"""The documents over HTTP: hashes, forms, conditions."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from podless.kinds.kind import Kind, Version
+from podless.publish.openapi import v2pb, v3, v3pb
+from podless.publish.openapi.serve import JSON, V2_PROTOBUF, V3_FORMS, V3_PROTOBUF, Library, Request, accepted
+
+NO_RULES: Any = None
+SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}
+PATH = "apis/g.example.com/v1"
+
+
+def kind(plural: str = "things", **more: Any) -> Kind:
+    versions = more.pop("versions", (Version("v1", SCHEMA),))
+    noun = plural[:-1].title()
+    return Kind("g.example.com", plural, noun, noun.lower(), f"{noun}List", True, versions, "v1", NO_RULES, **more)
+
+
+@pytest.fixture
+def kinds() -> list[Kind]:
+    return [kind()]
+
+
+@pytest.fixture
+def library(kinds: list[Kind]) -> Library:
+    return Library(lambda: kinds, now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+
+
+def etag(library: Library) -> str:
+    return library.document(Request(PATH)).headers["Etag"].strip('"')
+
+
+def test_index(library: Library) -> None:
+    reply = library.index()
+    assert reply.headers["Content-Type"].startswith("text/plain")
+    url = f"/openapi/v3/{PATH}?hash={etag(library)}"
+    assert json.loads(reply.body) == {"paths": {PATH: {"serverRelativeURL": url}}}
+
+
+def test_plain(library: Library) -> None:
+    reply = library.document(Request(PATH))
+    assert (reply.status, reply.headers["Content-Type"], reply.headers["Vary"]) == (200, JSON, "Accept")
+    assert "Cache-Control" not in reply.headers
+    assert json.loads(reply.body)["info"]["title"] == "Kubernetes CRD Swagger"
+
+
+def test_with_its_hash(library: Library) -> None:
+    reply = library.document(Request(PATH, hash=etag(library)))
+    assert reply.status == 200
+    assert reply.headers["Cache-Control"] == "public, immutable"
+    assert reply.headers["Expires"] == "Sat, 02 Jan 2027 03:04:05 UTC"
+
+
+def test_with_an_old_hash(library: Library) -> None:
+    reply = library.document(Request(PATH, hash="0000"))
+    assert (reply.status, reply.headers["Content-Type"], reply.body) == (301, JSON, b"")
+    assert reply.headers["Location"] == f"/openapi/v3/{PATH}?hash={etag(library)}"
+
+
+@pytest.mark.parametrize(("given", "status"), [("*", 304), ('W/"{}"', 304), ('"x", "{}"', 304), ('"x"', 200)])
+def test_conditions(library: Library, given: str, status: int) -> None:
+    reply = library.document(Request(PATH, if_none_match=given.replace("{}", etag(library))))
+    assert reply.status == status
+    assert ("Content-Type" in reply.headers) == bool(reply.body) == (status == 200)
+    assert reply.headers["Etag"] == f'"{etag(library)}"'
+
+
+@pytest.mark.parametrize("path", ["apis/g.example.com/v9", "apis/g.example.com", "apis/other/v1", "api/v1", "x", ""])
+def test_not_found(library: Library, path: str) -> None:
+    reply = library.document(Request(path, accept="application/yaml"))
+    assert (reply.status, reply.headers, reply.body) == (404, {}, b"")
+
+
+def test_not_acceptable(library: Library) -> None:
+    reply = library.document(Request(PATH, accept="application/yaml"))
+    assert (reply.status, "Content-Type" in reply.headers, reply.body) == (406, False, b"")
+    assert library.swagger(Request(accept="text/html")).status == 406
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        ("", JSON),
+        ("*/*", JSON),
+        ("application/*", JSON),
+        ("application/yaml;q=0.9, application/json;q=0.1", JSON),
+        ("application/unknown+protobuf,application/json", JSON),
+        ("text/*", None),
+        (V3_PROTOBUF, V3_PROTOBUF),
+        ("application/com.github.proto-openapi.spec.v3@v1.0+protobuf", V3_PROTOBUF),
+    ],
+)
+def test_accepted(accept: str, form: str | None) -> None:
+    assert accepted(accept, V3_FORMS) == form
+
+
+def test_protobuf(library: Library) -> None:
+    reply = library.document(Request(PATH, accept=V3_PROTOBUF))
+    assert reply.headers["Content-Type"] == V3_PROTOBUF
+    assert reply.headers["Etag"].strip('"') == etag(library)
+    assert reply.body.startswith(b"\x0a\x053.0.0\x12\x20\x0a\x16Kubernetes CRD Swagger2\x06v0.1.0")
+
+
+@pytest.mark.parametrize(
+    ("given", "want"),
+    [
+        ({"type": "string", "maxLength": 300}, b"\xca\x01\x06string\x78\xac\x02"),
+        ({"minimum": 0, "maximum": 1}, b"\x59\0\0\0\0\0\0\xf0\x3f"),
+        ({"default": False}, b"\x8a\x02\x02\x10\0"),
+        ({"default": {}}, b"\x8a\x02\x00"),
+        ({"additionalProperties": True}, b"\x82\x02\x02\x10\x01"),
+        ({"items": {"$ref": "#/a"}}, b"\xf2\x01\x09\x0a\x07\x12\x05\x0a\x03#/a"),
+        ({"properties": {"a": {}}}, b"\xfa\x01\x09\x0a\x07\x0a\x01a\x12\x02\x0a\x00"),
+        ({"x-k": True}, b"\xa2\x02\x0e\x0a\x03x-k\x12\x07\x12\x05true\n"),
+    ],
+)
+def test_protobuf_schema(given: dict[str, Any], want: bytes) -> None:
+    assert v3pb.MESSAGES.encode("Schema", given) == want
+
+
+@pytest.mark.parametrize(
+    ("message", "given", "want"),
+    [
+        ("Schema", {"type": "string"}, b"\xb2\x01\x08\x0a\x06string"),
+        ("Schema", {"$ref": "#/a", "description": "b"}, b"\x0a\x03#/a\x22\x01b"),
+        ("Schema", {"x-k": 1}, b"\xfa\x01\x0b\x0a\x03x-k\x12\x04\x12\x021\n"),
+        ("PathItem", {"parameters": [{"$ref": "#/a"}]}, b"\x4a\x07\x12\x05\x0a\x03#/a"),
+        (
+            "PathItem",
+            {"parameters": [{"in": "path", "name": "n"}]},
+            b"\x4a\x0f\x0a\x0d\x12\x0b\x22\x09\x12\x04path\x22\x01n",
+        ),
+        ("Responses", {"401": {"description": "x"}}, b"\x0a\x0c\x0a\x03401\x12\x05\x0a\x03\x0a\x01x"),
+    ],
+)
+def test_protobuf_of_version_2(message: str, given: dict[str, Any], want: bytes) -> None:
+    assert v2pb.MESSAGES.encode(message, given) == want
+
+
+def test_the_index_is_made_once_a_generation(kinds: list[Kind]) -> None:
+    generation = [1]
+    library = Library(lambda: kinds, generation=lambda: generation[0])
+    first = library.index().body
+    kinds.append(kind("others", versions=(Version("v2"),)))
+    assert library.index().body is first
+    generation[0] = 2
+    assert b"v2" in library.index().body
+
+
+def test_swagger_in_protobuf(kinds: list[Kind], library: Library) -> None:
+    reply = library.swagger(Request(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf"))
+    assert reply.headers["Content-Type"] == V2_PROTOBUF
+    assert reply.body.startswith(b"\x0a\x032.0\x12")
+    assert b"com.example.g.v1.Thing" in reply.body
+
+
+def test_a_change_changes_the_hash(kinds: list[Kind], library: Library) -> None:
+    seen = {etag(library)}
+    kinds[0] = kind(versions=(Version("v1", SCHEMA | {"description": "new"}),))
+    seen.add(etag(library))
+    kinds[0] = kind(versions=(Version("v1", SCHEMA, status=True),))
+    seen.add(etag(library))
+    kinds.append(kind("others"))
+    seen.add(etag(library))
+    assert len(seen) == 4
+
+
+def test_the_same_definition_has_the_same_hash() -> None:
+    other = json.loads(json.dumps(SCHEMA))
+    one, two = kind(uid="1"), kind(uid="2", versions=(Version("v1", other),), terminating=True, verbs=("get",))
+    assert v3.hashes([one]) == v3.hashes([two])
+
+
+def test_versions_that_are_not_served_are_not_shown() -> None:
+    one = kind()
+    one.by_version["v2"] = replace(one.versions[0], name="v2")
+    assert v3.document("g.example.com", "v2", [one])["paths"] == {}
+
+
+def test_swagger_is_built_once(kinds: list[Kind], library: Library) -> None:
+    first = library.swagger(Request())
+    assert first.status == 200
+    assert library.swagger(Request()).body is first.body
+    assert library.swagger(Request(if_none_match=first.headers["Etag"])).status == 304
+    kinds.append(kind("others"))
+    assert b"/others" in library.swagger(Request()).body

@@ -1,0 +1,118 @@
+"""The version 2 document: what it loses, and that it is whole."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from podless.kinds.kind import Kind, Scale, Version
+from podless.publish.openapi import schema, v2
+from podless.publish.openapi.standard import META, PARAMETERS, SHARED
+
+NO_RULES: Any = None
+
+
+def kind(*versions: Version, namespaced: bool = True) -> Kind:
+    return Kind("g.example.com", "things", "Thing", "thing", "ThingList", namespaced, versions, "v1", NO_RULES)
+
+
+LOSSES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"type": "string", "allOf": [{"minLength": 1}], "anyOf": [{}], "oneOf": [{}], "not": {}}, {"type": "string"}),
+    ({"type": "string", "default": "x", "maxLength": 3}, {"type": "string", "maxLength": 3}),
+    ({"type": "string", "nullable": True, "format": "date"}, {"format": "date"}),
+    ({"type": "array", "nullable": True, "items": {"type": "string"}, "maxItems": 2}, {"maxItems": 2}),
+    ({"type": "object", "nullable": True, "properties": {"a": {"type": "string"}}}, {}),
+    (
+        {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"a": {"type": "string"}}},
+        {"x-kubernetes-preserve-unknown-fields": True},
+    ),
+    (
+        {"type": "array", "x-kubernetes-preserve-unknown-fields": True, "items": {"type": "string"}},
+        {"x-kubernetes-preserve-unknown-fields": True},
+    ),
+    ({"x-kubernetes-int-or-string": True}, {"x-kubernetes-int-or-string": True}),
+    (
+        {
+            "type": "object",
+            "required": ["a", "b"],
+            "properties": {"a": {"type": "string", "nullable": True}, "b": {"type": "string"}},
+        },
+        {"type": "object", "required": ["b"], "properties": {"a": {}, "b": {"type": "string"}}},
+    ),
+    (
+        {"type": "object", "required": ["a"], "additionalProperties": {"type": "string", "nullable": True}},
+        {"type": "object", "additionalProperties": {}},
+    ),
+    # names of fields are no keywords
+    (
+        {"type": "object", "properties": {"default": {"type": "string", "default": "x"}, "not": {"type": "string"}}},
+        {"type": "object", "properties": {"default": {"type": "string"}, "not": {"type": "string"}}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "want"), LOSSES)
+def test_losses(given: dict[str, Any], want: dict[str, Any]) -> None:
+    assert schema.lossy(schema.publish(given)) == want
+
+
+def test_a_root_that_keeps_unknown_fields_says_nothing_of_fields() -> None:
+    given = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"a": {"type": "string"}}}
+    assert schema.root(given, v2=True) == {"type": "object"}
+    assert schema.root(None, v2=True) == {"type": "object"}
+
+
+def test_an_embedded_object_that_keeps_unknown_fields_gets_no_metadata() -> None:
+    inner = {"type": "object", "x-kubernetes-embedded-resource": True}
+    given = {"type": "object", "properties": {"a": inner, "b": inner | {"x-kubernetes-preserve-unknown-fields": True}}}
+    shown = schema.root(given, v2=True)["properties"]
+    assert set(shown["a"]["properties"]) == {"apiVersion", "kind", "metadata"}
+    assert shown["a"]["required"] == ["kind", "apiVersion"]
+    assert "properties" not in shown["b"]
+    assert shown["metadata"]["$ref"] == f"#/definitions/{META}ObjectMeta"
+
+
+def references(value: Any) -> set[str]:
+    if isinstance(value, list):
+        return {one for item in value for one in references(item)}
+    if isinstance(value, dict):
+        own = {value["$ref"]} if isinstance(value.get("$ref"), str) else set()
+        return own.union(*(references(item) for item in value.values()))
+    return set()
+
+
+def test_whole() -> None:
+    scaled = Version("v1", {"type": "object"}, status=True, scale=Scale(".spec.replicas", ".status.replicas"))
+    document = v2.document([kind(scaled, Version("v1beta1"))])
+    for reference in references(document):
+        _, area, name = reference.split("/")
+        assert name in document[area]
+    assert "default" not in json.dumps(document["definitions"][META + "Status"]["properties"]["metadata"])
+    names = [op["operationId"] for path in document["paths"].values() for op in path.values() if isinstance(op, dict)]
+    assert len(names) == len(set(names)) == 22
+    read = document["paths"]["/apis/g.example.com/v1/namespaces/{namespace}/things/{name}"]
+    assert read["parameters"][1:] == [
+        {"$ref": "#/parameters/namespace-vgWSWtn3"},
+        {"$ref": "#/parameters/pretty-tJGM1-ng"},
+    ]
+    assert read["patch"]["parameters"][1]["name"] == "dryRun"
+
+
+def fnv(data: bytes) -> bytes:
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = value * 0x100000001B3 % 2**64 ^ byte
+    return value.to_bytes(8, "big")
+
+
+def test_shared_parameters_are_named_by_their_hash() -> None:
+    for key, name in SHARED.items():
+        form, place, text = PARAMETERS[key]
+        shown = {"uniqueItems": True, "type": form, "description": text, "name": key.split()[0], "in": place}
+        if place == "path":
+            shown["required"] = True
+        encoded = json.dumps(shown, separators=(",", ":"), ensure_ascii=False).encode()
+        assert name == f"{key.split()[0]}-{base64.urlsafe_b64encode(fnv(encoded)[:6]).decode()}"

@@ -1,0 +1,88 @@
+"""The compiled walk, the exact walks and a plain reading of the rules agree on random schemas and values."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from podless.schema import Schema, check, compile, default, lists, prune
+from podless.schema.node import Node
+from tests.schema import oracle, strategies
+
+SLOW = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+Case = tuple[dict[str, Any], dict[str, Any]]
+
+
+def plain(schema: dict[str, Any], value: Any) -> Any:
+    value = oracle.nulls(oracle.pruned(value, schema, root=True), schema, root=True)
+    return oracle.defaulted(value, schema, root=True)
+
+
+@SLOW
+@given(strategies.cases())
+def test_pruning_and_defaulting_are_those_of_the_plain_rules(case: Case) -> None:
+    schema, value = case
+    wanted, got = plain(schema, value), copy.deepcopy(value)
+    Schema.compile(schema).normalize(got)
+    assert got == wanted
+
+
+@SLOW
+@given(strategies.cases())
+def test_one_walk_does_what_the_three_do_one_after_the_other(case: Case) -> None:
+    schema, value = case
+    one, three = copy.deepcopy(value), copy.deepcopy(value)
+    unknown: list[str] = []
+    errors = Schema.compile(schema).admit(one, unknown=unknown)
+    node, found = Node(schema), []  # type: tuple[Node, list[str]]
+    prune.prune(three, node, found, embedded=True)
+    default.drop_nulls(three, node, prune.META)
+    default.fill(three, node, prune.META)
+    assert one == three
+    assert unknown == found
+    assert errors == check.validate(three, node) + lists.validate(three, node)
+
+
+@SLOW
+@given(strategies.cases())
+def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(case: Case) -> None:
+    schema, value = case
+    errors = Schema.compile(schema).admit(copy.deepcopy(value))
+    assert (not errors) == oracle.valid(plain(schema, value), schema)
+
+
+@SLOW
+@given(strategies.cases())
+def test_the_compiled_check_says_yes_exactly_when_there_are_no_errors(case: Case) -> None:
+    schema, value = case
+    node = Node(schema)
+    fast = compile.Program().build("walk", node, compile.CHECK)(copy.deepcopy(value))
+    assert fast == (not check.validate(value, node) and not lists.validate(value, node)) or not fast
+    assert fast <= (not Schema.compile(schema).validate(value))
+
+
+@SLOW
+@given(strategies.cases(), st.data())
+def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Case, data: st.DataObject) -> None:
+    schema, value = case
+    begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
+    node = Node(schema)
+    mode = data.draw(st.sampled_from([compile.ADMIT, compile.NORMALIZE, compile.PRUNE, compile.FILL]))
+    compile.Program().build("walk", node, mode)(begun)
+    for obj in (begun, fresh):
+        prune.prune(obj, node, embedded=True)
+        default.drop_nulls(obj, node, prune.META)
+        default.fill(obj, node, prune.META)
+    assert begun == fresh
+
+
+@SLOW
+@given(strategies.cases())
+def test_unchanged_objects_are_always_accepted_on_update(case: Case) -> None:
+    schema, value = case
+    obj = plain(schema, value)
+    errors = Schema.compile(schema).validate(copy.deepcopy(obj), old=obj)
+    assert errors == []
