@@ -185,6 +185,15 @@ def test_versions_that_are_not_served_are_not_shown() -> None:
     assert v3.document("g.example.com", "v2", [one])["paths"] == {}
 
 
+def test_numbers_past_64_bits(kinds: list[Kind], library: Library) -> None:
+    wide = {"type": "number", "maximum": 1e20, "default": 1e20, "minimum": 9223372036854775807}
+    kinds[0] = kind(versions=(Version("v1", {"type": "object", "properties": {"spec": wide}}),))
+    text = library.document(Request(PATH)).body
+    assert b'"default":100000000000000000000,"maximum":100000000000000000000,"minimum":9223372036854776000' in text
+    assert library.swagger(Request()).status == 200
+    assert library.document(Request(PATH, accept=V3_PROTOBUF)).status == 200
+
+
 def test_swagger_is_built_once(kinds: list[Kind], library: Library) -> None:
     first = library.swagger(Request())
     assert first.status == 200

@@ -119,7 +119,7 @@ def same(one: Any, other: Any) -> bool:
     if kind(one) in ("integer", "number") and kind(other) == "integer":
         return bool(math.trunc(one) == other)
     if kind(one) in ("integer", "number") and kind(other) == "number":
-        return float(one) == other
+        return bool(float(one) == other)
     return kind(one) == kind(other) and bool(one == other)
 
 

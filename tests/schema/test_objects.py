@@ -92,7 +92,7 @@ def test_objects_of_many_fields_are_treated_alike() -> None:
 
 
 def test_the_metadata_of_an_embedded_resource_is_coerced() -> None:
-    meta = {"name": "n", "creationTimestamp": None, "labels": {}, "zz": 1}
+    meta: dict[str, Any] = {"name": "n", "creationTimestamp": None, "labels": {}, "zz": 1}
     obj = {"a": {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"x": 1}}}
     unknown: list[str] = []
     assert schema(a=POD).admit(obj, unknown=unknown) == []
@@ -157,3 +157,20 @@ def test_a_schema_comes_from_a_definition_by_version() -> None:
     assert Schema.from_crd(crd, "v1").openapi == {"type": "object"}
     with pytest.raises(KeyError):
         Schema.from_crd(crd, "v2")
+
+
+def test_duplicate_items_of_any_depth_are_found() -> None:
+    deep: list[Any] = []
+    for _ in range(600):
+        deep = [deep]
+    kind = schema(
+        l={"type": "array", "x-kubernetes-list-type": "set", "items": {"x-kubernetes-preserve-unknown-fields": True}}
+    )
+    errors = kind.validate({"l": [deep, deep, [1]]})
+    assert [error.field for error in errors] == ["l[1]"]
+    assert str(errors[0])
+
+
+def test_what_is_no_schema_is_refused_with_a_reason() -> None:
+    with pytest.raises(ValueError, match="properties: Invalid value"):
+        Schema.compile({"properties": 5}).validate({})

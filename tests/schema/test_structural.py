@@ -48,15 +48,16 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     (
         {**S, "x-kubernetes-embedded-resource": True},
         [
-            'a.type: Invalid value: "string": must be object if x-kubernetes-embedded-resource is true',
             "a.properties: Required value: must not be empty if x-kubernetes-embedded-resource is true"
             " without x-kubernetes-preserve-unknown-fields",
+            'a.type: Invalid value: "string": must be object if x-kubernetes-embedded-resource is true',
         ],
     ),
     (
         {**S, "pattern": "(a"},
         [
-            'a.pattern: Invalid value: "(a": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(a`'
+            'a.pattern: Invalid value: "(a": must be a valid regular expression, but isn\'t:'
+            " error parsing regexp: missing closing ): `(a`"
         ],
     ),
     ({**S, "default": 1}, ['a.default: Invalid value: "integer":  in body must be of type string: "integer"']),
@@ -74,7 +75,8 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
     (
         {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"},
         [
-            "a.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with x-kubernetes-list-type=set"
+            "a.items.x-kubernetes-map-type: Invalid value: null: must be atomic as item of a list with"
+            " x-kubernetes-list-type=set"
         ],
     ),
     (
@@ -88,7 +90,8 @@ CASES: list[tuple[dict[str, Any], list[str]]] = [
         },
         [
             "a.x-kubernetes-validations[0].rule: Required value: rule is not specified",
-            "a.x-kubernetes-validations[1].message: Required value: message must be specified if rule contains line breaks",
+            "a.x-kubernetes-validations[1].message: Required value: message must be specified if rule contains"
+            " line breaks",
             'a.x-kubernetes-validations[2].reason: Unsupported value: "No": supported values: "FieldValueDuplicate",'
             ' "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"',
             'a.x-kubernetes-validations[2].fieldPath: Invalid value: ".q": must be a valid path',

@@ -8,9 +8,10 @@ from typing import Any
 
 from podless.auth.tokens import Tokens, User
 from podless.http import negotiate, status
+from podless.http.compress import compress
 from podless.http.documents import Documents
 from podless.http.info import RequestInfo, parse
-from podless.http.message import Answer, Request, Response, Stream
+from podless.http.message import Answer, Request, Response
 from podless.http.negotiate import Form
 from podless.http.render import response
 from podless.http.stream import WatchStream, error_line
@@ -76,15 +77,13 @@ class Server:
             answer = self._answer(request, accept)
         except Exception as error:
             return status.render(error, accept)
-        if isinstance(answer, (Response, Stream)):
-            return answer
-        return self._guard(answer, accept)
+        return answer
 
-    async def _guard(self, answer: Coroutine[Any, Any, Answer], accept: str) -> Answer:
+    async def _guard(self, answer: Coroutine[Any, Any, Answer], accept: str, call: Call) -> Answer:
         try:
             return await answer
         except Exception as error:
-            return status.render(error, accept)
+            return status.render(error, accept, call.warnings)
 
     def _answer(self, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
         user = self._who(request)
@@ -95,10 +94,10 @@ class Server:
         call.user = user.name if user is not None else ""
         form = self._form(call, verb, accept)
         if verb == "watch":
-            return self._watch(call, form)
+            return self._guard(self._watch(call, form), accept, call)
         if verb in ("get", "list") and call.subresource != "scale":
-            return self._read(call, verb, form)
-        return self._write(call, verb, form)
+            return self._read(request, call, verb, form)
+        return self._guard(self._write(call, verb, form), accept, call)
 
     def _who(self, request: Request) -> User | None:
         """Raises Unauthorized where nobody known asks for something that is not open to all."""
@@ -166,20 +165,22 @@ class Server:
             return negotiate.of_resource(accept, watch=True)
         return negotiate.of_resource(accept) if call.kind.custom else negotiate.of_builtin(accept)
 
-    def _read(self, call: Call, verb: str, form: Form) -> Answer | Coroutine[Any, Any, Answer]:
+    def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Coroutine[Any, Any, Answer]:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded:
             outcome: Outcome = get(self._api, call, collection)
             return response(call, outcome, form, status.warning_headers(call.warnings))
-        return self._read_later(call, verb, form)
+        later = self._read_later(request, call, verb, form)
+        return self._guard(later, request.headers.get("accept", ""), call)
 
-    async def _read_later(self, call: Call, verb: str, form: Form) -> Answer:
+    async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         collection = await self._api.loaded(call.kind)
         if verb == "get":
             outcome: Outcome = get(self._api, call, collection)
         else:
             outcome = await list_(self._api, call, collection, options.listing(call, watch=False))
-        return response(call, outcome, form, status.warning_headers(call.warnings))
+        answer = response(call, outcome, form, status.warning_headers(call.warnings))
+        return await compress(request, answer)
 
     async def _write(self, call: Call, verb: str, form: Form) -> Answer:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):

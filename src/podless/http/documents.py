@@ -48,7 +48,7 @@ class Documents:
     def __init__(self, registry: Registry, address: Callable[[], str]) -> None:
         self._registry = registry
         self._address = address
-        self._openapi = OpenAPI(registry)
+        self._openapi = OpenAPI(registry, _SERVER)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 

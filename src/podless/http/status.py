@@ -24,8 +24,15 @@ def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str
     return Response(code, [codec.encode(obj)], JSON, headers or ())
 
 
-def render(error: Exception, accept: str = "") -> Response:
-    """The answer to a request that failed."""
+def render(error: Exception, accept: str = "", warnings: list[str] | None = None) -> Response:
+    """The answer to a request that failed; warnings that were due until then go with it."""
+    answer = _render(error, accept)
+    if warnings:
+        answer.headers = [*answer.headers, *warning_headers(warnings)]
+    return answer
+
+
+def _render(error: Exception, accept: str) -> Response:
     if isinstance(error, PageNotFound):
         return Response(404, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
     if isinstance(error, APIError):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.kinds.custom import CustomRules
-from podless.kinds.kind import Column, Kind, Scale, Version, sort_versions
-
-_VERBS_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
+from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
 
 
 def condition(definition: dict[str, Any], name: str) -> bool:
@@ -27,7 +25,6 @@ def compile_kind(definition: dict[str, Any], *, created: int, changed: int) -> K
     accepted = accepted if accepted.get("kind") else names
     versions = sort_versions([_version(version) for version in spec["versions"] if version.get("served")])
     stored = next(version for version in spec["versions"] if version.get("storage"))
-    every = [_version(version) for version in spec["versions"]]
     terminating = condition(definition, "Terminating")
     kind = Kind(
         group=spec["group"],
@@ -38,17 +35,19 @@ def compile_kind(definition: dict[str, Any], *, created: int, changed: int) -> K
         namespaced=spec["scope"] == "Namespaced",
         versions=versions,
         storage_version=stored["name"],
-        rules=CustomRules(every),
+        rules=CustomRules(),
         short_names=tuple(accepted.get("shortNames") or ()),
         categories=tuple(accepted.get("categories") or ()),
         uid=metadata["uid"],
         created=created,
         changed=changed,
         terminating=terminating,
-        **({"verbs": _VERBS_TERMINATING} if terminating else {}),
+        verbs=VERBS_TERMINATING if terminating else VERBS,
     )
-    # objects are stored in the storage version, served or not
-    kind.by_version.setdefault(stored["name"], _version(stored))
+    # objects may be stored in versions that are not served
+    for version in spec["versions"]:
+        if version["name"] not in kind.by_version:
+            kind.by_version[version["name"]] = _version(version)
     return kind
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
+from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object, Rules
 from podless.meta import codec, objectmeta
@@ -20,8 +20,7 @@ class CustomRules(Rules):
     unconditional = False
     ordered = False
 
-    def __init__(self, versions: Sequence[Version]) -> None:
-        self._versions = {version.name: version for version in versions}
+    def __init__(self) -> None:
         self._schemas: dict[str, Schema] = {}
 
     def schema(self, version: Version) -> Schema:
@@ -40,16 +39,31 @@ class CustomRules(Rules):
             obj["metadata"] = objectmeta.coerce(metadata, unknown)
         if obj.get("apiVersion") == kind.api_version(version.name):
             self.schema(version).prune(obj, unknown=unknown)
+        else:  # a patch changed it: this version's schema knows nothing of such an object
+            unknown += [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
         return obj
 
     def default(self, version: Version, obj: Object) -> None:
         """Defaults and the rules for null."""
         self.schema(version).default(obj)
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """Another version of the same fields: pruned and defaulted by that version's schema."""
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """What was stored under an older schema is pruned and defaulted by the schema of the version it is stored in.
+
+        The version that is shown changes nothing but the apiVersion.
+        """
+        stored = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
+        if stored is not None:
+            self.schema(stored).normalize(obj)
         obj["apiVersion"] = kind.api_version(version.name)
-        self.schema(version).normalize(obj)
+        return obj
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """Only what the storage version's schema knows is stored, with its defaults."""
+        wanted = kind.api_version(kind.storage_version)
+        if obj["apiVersion"] != wanted:
+            obj["apiVersion"] = wanted
+            self.schema(kind.by_version[kind.storage_version]).normalize(obj)
         return obj
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -78,15 +92,15 @@ class CustomRules(Rules):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """What the schema says of a new object."""
-        return self.schema(version).validate(obj)
+        return [*self.schema(version).validate(obj), *scaling.validate(obj, version.scale)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
         """What the schema says of a changed object; what was wrong before and is unchanged may stay."""
-        return self.schema(version).validate(obj, old)
+        return [*self.schema(version).validate(obj, old), *scaling.validate(obj, version.scale)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
         """What the schema says of the status."""
-        return self.schema(version).status(obj, old)
+        return [*self.schema(version).status(obj, old), *scaling.validate(obj, version.scale)]
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Anything but metadata counts, and but the status where it has its own endpoint."""
@@ -101,10 +115,9 @@ class CustomRules(Rules):
         """The names of the selectable fields."""
         return frozenset(path.lstrip(".") for path in version.selectable)
 
-    @cached_property
-    def versions(self) -> tuple[Version, ...]:
-        """The versions that these rules are for."""
-        return tuple(self._versions.values())
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
 
 
 def _keep_status(obj: Object, old: Object) -> None:

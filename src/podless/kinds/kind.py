@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from podless.meta.structs import Struct
 
 
+# in the order that discovery shows them for custom kinds
+VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+VERBS_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of the kind's Table: name, type and format of its cells, and where their values are.
@@ -64,6 +69,7 @@ class Version:
 class Kind:
     """A kind with all its served versions, in the order of their priority.
 
+    by_version: all versions by name, those that are not served included; objects may be stored in one.
     uid: of the definition behind a custom kind, "" for built-in ones. created: the revision of the definition's
     creation; before it there is nothing to watch. changed: the revision of its latest change; what was written after
     that needs no second look when it is read. terminating: the definition is being deleted. hash_version: the version
@@ -86,7 +92,7 @@ class Kind:
     created: int = 0
     changed: int = 0
     terminating: bool = False
-    verbs: tuple[str, ...] = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+    verbs: tuple[str, ...] = VERBS
     hash_version: str = ""
     more_subresources: tuple[str, ...] = ()
     by_version: dict[str, Version] = field(init=False, repr=False)

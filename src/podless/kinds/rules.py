@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from podless.meta import names
+from podless.meta import gotext, names
 from podless.meta.field import FieldError
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ class Rules:
 
     generation: whether metadata.generation counts changes of what is wanted. unconditional: whether an update may
     leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
-    kinds) rather than with sorted keys. grace: whether a deleted object that waits gets deletionGracePeriodSeconds.
+    kinds) rather than with sorted keys. grace: whether deletes go the common way, with
+    grace periods and propagation policies; a kind that ends in stages of its own has its own way.
     """
 
     generation = False
@@ -45,9 +46,14 @@ class Rules:
     def default(self, version: Version, obj: Object) -> None:
         """Fill in what the client left out."""
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """The object, as stored, in one version; may change it in place."""
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """A stored object as one version shows it; may change it in place."""
         obj["apiVersion"] = kind.api_version(version.name)
+        return obj
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """An object of any version as it is stored; may change it in place."""
+        obj["apiVersion"] = kind.api_version(kind.storage_version)
         return obj
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -110,3 +116,7 @@ class Rules:
     def selectable(self, version: Version) -> frozenset[str]:
         """The names of those fields."""
         return frozenset()
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f'{gotext.quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -55,7 +55,7 @@ def body(kind: Kind, version: Version, entry: Entry) -> bytes:
     form = (version.name, kind.changed)
     known = entry.forms.get(form)
     if known is None:
-        obj = kind.rules.convert(kind, version, entry.decode())
+        obj = kind.rules.read(kind, version, entry.decode())
         known = codec.encode(obj) if kind.rules.ordered else codec.encode_sorted(obj)
         entry.forms[form] = known
     return bytes(known)
@@ -65,7 +65,7 @@ def load(kind: Kind, version: Version, entry: Entry) -> Object:
     """The object in one version, decoded: a fresh copy, for those who change it or look inside."""
     if direct(kind, version, entry):
         return entry.decode()
-    return kind.rules.convert(kind, version, entry.decode())
+    return kind.rules.read(kind, version, entry.decode())
 
 
 def item(kind: Kind, version: Version, entry: Entry) -> bytes:

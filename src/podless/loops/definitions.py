@@ -26,6 +26,7 @@ _IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion i
 _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
 _INSTALLING = ("False", "Installing", "the initial names have been accepted")
 _ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
+_BAD_BUNDLE = ("False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
 _NOT_ACCEPTED = ("False", "NotAccepted", "not all names are accepted")
 
 
@@ -161,7 +162,11 @@ class Definitions:
 
 
 def _establish(obj: Object) -> Object:
-    if condition(obj, "NamesAccepted"):
+    if not condition(obj, "NamesAccepted"):
+        return obj
+    if rules.bundle_fault(obj["spec"].get("conversion")):
+        rules.set_condition(obj, "Established", *_BAD_BUNDLE, steps.now())
+    else:
         rules.set_condition(obj, "Established", *_ESTABLISHED, steps.now())
     return obj
 

@@ -86,7 +86,9 @@ class NotFound(APIError):
     code, reason = 404, "NotFound"
 
     def __init__(self, resource: str, group: str, name: str) -> None:
-        super().__init__(f"{qualified(resource, group)} {gotext.quote(name)} not found", describe(name, group, resource))
+        super().__init__(
+            f"{qualified(resource, group)} {gotext.quote(name)} not found", describe(name, group, resource)
+        )
 
 
 class NotServed(APIError):

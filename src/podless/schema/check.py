@@ -14,6 +14,7 @@ from podless.meta.field import FieldError
 from podless.schema import formats, numbers, regex
 from podless.schema.node import Node
 from podless.schema.ratchet import Pair
+from podless.schema.shown import shown
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _SIZES = {int: "int64", float: "float64"}
@@ -306,9 +307,9 @@ def _enum(value: Any, node: Node, path: str, result: Result) -> None:
     allowed = node.raw.get("enum")
     if not allowed or (value is not None and any(numbers.same(value, item) for item in allowed)):
         return
-    listed = [item if isinstance(item, str) else gotext.value(item) for item in allowed]
+    listed = [item if isinstance(item, str) else gotext.value(shown(item)) for item in allowed]
     text = f"{path} in body should be one of {listed}"
-    result.add(text, field.not_supported(result.where(path), value, listed))
+    result.add(text, field.not_supported(result.where(path), shown(value), listed))
 
 
 def scalar(value: float, node: Node) -> bool:

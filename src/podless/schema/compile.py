@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import orjson
+
 from podless.schema import check, default, embedded, lists, numbers
 from podless.schema.emit import Values, literal
 from podless.schema.node import Node, copy
@@ -24,6 +26,9 @@ _INLINE = 48
 # an object with more properties than this is walked by the fields it has
 _WIDE = 12
 _DEPTH = 24
+# keywords that change nothing
+_WORDS = frozenset(("description", "title", "example", "externalDocs"))
+_JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 _LOOPS = 6
 
 
@@ -58,11 +63,14 @@ class Program:
             "BOXES": frozenset((dict, list)),
             "unique": lists.unique,
             "resource": embedded.clean,
+            "inf": float("inf"),
             "different": lambda items: (
                 not any(numbers.equal(item, other) for place, item in enumerate(items) for other in items[:place])
             ),
         }
         self.count = 0
+        # the functions of simple values, by what they check
+        self.leaves: dict[tuple[Mode, bytes] | None, str] = {}
 
     def constant(self, prefix: str, value: Any) -> str:
         """A name for a value."""
@@ -73,18 +81,13 @@ class Program:
 
     def function(self, node: Node, mode: Mode) -> str:
         """The name of the function for a node; it is compiled when it is first called."""
+        key = (mode, leaf(node)) if leaf(node) else None
+        if key in self.leaves:
+            return self.leaves[key]
         name = self.constant("f", None)
-
-        def first(value: Any) -> bool:
-            ready: Callable[[Any], bool] = self.build(name, node, mode)
-            self.names[name] = ready
-            for table in tables:
-                table.update({key: ready for key, item in table.items() if item is first})
-            return ready(value)
-
-        tables: list[dict[str, Any]] = []
-        first.tables = tables  # type: ignore[attr-defined]
-        self.names[name] = first
+        if key is not None:
+            self.leaves[key] = name
+        self.names[name] = Lazy(self, name, node, mode)
         return name
 
     def build(self, name: str, node: Node, mode: Mode) -> Callable[[Any], bool]:
@@ -96,6 +99,34 @@ class Program:
         exec(compile(source, f"<schema {name}>", "exec"), self.names)
         made: Callable[[Any], bool] = self.names[name]
         return made
+
+
+class Lazy:
+    """A function that is not compiled yet; when it is called it puts the compiled one in its place everywhere.
+
+    tables: the tables of fields in which it stands.
+    """
+
+    __slots__ = ("mode", "name", "node", "program", "tables")
+
+    def __init__(self, program: Program, name: str, node: Node, mode: Mode) -> None:
+        self.program, self.name, self.node, self.mode = program, name, node, mode
+        self.tables: list[dict[str, Any]] = []
+
+    def __call__(self, value: Any) -> bool:
+        """Compile the function and call it."""
+        ready = self.program.build(self.name, self.node, self.mode)
+        for table in self.tables:
+            table.update({key: ready for key, item in table.items() if item is self})
+        return ready(value)
+
+
+def leaf(node: Node) -> bytes:
+    """What a schema without parts says, to share its function with others that say the same; b"" if it has parts."""
+    raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
+    if any(value.__class__ is dict and key != "default" for key, value in raw.items()):
+        return b""
+    return orjson.dumps(raw, option=orjson.OPT_SORT_KEYS) if not raw.keys() & _JUNCTORS else b""
 
 
 def weigh(raw: Any, limit: int) -> int:
@@ -289,7 +320,8 @@ class Writer(Values):
                 table[name] = _anything
                 continue
             function = self.program.names[self.program.function(child, own)]
-            function.tables.append(table)
+            if isinstance(function, Lazy):
+                function.tables.append(table)
             table[name] = function
         if node.embedded or mode.root:
             for name in META - table.keys():

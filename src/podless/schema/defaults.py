@@ -9,13 +9,13 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.structs import canonical
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
 from podless.schema.node import Node, copy
 from podless.schema.numbers import equal
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
+from podless.schema.shown import shown
 
 # a step down from the resource: the name of a field, or None for a list's item
 Steps = tuple[str | None, ...]
@@ -48,7 +48,7 @@ class _Walk:
         if self.pruned:
             prune.prune(value, node, embedded=node.embedded)
             if not equal(value, node.raw["default"]):
-                errors.append(field.invalid(path, canonical(node.raw["default"]), "must not have unknown fields"))
+                errors.append(field.invalid(path, shown(node.raw["default"]), "must not have unknown fields"))
                 value = copy(node.raw["default"])
         try:
             embedded.coerce(value, node, path=path)
@@ -67,11 +67,11 @@ class _Walk:
         try:
             embedded.coerce(whole, owner, root=True)
         except Malformed as wrong:
-            return [field.invalid(path, canonical(value), f"must result in valid metadata: {wrong.error}")]
+            return [field.invalid(path, shown(value), f"must result in valid metadata: {wrong.error}")]
         errors = embedded.validate(whole, owner, resource=True)
         if errors:
             text = f"must result in valid metadata: {field.join(errors)}"
-            return [field.invalid(path, canonical(value), text)]
+            return [field.invalid(path, shown(value), text)]
         return self.valid(value, node, path)
 
     def valid(self, value: Any, node: Node, path: str) -> list[FieldError]:

@@ -13,14 +13,10 @@ from podless.meta import field, names, objectmeta, structs
 from podless.meta.field import FieldError
 from podless.meta.structs_meta import OBJECT_META
 from podless.schema.node import Node
+from podless.schema.shown import shown
 
 _VERSION = re.compile(r"^(?:[^/]+/)?[^/]+\Z")
 _KIND = re.compile(r"^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?\Z")
-_KIND_WORDS = (
-    "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric"
-    " characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name', "
-    " or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-)
 _NAME = re.compile(r"^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\Z")
 _SPACE = re.compile(r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
 _LABEL = re.compile(r"^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
@@ -58,7 +54,7 @@ def _coerce(value: Any, node: Node, path: str, found: list[str], drop: bool, res
             item = value[key]
             if resource and key in ("apiVersion", "kind") and not isinstance(item, str):
                 if not drop:
-                    raise Malformed(field.invalid(_join(path, key), structs.canonical(item), "must be a string"))
+                    raise Malformed(field.invalid(_join(path, key), shown(item), "must be a string"))
                 del value[key]
             elif resource and key == "metadata":
                 value[key] = item = _metadata(item, _join(path, key), found, drop)
@@ -79,19 +75,19 @@ def _join(path: str, key: str) -> str:
 def _metadata(value: Any, path: str, found: list[str], drop: bool) -> Any:
     paths: list[str] = []
     try:
-        read = structs.decode(OBJECT_META, value, paths)
+        read = objectmeta.coerce(value, paths)
     except structs.DecodeError as error:
         if not drop:
-            raise Malformed(field.invalid(path, structs.canonical(value), str(error))) from None
+            raise Malformed(field.invalid(path, shown(value), str(error))) from None
         if not isinstance(value, dict):
             return value
         read = {}
         for key, item in value.items():
             try:
-                read |= structs.decode(OBJECT_META, {key: item}, paths)
+                read |= objectmeta.coerce({key: item}, paths)
             except structs.DecodeError:
                 continue
-    found += [f"{path}.{name}" for name in paths]
+    found += [path + name.removeprefix("metadata") for name in paths]
     if read.get("creationTimestamp", "") is None:
         del read["creationTimestamp"]
     return read
@@ -128,7 +124,7 @@ def _resource(value: dict[str, Any], path: str) -> list[FieldError]:
         elif key not in ("apiVersion", "kind"):
             continue
         elif not isinstance(item, str):
-            errors.append(field.invalid(at, structs.canonical(item), "must be a string"))
+            errors.append(field.invalid(at, shown(item), "must be a string"))
         elif not item:
             errors.append(field.invalid(at, item, "must not be empty"))
         elif key == "apiVersion" and item.count("/") > 1:
@@ -139,11 +135,7 @@ def _resource(value: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def _kind(name: str) -> list[str]:
-    long = "must be no more than 63 characters"
-    lower = name.lower()
-    words = [long] if len(lower.encode()) > 63 else []
-    if not re.match(r"^[a-z](?:[-a-z0-9]*[a-z0-9])?\Z", lower):
-        words.append(_KIND_WORDS.partition(": ")[2])
+    words = names.label_1035(name.lower())
     return [f"may have mixed case, but should otherwise match: {','.join(words)}"] if words else []
 
 
@@ -151,7 +143,7 @@ def _meta(value: Any, path: str) -> list[FieldError]:
     try:
         read = structs.decode(OBJECT_META, value)
     except structs.DecodeError as error:
-        return [field.invalid(path, structs.canonical(value), str(error))]
+        return [field.invalid(path, shown(value), str(error))]
     read.setdefault("name", "fakename")  # a template needs no name
     namespaced = bool(read.get("namespace"))
     return objectmeta.validate(read, namespaced=namespaced, name_check=_segment, path=path)

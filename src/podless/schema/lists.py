@@ -9,8 +9,8 @@ import orjson
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.structs import canonical
 from podless.schema.node import Node
+from podless.schema.shown import shown
 
 
 def validate(value: Any, node: Node | None, path: str = "") -> list[FieldError]:
@@ -32,7 +32,7 @@ def _walk(value: Any, node: Node | None, path: str, errors: list[FieldError]) ->
                 _walk(item, node.child(key), f"{path}.{key}" if path else key, errors)
     elif isinstance(value, list):
         if node.list_type == "set":
-            errors += [field.duplicate(f"{path}[{place}]", canonical(value[place])) for place in repeated(value)]
+            errors += [field.duplicate(f"{path}[{place}]", shown(value[place])) for place in repeated(value)]
         elif node.list_type == "map":
             errors += _map(value, node, path)
         if node.items is not None:
@@ -45,9 +45,9 @@ def _map(value: list[Any], node: Node, path: str) -> list[FieldError]:
     for place, item in enumerate(value):
         if item is not None and not isinstance(item, dict):
             wrong = "must be an object for an array of list-type map"
-            return [field.invalid(f"{path}[{place}]", canonical(item), wrong)]
+            return [field.invalid(f"{path}[{place}]", shown(item), wrong)]
     keys = [{name: item[name] for name in node.list_keys if name in item} if item else {} for item in value]
-    return [field.duplicate(f"{path}[{place}]", canonical(keys[place])) for place in repeated(keys)]
+    return [field.duplicate(f"{path}[{place}]", shown(keys[place])) for place in repeated(keys)]
 
 
 def repeated(items: list[Any]) -> list[int]:
@@ -67,8 +67,28 @@ def repeated(items: list[Any]) -> list[int]:
 def _identity(item: Any) -> Any:
     """A hashable stand-in: equal when Go holds the items for equal."""
     if isinstance(item, dict | list):
-        return orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
+        try:
+            return orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
+        except TypeError:  # nested too deep for the encoder
+            return _flat(item)
     return item if item.__class__ is str else (item.__class__, item)
+
+
+def _flat(item: Any) -> tuple[Any, ...]:
+    """A value as the flat sequence of what is in it."""
+    out: list[Any] = []
+    todo = [item]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, dict):
+            out.append(tuple(sorted(part)))
+            todo += [part[key] for key in sorted(part)]
+        elif isinstance(part, list):
+            out.append(len(part))
+            todo += part
+        else:
+            out.append((part.__class__, part))
+    return tuple(out)
 
 
 def unique(items: list[Any]) -> bool:

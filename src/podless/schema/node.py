@@ -105,12 +105,13 @@ class Node:
 
     @property
     def default(self) -> Any:
-        """The default value, pruned by this node; to be copied before it is used."""
+        """The default value, pruned and coerced by this node; to be copied before it is used."""
         if self._default is Node:
-            from podless.schema import prune
+            from podless.schema import embedded, prune
 
             value = copy(self.raw["default"])
             prune.prune(value, self, embedded=self.embedded)
+            embedded.coerce(value, self, drop=True)
             self._default = value
         return self._default
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.schema import check, compile, default, definition, embedded, lists, prune
+from podless.schema import check, compile, default, definition, embedded, lists, prune, shape
 from podless.schema.compile import Mode
 from podless.schema.node import Node
 from podless.schema.ratchet import Pair
@@ -26,8 +26,8 @@ class Schema:
     """One version's openAPIV3Schema, ready to be applied to objects.
 
     Immutable, and lazy: nothing is compiled before it is used. Objects are decoded JSON; those of the right form are
-    walked by generated code, all others by exact interpreters. A value given must not nest deeper than Python recurses
-    where the schema declares it; JSON decoders bound that.
+    walked by generated code, all others by exact interpreters. A schema that is not of a schema's form raises
+    ValueError when it is first used.
     """
 
     __slots__ = ("_node", "_rules", "_walks", "openapi")
@@ -56,8 +56,11 @@ class Schema:
 
     @property
     def node(self) -> Node:
-        """The root node."""
+        """The root node. Raises ValueError if the schema is not of a schema's form, which structural() would say."""
         if self._node is None:
+            errors = shape.check(self.openapi, "openAPIV3Schema")
+            if errors:
+                raise ValueError(str(errors[0]))
             self._node = Node(self.openapi)
         return self._node
 
@@ -128,7 +131,9 @@ class Schema:
         return self._errors(obj, old)
 
     def status(self, obj: Any, old: Any = None) -> list[FieldError]:
-        """All that is wrong with the status of an object, as a write to /status checks it."""
+        """All that is wrong with the status of a whole object, as a write to /status checks it."""
+        if self._walk(compile.CHECK)(obj):
+            return []
         node = self.node.child("status")
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:

@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.schema.shown import deeper
 
 # deeper schemas are refused: every walk recurses into them
 DEPTH = 150
@@ -57,6 +58,8 @@ def _keywords(node: dict[str, Any], path: str) -> list[FieldError]:
     errors = []
     for name, value in node.items():
         wanted = _TYPES.get(name)
+        if name in ("default", "enum", "example") and deeper(value, DEPTH):
+            errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {DEPTH} levels"))
         if value is None:
             continue
         if wanted is not None and value.__class__ not in wanted:

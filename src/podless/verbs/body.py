@@ -27,13 +27,13 @@ def read(call: Call, options: WriteOptions) -> Object:
     strict = options.validation != "Ignore"
     raw = _parse(call, yaml, repeated if strict else None)
     kind = _kind(call, raw)
-    _check_version(call, raw, kind)
+    raw = _check_version(call, raw, kind)
     unknown: list[str] = []
     try:
         obj = call.kind.rules.decode(call.kind, call.version, raw, unknown)
     except (structs.DecodeError, Malformed) as error:
         raise BadRequest(f"{_cannot(call, kind)}: {error}") from None
-    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown)))]
+    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
     if options.validation == "Strict" and findings:
         raise BadRequest(f"{_cannot(call, kind)}: strict decoding error: {codec.strict_text(findings)}")
     if strict:
@@ -45,7 +45,7 @@ def _parse(call: Call, yaml: bool, repeated: list[str] | None) -> Any:
     try:
         return codec.decode_yaml(call.body, repeated) if yaml else codec.decode_json(call.body, repeated)
     except codec.YAMLError as error:
-        raise BadRequest(f"{_unrecognized(call)}: {error} ({codec.hex_or_text(call.body)})") from None
+        raise BadRequest(f"{_unrecognized(call)}: {error.message} ({codec.hex_or_text(call.body)})") from None
     except codec.JSONError as error:
         snippet = codec.hex_or_text(call.body)
         raise BadRequest(
@@ -75,15 +75,22 @@ def _kind(call: Call, raw: Any) -> str:
             found = _GO_NAMES.get(type(given[name]), "object")
             why = f"json: cannot unmarshal {found} into Go struct field .{name} of type string"
             raise BadRequest(f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {why} {snippet}")
+    if str(given.get("apiVersion") or "").count("/") > 1:
+        raise BadRequest(f"{_unrecognized(call)}: unexpected GroupVersion string: {given['apiVersion']} {snippet}")
+    if not given.get("kind") and not call.kind.custom:
+        return call.kind.kind
     if not given.get("kind"):
         shown = call.body.decode("utf-8", "replace")
         raise BadRequest(f"{_unrecognized(call)}: Object 'Kind' is missing in '{shown}' {snippet}")
     return str(given["kind"])
 
 
-def _check_version(call: Call, raw: Object, kind: str) -> None:
+def _check_version(call: Call, raw: Object, kind: str) -> Object:
+    """The body with its kind and version; built-in kinds take those of the path where the body leaves them out."""
     given = raw.get("apiVersion") or ""
     wanted = call.api_version
+    if not given and not call.kind.custom:
+        given = wanted
     if given != wanted:
         raise BadRequest(f"the API version in the data ({given}) does not match the expected API version ({wanted})")
     if not call.kind.custom and kind != call.kind.kind:
@@ -92,3 +99,4 @@ def _check_version(call: Call, raw: Object, kind: str) -> None:
             f"converting ({call.version.name}.{kind}) to ({group.split('.')[0]}.{call.kind.kind}): unknown conversion"
         )
         raise BadRequest(f"{_cannot(call, kind)}: {known}")
+    return raw if call.kind.custom else {**raw, "kind": kind, "apiVersion": given}

@@ -35,8 +35,7 @@ async def create(api: API, call: Call) -> Single:
             raise _taken(call, name, existing)
         return Single(None, obj, 201)
     steps.check_new_revision(metadata)
-    stored = kind.rules.convert(kind, kind.by_version[kind.storage_version], obj)
-    value, mark = view.encode(kind, stored)
+    value, mark = view.encode(kind, kind.rules.store(kind, obj))
     try:
         revision = await api.store.commit(Write(key, value, mark, 0))
     except Conflicted:

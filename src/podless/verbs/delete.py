@@ -47,7 +47,8 @@ async def remove(api: API, call: Call, entry: Entry, chosen: DeleteOptions) -> S
     reason = kind.rules.forbids_delete(obj, chosen.dry_run)
     if reason:
         raise Forbidden(kind.plural, kind.group, entry.name, reason)
-    _hold(metadata, chosen.policy)
+    if kind.rules.grace:
+        _hold(metadata, chosen.policy)
     kind.rules.prepare_delete(obj)
     if not kind.rules.waits(obj):
         if not chosen.dry_run:
@@ -57,8 +58,7 @@ async def remove(api: API, call: Call, entry: Entry, chosen: DeleteOptions) -> S
     _mark(kind, metadata)
     if chosen.dry_run:
         return Single(None, obj)
-    stored = kind.rules.convert(kind, kind.by_version[kind.storage_version], obj)
-    value, mark = view.encode(kind, stored)
+    value, mark = view.encode(kind, kind.rules.store(kind, obj))
     if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
         return Single(entry)
     revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))
@@ -67,6 +67,15 @@ async def remove(api: API, call: Call, entry: Entry, chosen: DeleteOptions) -> S
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
+    if chosen.uid and chosen.uid != metadata["uid"] and not kind.rules.grace:
+        why = f"Precondition failed: UID in precondition: {chosen.uid}, UID in object meta: {metadata['uid']}"
+        raise Conflict(kind.plural, kind.group, entry.name, why)
+    if chosen.revision and chosen.revision != str(entry.revision) and not kind.rules.grace:
+        why = (
+            f"Precondition failed: ResourceVersion in precondition: {chosen.revision}, "
+            f"ResourceVersion in object meta: {entry.revision}"
+        )
+        raise Conflict(kind.plural, kind.group, entry.name, why)
     if chosen.uid and chosen.uid != metadata["uid"]:
         why = (
             f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({metadata['uid']}). "

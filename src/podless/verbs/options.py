@@ -177,14 +177,8 @@ def _fields(call: Call, selector: str) -> FieldSelector:
         if name == "metadata.name" or (name == "metadata.namespace" and call.kind.namespaced):
             continue
         if name not in call.kind.rules.selectable(call.version):
-            raise BadRequest(_unsupported(call, name))
+            raise BadRequest(call.kind.rules.unselectable(name))
     return parsed
-
-
-def _unsupported(call: Call, name: str) -> str:
-    if call.kind.custom:
-        return f"field label not supported: {name}"
-    return f"field label not supported for {call.kind.kind}: {name}"
 
 
 _MATCH = "resourceVersionMatch"

@@ -95,7 +95,7 @@ def read(call: Call, chosen: WriteOptions, patched: Any, repeated: list[str]) ->
         obj = call.kind.rules.decode(call.kind, call.version, patched, unknown)
     except (structs.DecodeError, Malformed) as error:
         raise _invalid_patch(call, str(error)) from None
-    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown)))]
+    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
     if findings and chosen.validation == "Strict":
         raise _invalid_patch(call, f"strict decoding error: {codec.strict_text(findings)}")
     if chosen.validation != "Ignore":

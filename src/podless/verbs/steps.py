@@ -127,7 +127,10 @@ def check_uid(call: Call, metadata: Object, old: Object) -> None:
     """A uid in the body of an update is a precondition. Raises Conflict."""
     given = metadata.get("uid") or ""
     if given and given != old["uid"]:
+        key = f"/registry{call.kind.prefix if call.kind.group else f'/{call.kind.plural}/'}"
+        key += f"{call.namespace}/{call.name}" if call.kind.namespaced else call.name
         why = f"Precondition failed: UID in precondition: {given}, UID in object meta: {old['uid']}"
+        why = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
         raise Conflict(call.kind.plural, call.kind.group, call.name, why)
 
 
@@ -181,5 +184,5 @@ def same(one: Any, other: Any) -> bool:
 def warn_metadata(call: Call, metadata: Object, old: Object | None = None) -> None:
     """Tell the client of finalizers and owners that a real server frowns upon."""
     call.warnings += objectmeta.dedupe_owners(metadata)
-    if metadata.get("finalizers"):
+    if call.kind.custom and metadata.get("finalizers"):
         call.warnings += objectmeta.finalizer_warnings(metadata, old)

@@ -83,9 +83,7 @@ async def _store(api: API, call: Call, chosen: WriteOptions, entry: Entry, obj: 
         return Single(None, obj)
     if _ends(kind.rules.ordered, obj):
         return await _remove(api, call, entry, obj)
-    shown = view.copy(obj) if call.version.name != kind.storage_version else obj
-    stored = kind.rules.convert(kind, kind.by_version[kind.storage_version], shown)
-    value, mark = view.encode(kind, stored)
+    value, mark = view.encode(kind, kind.rules.store(kind, obj))
     if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
         return Single(entry)  # nothing changes, so nothing is written and nobody is told
     revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))

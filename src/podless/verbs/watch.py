@@ -24,7 +24,7 @@ class Seen(NamedTuple):
     event: Event | None = None
 
 
-Receive = Callable[[Sequence[Seen]], None]
+Receive = Callable[[Sequence[Seen]], object]
 
 
 class Watch:

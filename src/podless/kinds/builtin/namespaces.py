@@ -89,6 +89,10 @@ class NamespaceRules(TypedRules):
         """What `fields` gives."""
         return frozenset({"status.phase", "name"})
 
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
 
 def _keep(obj: Object, old: Object, *parts: str) -> None:
     """Put back parts of the old object, in their order."""

@@ -7,9 +7,11 @@ from podless.kinds.definition.fill import defaults, prepare_create, prepare_upda
 from podless.kinds.definition.status import accepted_names, condition, is_true, set_approval, set_condition
 from podless.kinds.definition.validate import validate_create, validate_status_update, validate_update
 from podless.kinds.definition.warnings import warnings
+from podless.kinds.definition.webhook import bundle_fault
 
 __all__ = [
     "accepted_names",
+    "bundle_fault",
     "condition",
     "defaults",
     "is_true",

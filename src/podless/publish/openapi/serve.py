@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from podless.kinds.kind import Kind, Version
+from podless.meta import codec
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import v2, v2pb, v3, v3pb
 
@@ -154,7 +155,7 @@ class Library:
             for version in kind.versions:
                 where = GroupVersion(kind.group, version.name)
                 found.setdefault(where, []).append(self._digest(kind, version))
-        return orjson.dumps(v3.index({where: v3.etag(digests) for where, digests in found.items()}))
+        return codec.encode(v3.index({where: v3.etag(digests) for where, digests in found.items()}))
 
     def document(self, request: Request) -> Reply:
         """/openapi/v3/…: one group-version; 404 where none is served, 301 where the hash is an old one."""
@@ -200,7 +201,7 @@ class Library:
         body = self._documents.pop((form, etag), b"")
         if not body:
             document = v3.document(where.group, where.version, [kind for kind, _ in served], self._release)
-            body = v3pb.document(document) if form == V3_PROTOBUF else orjson.dumps(document)
+            body = v3pb.document(document) if form == V3_PROTOBUF else codec.encode(document)
         self._documents[form, etag] = body
         if len(self._documents) > _KEPT:
             self._documents.popitem(last=False)
@@ -215,7 +216,7 @@ class Library:
             body = v2pb.join(binary, self._release)
         else:
             text = [_lookup(self._json, kind, _frozen) for kind in kinds]
-            body = orjson.dumps(v2.join(text, self._release))
+            body = codec.encode(v2.join(text, self._release))
         self._whole[form] = etag, body
         return body
 
@@ -229,6 +230,6 @@ def _lookup(kept: WeakKeyDictionary[Kind, Part], kind: Kind, make: Callable[[Kin
 
 def _frozen(kind: Kind) -> v2.Document:
     return {
-        area: {name: orjson.Fragment(orjson.dumps(value)) for name, value in values.items()}
+        area: {name: orjson.Fragment(codec.encode(value)) for name, value in values.items()}
         for area, values in v2.parts(kind).items()
     }

@@ -11,10 +11,9 @@ from hashlib import sha512
 from typing import Any
 from urllib.parse import quote
 
-import orjson
-
 from podless import __version__
 from podless.kinds.kind import Kind, Version
+from podless.meta import codec
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, routes, schema
 from podless.publish.openapi.routes import Operation
@@ -136,7 +135,7 @@ def digest(kind: Kind, version: Version) -> bytes:
     verbs = [] if kind.custom else list(kind.verbs)
     names = [kind.group, kind.plural, kind.kind, kind.list_kind, kind.namespaced, verbs]
     shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
-    return sha512(orjson.dumps([__version__, names, shown], option=orjson.OPT_SORT_KEYS)).digest()
+    return sha512(codec.encode_sorted([__version__, names, shown])).digest()
 
 
 def etag(digests: Iterable[bytes]) -> str:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import orjson
+from podless.meta import codec
 
 Write = Callable[[int, Any], bytes]
 
@@ -33,12 +33,12 @@ def block(number: int, value: bytes) -> bytes:
 
 def text(number: int, value: str) -> bytes:
     """A string field."""
-    return block(number, value.encode()) if value else b""
+    return block(number, value.encode(errors="replace")) if value else b""
 
 
 def texts(number: int, value: list[str]) -> bytes:
     """A repeated string field."""
-    return b"".join(block(number, item.encode()) for item in value)
+    return b"".join(block(number, item.encode(errors="replace")) for item in value)
 
 
 def flag(number: int, value: bool) -> bytes:
@@ -58,7 +58,7 @@ def double(number: int, value: float) -> bytes:
 
 def anything(number: int, value: Any) -> bytes:
     """Any value, as a YAML text."""
-    return block(number, text(2, orjson.dumps(value).decode() + "\n"))
+    return block(number, text(2, codec.encode(value).decode() + "\n"))
 
 
 def anys(number: int, value: list[Any]) -> bytes:

@@ -1,0 +1,62 @@
+"""What the scale subresource demands of an object's own fields.
+
+Source: the recorded validation of objects whose kind has the scale subresource.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.fields.strategic import printed
+from podless.kinds.kind import Scale
+from podless.meta import field
+from podless.meta.field import FieldError
+
+_MOST = 2**31 - 1
+_GO_TYPES = {str: "string", bool: "bool", float: "float64", list: "[]interface {}", dict: "map[string]interface {}"}
+
+
+def validate(obj: dict[str, Any], scale: Scale | None) -> list[FieldError]:
+    """Replicas are integers from 0 to 2147483647, the selector is a string; what is not there is not checked."""
+    if scale is None:
+        return []
+    errors = [*_replicas(obj, scale.spec_replicas_path), *_replicas(obj, scale.status_replicas_path)]
+    path = scale.label_selector_path
+    if path:
+        value, fault = get(obj, path)
+        if not fault and value is not None and not isinstance(value, str):
+            fault = f"{printed(value)} is of the type {_go_type(value)}, expected string"
+        if fault:
+            errors.append(field.invalid(path, "", f"{path} accessor error: {fault}"))
+    return errors
+
+
+def _replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
+    value, fault = get(obj, path)
+    if not fault and value is not None and type(value) is not int:
+        fault = f"{printed(value)} is of the type {_go_type(value)}, expected int64"
+    if fault:
+        return [field.invalid(path, 0, f"{path} accessor error: {fault}")]
+    if value is None:
+        return []
+    if value < 0:
+        return [field.invalid(path, value, "should be a non-negative integer")]
+    if value > _MOST:
+        return [field.invalid(path, value, f"should be less than or equal to {_MOST}")]
+    return []
+
+
+def _go_type(value: Any) -> str:
+    return _GO_TYPES.get(type(value), "int64")
+
+
+def get(obj: dict[str, Any], path: str) -> tuple[Any, str]:
+    """What is at a path such as .spec.replicas, None where nothing is; and why it cannot be reached, or ""."""
+    value: Any = obj
+    for name in filter(None, path.split(".")):
+        if not isinstance(value, dict):
+            return None, f"{printed(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}"
+        if name not in value:
+            return None, ""
+        value = value[name]
+    return value, ""

@@ -1,0 +1,31 @@
+"""Values as errors show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta.structs import canonical
+
+# values that nest deeper are not shown, for printing them recurses
+_DEPTH = 200
+
+
+def shown(value: Any) -> Any:
+    """The value with sorted keys, as Go prints it; a value that nests too deep is replaced."""
+    return canonical(value) if not deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
+
+
+def deeper(value: Any, most: int) -> bool:
+    """Whether a JSON value has more than so many levels; it is looked at without recursion."""
+    level = [value]
+    for _ in range(most + 1):
+        below: list[Any] = []
+        for item in level:
+            if item.__class__ is dict:
+                below += item.values()
+            elif item.__class__ is list:
+                below += item
+        level = [item for item in below if item.__class__ is dict or item.__class__ is list]
+        if not level:
+            return False
+    return True
