@@ -174,3 +174,10 @@ def test_duplicate_items_of_any_depth_are_found() -> None:
 def test_what_is_no_schema_is_refused_with_a_reason() -> None:
     with pytest.raises(ValueError, match="properties: Invalid value"):
         Schema.compile({"properties": 5}).validate({})
+
+
+def test_items_are_compared_after_they_got_their_defaults() -> None:
+    port = {"type": "object", "properties": {"n": {"type": "integer"}, "p": {"type": "string", "default": "TCP"}}}
+    listed = {"type": "array", "items": port, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n", "p"]}
+    [error] = schema(l=listed).admit({"l": [{"n": 1}, {"n": 1, "p": "TCP"}]})
+    assert str(error) == 'l[1]: Duplicate value: {"n":1,"p":"TCP"}'

@@ -37,6 +37,8 @@ class CustomRules(Rules):
             obj["metadata"] = {}
         else:
             obj["metadata"] = objectmeta.coerce(metadata, unknown)
+        if obj.get("kind") != kind.kind:
+            return obj
         if obj.get("apiVersion") == kind.api_version(version.name):
             self.schema(version).prune(obj, unknown=unknown)
         else:  # a patch changed it: this version's schema knows nothing of such an object
@@ -50,20 +52,25 @@ class CustomRules(Rules):
     def read(self, kind: Kind, version: Version, obj: Object) -> Object:
         """What was stored under an older schema is pruned and defaulted by the schema of the version it is stored in.
 
-        The version that is shown changes nothing but the apiVersion.
+        Another version shows what its own schema knows of that, and adds no defaults.
         """
         stored = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         if stored is not None:
             self.schema(stored).normalize(obj)
-        obj["apiVersion"] = kind.api_version(version.name)
+        if stored is not version:
+            obj["apiVersion"] = kind.api_version(version.name)
+            self.schema(version).prune(obj, drop=True)
         return obj
 
     def store(self, kind: Kind, obj: Object) -> Object:
         """Only what the storage version's schema knows is stored, with its defaults."""
         wanted = kind.api_version(kind.storage_version)
+        storage = kind.by_version[kind.storage_version]
         if obj["apiVersion"] != wanted:
             obj["apiVersion"] = wanted
-            self.schema(kind.by_version[kind.storage_version]).normalize(obj)
+            self.schema(storage).normalize(obj)
+        elif storage.status and "status" not in obj and _defaults_status(storage):
+            self.schema(storage).default(obj)
         return obj
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -118,6 +125,11 @@ class CustomRules(Rules):
     def unselectable(self, name: str) -> str:
         """What is said of a field that may not be selected by."""
         return f"field label not supported: {name}"
+
+
+def _defaults_status(version: Version) -> bool:
+    """Whether an object that has lost its status gets one from the schema."""
+    return "default" in (((version.schema or {}).get("properties") or {}).get("status") or {})
 
 
 def _keep_status(obj: Object, old: Object) -> None:

@@ -381,15 +381,22 @@ class Writer(Values):
                 self.fail(indent, f"len({var}) > {int(raw['maxItems'])}")
             if raw.get("minItems"):
                 self.fail(indent, f"len({var}) < {int(raw['minItems'])}")
-            if raw.get("uniqueItems"):
-                self.fail(indent, f"not different({var})")
-            if not mode.nested and node.list_type == "set":
-                self.fail(indent, f"len({var}) > 1 and not unique({var})")
-            if not mode.nested and node.list_type == "map":
-                # a single item that is no object is refused by its type, if it has one
-                typed = node.items is not None and node.items.types == ("object",)
-                several = f"len({var}) > 1 and " if typed else ""
-                self.fail(indent, f"{several}not {self.constant('N', lists.distinct(node.list_keys))}({var})")
+        self.items(node, var, indent, mode)
+        if not mode.check:
+            return
+        # only now, for defaults may make items equal
+        if raw.get("uniqueItems"):
+            self.fail(indent, f"not different({var})")
+        if not mode.nested and node.list_type == "set":
+            self.fail(indent, f"len({var}) > 1 and not unique({var})")
+        if not mode.nested and node.list_type == "map":
+            # a single item that is no object is refused by its type, if it has one
+            typed = node.items is not None and node.items.types == ("object",)
+            several = f"len({var}) > 1 and " if typed else ""
+            self.fail(indent, f"{several}not {self.constant('N', lists.distinct(node.list_keys))}({var})")
+
+    def items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
+        """The loop over a list's items."""
         child = node.items
         keep = mode.keep or node.preserve
         if child is None:

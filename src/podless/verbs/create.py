@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podless.cache.entry import Entry
 from podless.kinds import view
+from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record, Write
 from podless.verbs import body, options, steps
@@ -25,9 +26,9 @@ async def create(api: API, call: Call) -> Single:
     steps.identify(kind, metadata)
     kind.rules.default(version, obj)
     kind.rules.prepare_create(version, obj)
-    steps.warn_metadata(call, metadata)
+    call.warnings += objectmeta.dedupe_owners(metadata)
     steps.check_create(call, obj)
-    call.warnings += kind.rules.warnings(version, obj, None)
+    steps.warn(call, obj)
     name = metadata["name"]
     key = kind.key(metadata.get("namespace", ""), name)
     if chosen.dry_run:

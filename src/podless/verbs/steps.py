@@ -181,8 +181,10 @@ def same(one: Any, other: Any) -> bool:
     return one == other and codec.encode_sorted(one) == codec.encode_sorted(other)
 
 
-def warn_metadata(call: Call, metadata: Object, old: Object | None = None) -> None:
-    """Tell the client of finalizers and owners that a real server frowns upon."""
-    call.warnings += objectmeta.dedupe_owners(metadata)
+def warn(call: Call, obj: Object, old: Object | None = None) -> None:
+    """Tell the client what is odd about a write that obeys all rules."""
+    metadata = obj["metadata"]
+    before = old["metadata"] if old is not None else None
+    call.warnings += call.kind.rules.warnings(call.version, obj, old)
     if call.kind.custom and metadata.get("finalizers"):
-        call.warnings += objectmeta.finalizer_warnings(metadata, old)
+        call.warnings += objectmeta.finalizer_warnings(metadata, before)

@@ -7,6 +7,7 @@ from typing import Any
 
 from podless.cache.entry import Entry
 from podless.kinds import view
+from podless.meta import objectmeta
 from podless.meta.errors import Conflict, Unavailable
 from podless.store import Conflicted, Record, Write
 from podless.verbs import body, options, steps
@@ -69,11 +70,12 @@ def _finish(call: Call, obj: Object, old: Object) -> None:
         metadata = obj["metadata"]
     else:
         rules.prepare_update(call.version, obj, old)
-        steps.warn_metadata(call, metadata, old["metadata"])
+        call.warnings += objectmeta.dedupe_owners(metadata)
     if rules.generation and call.subresource != "status" and rules.changed(call.version, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     steps.check_update(call, obj, old)
-    call.warnings += rules.warnings(call.version, obj, old)
+    if not call.subresource:
+        steps.warn(call, obj, old)
 
 
 async def _store(api: API, call: Call, chosen: WriteOptions, entry: Entry, obj: Object) -> Single:
