@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import secrets
 import tempfile
 from dataclasses import dataclass, field
@@ -92,7 +93,8 @@ class App:
             raise StartError(str(error)) from None
         except OSError as error:
             await self.stop()
-            raise StartError(f"{error.filename or self._where()}: {error.strerror or error}") from None
+            why = os.strerror(error.errno).lower() if error.errno and error.errno > 0 else str(error)
+            raise StartError(f"{error.filename or self._where()}: {why}") from None
         except BaseException:
             await self.stop()
             raise

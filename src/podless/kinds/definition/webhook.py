@@ -10,8 +10,6 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from cryptography import x509
-
 from podless.meta import field, gotext, names
 from podless.meta.field import FieldError
 
@@ -158,6 +156,8 @@ def _bundle_fault(data: bytes) -> str:
     """Why no certificate can be read from PEM, or ""."""
     if not data:
         return ""
+    from cryptography import x509  # few definitions have a bundle, and the import takes longer than most of a start
+
     blocks = _PEM.findall(data)
     certificates = [body for kind, body in blocks if kind == b"CERTIFICATE"]
     faults = []

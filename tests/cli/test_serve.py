@@ -1,0 +1,201 @@
+"""podless serve: what it says, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import CRDS, Client, definition, gadget
+
+GROUP = "serve.example.com"
+OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
+
+
+def refused(*arguments: str) -> str:
+    """The one line that a serve that cannot start prints."""
+    command = [sys.executable, "-m", "podless", "serve", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 1, done
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stderr.startswith("podless: ")
+    return done.stderr
+
+
+def test_the_start_says_where_and_what_to_export(serve: Any) -> None:
+    process = serve()
+    assert process.url.startswith("https://127.0.0.1:")
+    assert process.lines[1] == f"export KUBECONFIG={process.folder / 'kubeconfig'}"
+    assert (process.folder / "kubeconfig").stat().st_mode & 0o777 == 0o600
+    assert (process.folder / "token").stat().st_mode & 0o777 == 0o600
+    for key in ("ca.key", "server.key"):
+        assert (process.folder / key).stat().st_mode & 0o777 == 0o600
+
+
+def test_the_certificate_is_good_for_the_authority_in_the_kubeconfig(serve: Any) -> None:
+    process = serve()
+    context = ssl.create_default_context(cafile=process.folder / "ca.crt")
+    host, _, port = process.url.removeprefix("https://").partition(":")
+    for name in (host, "localhost"):
+        connection = http.client.HTTPSConnection(name, int(port), context=context, timeout=5)
+        connection.request("GET", "/readyz")
+        assert connection.getresponse().read() == b"ok"
+    with socket.create_connection((host, int(port))) as plain:
+        old = ssl.create_default_context(cafile=process.folder / "ca.crt")
+        old.set_alpn_protocols(["h2", "http/1.1"])
+        with old.wrap_socket(plain, server_hostname="localhost") as secured:
+            assert secured.selected_alpn_protocol() == "http/1.1"
+            assert secured.version() in ("TLSv1.2", "TLSv1.3")
+
+
+def test_everything_is_there_after_a_restart(serve: Any) -> None:
+    first = serve()
+    client = Client(first.url, first.token)
+    client.post(CRDS, definition(GROUP))
+    made = client.post(OBJECTS, gadget(GROUP, "one", spec={"a": 1})).body
+    listed = client.get(OBJECTS).body["metadata"]["resourceVersion"]
+    first.popen.send_signal(signal.SIGTERM)
+    assert first.popen.wait(5) == 0
+    second = serve()
+    assert second.token == first.token
+    again = Client(second.url, second.token)
+    assert again.get(f"{OBJECTS}/one").body == made
+    assert again.get(OBJECTS).body["metadata"]["resourceVersion"] == listed
+    assert again.get(f"{CRDS}/gadgets.{GROUP}").body["status"]["acceptedNames"]["kind"] == "Gadget"
+    # a watch goes on where it was
+    again.post(OBJECTS, gadget(GROUP, "two"))
+    seen = again.get(f"{OBJECTS}?watch=1&resourceVersion={made['metadata']['resourceVersion']}&timeoutSeconds=1")
+    assert seen.body["object"]["metadata"]["name"] == "two"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_at_once_open_watches_included(serve: Any, number: signal.Signals) -> None:
+    process = serve()
+    client = Client(process.url, process.token)
+    client.post(CRDS, definition(GROUP))
+    host, _, port = process.url.removeprefix("https://").partition(":")
+    watches = []
+    for _ in range(5):
+        connection = http.client.HTTPSConnection(host, int(port), context=ssl._create_unverified_context())
+        connection.request("GET", f"{OBJECTS}?watch=1", headers={"Authorization": f"Bearer {process.token}"})
+        watches.append(connection.getresponse())
+    began = time.monotonic()
+    process.popen.send_signal(number)
+    assert process.popen.wait(5) == 0
+    took = time.monotonic() - began
+    assert [watch.read() for watch in watches] == [b""] * 5
+    print(f"ended in {took * 1000:.0f} ms")
+
+
+def test_nothing_acknowledged_is_lost_when_it_is_killed(serve: Any) -> None:
+    process = serve()
+    client = Client(process.url, process.token)
+    client.post(CRDS, definition(GROUP))
+    names = [f"n{i}" for i in range(50)]
+    for name in names:
+        assert client.post(OBJECTS, gadget(GROUP, name)).status == 201
+    process.popen.kill()
+    process.popen.wait()
+    again = serve()
+    listed = Client(again.url, again.token).get(OBJECTS).body
+    assert sorted(item["metadata"]["name"] for item in listed["items"]) == sorted(names)
+
+
+def test_memory_keeps_nothing(serve: Any, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podless", "serve", "--memory", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as popen:
+        assert popen.stdout is not None
+        popen.stdout.readline()
+        kubeconfig = Path(popen.stdout.readline().strip().partition("=")[2])
+        assert kubeconfig.exists()
+        popen.send_signal(signal.SIGTERM)
+        assert popen.wait(5) == 0
+    assert not kubeconfig.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_tokens_of_a_file_are_known(serve: Any, tmp_path: Path) -> None:
+    file = tmp_path / "tokens.csv"
+    file.write_text('secret,alice,1,"dev,ops"\nother,bob,2\n')
+    process = serve("--token-auth-file", str(file))
+    for token in ("secret", "other", process.token):
+        assert Client(process.url, token).get("/api").status == 200
+    assert Client(process.url, "unknown").get("/api").status == 401
+
+
+def test_plain_http_is_served_on_loopback(serve: Any) -> None:
+    process = serve("--insecure-http")
+    assert process.url.startswith("http://127.0.0.1:")
+    assert Client(process.url, process.token).get("/readyz").body == b"ok"
+    cluster = json.loads((process.folder / "kubeconfig").read_text())["clusters"][0]["cluster"]
+    assert cluster == {"server": process.url}
+
+
+def test_an_address_that_others_can_reach_is_warned_of(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podless", "serve", "--data", str(tmp_path), "--port", "0", "--bind", "0.0.0.0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as popen:
+        assert popen.stdout is not None
+        lines = [popen.stdout.readline() for _ in range(3)]
+        popen.send_signal(signal.SIGTERM)
+    assert lines[0].startswith("podless serves https://127.0.0.1:")
+    assert lines[2].startswith("WARNING: 0.0.0.0 can be reached from other machines")
+
+
+def test_plain_http_is_refused_elsewhere(tmp_path: Path) -> None:
+    text = refused("--data", str(tmp_path), "--port", "0", "--insecure-http", "--bind", "0.0.0.0")
+    assert text == "podless: plain HTTP is served on loopback only, not on 0.0.0.0\n"
+
+
+def test_a_port_in_use_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        text = refused("--data", str(tmp_path), "--port", str(port))
+    assert text == f"podless: 127.0.0.1:{port}: address already in use\n"
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert "not a directory" in refused("--data", str(tmp_path / "file" / "data"), "--port", "0")
+
+
+@pytest.mark.parametrize("name", ["podless.db", "server.crt", "server.key", "token"])
+def test_a_damaged_file_is_told(serve: Any, name: str) -> None:
+    process = serve()
+    process.popen.send_signal(signal.SIGTERM)
+    process.popen.wait(5)
+    (process.folder / name).write_bytes(b"\xff\xfe not what it was " * 200)
+    assert str(process.folder / name) in refused("--data", str(process.folder), "--port", "0")
+
+
+def test_a_folder_in_use_is_told(serve: Any) -> None:
+    process = serve()
+    text = refused("--data", str(process.folder), "--port", "0")
+    assert text == f"podless: {process.folder / 'podless.db'}: another process is using this database\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("only,two\n", "line 1: a line is token,user,uid"), (",user,1\n", "must not be empty"), ("t,u,1\nt,v,2\n", "line 2")],
+)
+def test_a_bad_token_file_is_told(tmp_path: Path, content: str, why: str) -> None:
+    file = tmp_path / "tokens.csv"
+    file.write_text(content)
+    assert why in refused("--data", str(tmp_path / "data"), "--port", "0", "--token-auth-file", str(file))
+
+
+def test_help_lists_every_option() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "podless", "serve", "--help"], capture_output=True, text=True, check=True
+    )
+    for option in ("--data", "--memory", "--bind", "--port", "--token-auth-file", "--insecure-http"):
+        assert option in done.stdout

@@ -1,0 +1,40 @@
+"""The conversations recorded from a real server, replayed against ours.
+
+The shares are floors: what is reached may not be lost again. They are raised as more is reached.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podless import Server
+from tests.conftest import SHARED
+
+RUNNER = SHARED / "conformance" / "run.py"
+SCENARIOS = SHARED / "conformance" / "scenarios"
+
+# area -> the share of steps, in percent, that is answered to the letter
+FLOORS = {
+    "rest": 99,
+    "watch": 100,
+    "discovery": 100,
+    "table": 100,
+    "openapi": 100,
+    "realworld": 88,
+}
+
+
+@pytest.mark.skipif(not RUNNER.exists(), reason="the recordings are not beside this checkout")
+@pytest.mark.parametrize("area", FLOORS)
+def test_the_recorded_answers_are_given(server: Server, tmp_path: Path, area: str) -> None:
+    report = tmp_path / "report.json"
+    command = [sys.executable, str(RUNNER), "--server", server.url, "--token", server.token, "--json", str(report)]
+    done = subprocess.run([*command, str(SCENARIOS / area)], capture_output=True, text=True, timeout=600, check=False)
+    tallies = json.loads(report.read_text())["areas"].values()
+    steps, exact = sum(tally[2] for tally in tallies), sum(tally[3] for tally in tallies)
+    assert 100 * exact >= FLOORS[area] * steps, f"{exact} of {steps} steps:\n{done.stdout[-4000:]}"

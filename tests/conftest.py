@@ -1,0 +1,163 @@
+"""What the tests that need a running server share."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import urllib.parse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podless import Server
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SHARED = Path(__file__).parent.parent.parent / "shared"
+
+
+@dataclass
+class Answer:
+    """What came back: status, headers and the decoded body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+class Client:
+    """Talks JSON to a server, over one connection."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self._url = urllib.parse.urlsplit(url)
+        self._token = token
+        self._connection: http.client.HTTPConnection | None = None
+
+    def _connect(self) -> http.client.HTTPConnection:
+        host, port = self._url.hostname or "", self._url.port
+        if self._url.scheme == "http":
+            return http.client.HTTPConnection(host, port, timeout=20)
+        return http.client.HTTPSConnection(host, port, timeout=20, context=ssl._create_unverified_context())
+
+    def send(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        sent = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        if self._connection is None:
+            self._connection = self._connect()
+        self._connection.request(method, path, data, {k: v for k, v in sent.items() if v})
+        answer = self._connection.getresponse()
+        raw = answer.read()
+        is_json = "json" in (answer.headers.get("Content-Type") or "")
+        return Answer(answer.status, dict(answer.headers), json.loads(raw) if is_json else raw)
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.send("GET", path, **headers)
+
+    def post(self, path: str, body: Any, **headers: str) -> Answer:
+        return self.send("POST", path, body, **headers)
+
+    def merge(self, path: str, body: Any) -> Answer:
+        return self.send("PATCH", path, body, Content_Type="application/merge-patch+json")
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
+def definition(group: str, plural: str = "gadgets", kind: str = "Gadget", **version: Any) -> dict[str, Any]:
+    """A CustomResourceDefinition that keeps all fields, unless told otherwise."""
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    one = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}} | version
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": kind},
+            "versions": [one],
+        },
+    }
+
+
+def gadget(group: str, name: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": f"{group}/v1", "kind": "Gadget", "metadata": {"name": name}} | fields
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One server in memory for all tests; each takes an API group of its own."""
+    with Server() as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    client = Client(server.url, server.token)
+    yield client
+    client.close()
+
+
+@dataclass
+class Process:
+    """A `podless serve` of its own."""
+
+    popen: subprocess.Popen[str]
+    url: str
+    token: str
+    folder: Path
+    lines: list[str]
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Any]:
+    """Starts `podless serve` with arguments; stopped at the end of the test."""
+    running: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str, folder: Path = tmp_path / "data") -> Process:
+        command = [sys.executable, "-m", "podless", "serve", "--data", str(folder), "--port", "0", *arguments]
+        popen = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        running.append(popen)
+        assert popen.stdout is not None
+        lines = [popen.stdout.readline().strip() for _ in range(2)]
+        assert lines[1].startswith("export KUBECONFIG="), lines
+        token = json.loads((folder / "kubeconfig").read_text())["users"][0]["user"]["token"]
+        return Process(popen, lines[0].split()[-1], token, folder, lines)
+
+    yield start
+    for popen in running:
+        popen.kill()
+        popen.wait()
+
+
+@pytest.fixture
+def kubectl(server: Server, tmp_path: Path) -> Any:
+    """Runs kubectl against the server; returns what it printed, both streams together."""
+    if shutil.which("kubectl") is None:
+        pytest.skip("kubectl is not on this machine")
+
+    def run(*arguments: str, stdin: str = "", kubeconfig: Path = server.kubeconfig) -> str:
+        environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "HOME": str(tmp_path)}
+        done = subprocess.run(
+            ["kubectl", *arguments],
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+            cwd=tmp_path,
+            timeout=60,
+            check=False,
+        )
+        return done.stdout
+
+    return run

@@ -1,0 +1,100 @@
+"""podless.Server: the API inside a Python program."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import ssl
+import subprocess
+import sys
+import threading
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from podless import Server, StartError
+from tests.conftest import CRDS, Client, definition, gadget
+
+
+def test_it_serves_within_the_block_and_is_gone_after_it() -> None:
+    with Server() as server:
+        assert Client(server.url, server.token).get("/readyz").body == b"ok"
+        kubeconfig = json.loads(server.kubeconfig.read_text())
+        assert kubeconfig["clusters"][0]["cluster"]["server"] == server.url
+        assert kubeconfig["users"][0]["user"]["token"] == server.token
+        url, path = server.url, server.kubeconfig
+    assert not path.exists()
+    with pytest.raises(OSError, match="refused"):
+        Client(url, "").get("/readyz")
+    with pytest.raises(RuntimeError, match="not running"):
+        _ = server.url
+
+
+def test_its_authority_verifies_it() -> None:
+    with Server() as server:
+        context = ssl.create_default_context(cafile=server.authority)
+        with urllib.request.urlopen(f"{server.url}/livez", context=context) as answer:
+            assert answer.read() == b"ok"
+
+
+async def test_it_runs_on_the_loop_of_asynchronous_code() -> None:
+    async with Server() as server:
+        client = Client(server.url, server.token)
+        answer = await asyncio.to_thread(client.get, "/api/v1/namespaces/default")
+        assert answer.body["status"] == {"phase": "Active"}
+        threads = [thread.name for thread in threading.enumerate()]
+    assert "podless" not in threads
+
+
+def test_any_number_live_beside_each_other() -> None:
+    with Server() as one, Server() as other:
+        first, second = Client(one.url, one.token), Client(other.url, other.token)
+        assert first.post(CRDS, definition("one.example.com")).status == 201
+        assert first.get("/apis/one.example.com/v1/gadgets").status == 200
+        assert second.get("/apis/one.example.com/v1/gadgets").status == 404
+        assert second.send("GET", "/api", Authorization=f"Bearer {one.token}").status == 401
+
+
+def test_it_keeps_its_data_in_a_folder(tmp_path: Path) -> None:
+    with Server(tmp_path / "data") as server:
+        client = Client(server.url, server.token)
+        client.post(CRDS, definition("kept.example.com"))
+        client.post("/apis/kept.example.com/v1/namespaces/default/gadgets", gadget("kept.example.com", "one"))
+    with Server(str(tmp_path / "data")) as server:
+        listed = Client(server.url, server.token).get("/apis/kept.example.com/v1/gadgets").body
+    assert [item["metadata"]["name"] for item in listed["items"]] == ["one"]
+
+
+def test_it_can_do_without_tls() -> None:
+    with Server(tls=False) as server:
+        assert server.url.startswith("http://127.0.0.1:")
+        assert Client(server.url, server.token).get("/readyz").status == 200
+
+
+def test_a_start_that_fails_says_why(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="plain HTTP is served on loopback only"), Server(tls=False, bind="0.0.0.0"):
+        pass
+    (tmp_path / "podless.db").write_text("nothing of ours" * 1000)
+    with pytest.raises(StartError, match="not a podless database"), Server(tmp_path):
+        pass
+
+
+async def test_a_start_that_fails_in_asynchronous_code_says_why(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text("x")
+    with pytest.raises(StartError, match="line 1"):
+        async with Server(token_file=tmp_path / "tokens"):
+            pass
+
+
+def test_the_example_of_the_readme_works() -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text()
+    code = readme.split("```python\n")[1].split("```")[0]
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "['default', 'kube-node-lease', 'kube-public', 'kube-system']\n"
+
+
+def test_importing_the_package_does_not_import_the_server() -> None:
+    code = "import podless, sys; print('asyncio' in sys.modules, podless.__version__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("False ")
