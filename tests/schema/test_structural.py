@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podless.schema import Options, Schema, structural, warnings
+from podless.schema import Options, Schema, structural, tolerated, warnings
 from podless.schema.definition import has_unpruned_defaults, is_structural
 from tests.schema import strategies
 
@@ -145,6 +145,23 @@ def test_an_update_is_not_refused_for_what_was_there_before() -> None:
     assert structural(odd, "x", options=Options(pruned_defaults=False)) == []
     assert not is_structural({"type": "object", "properties": {"a": {}}})
     assert structural({"type": "object", "properties": {"a": {}}}, "x", options=Options(structural=False)) == []
+
+
+def test_what_an_old_definition_did_is_tolerated_in_the_new_one() -> None:
+    items = {"type": "object", "properties": {"k": S}}
+    keyed = {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    loose = {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"}
+    odd = {"type": "object", "default": {"x": 1}}
+
+    def of(part: dict[str, Any]) -> Options:
+        return tolerated([{"type": "object"}, {"type": "object", "properties": {"a": part}}])
+
+    assert tolerated([]) == of(S) == Options()
+    assert of(keyed) == Options(map_keys=False)
+    assert of(loose) == Options(atomic_sets=False)
+    assert of(odd) == Options(pruned_defaults=False)
+    assert of({"type": "any"}) == Options(types=False)
+    assert of({}) == Options(structural=False)
 
 
 def test_expressions_are_compiled_only_in_schemas_that_are_sound() -> None:

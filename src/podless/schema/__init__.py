@@ -5,10 +5,10 @@ Usable without a server: Schema.from_crd(crd, version) gives a compiled schema.
 
 from __future__ import annotations
 
-from podless.schema.definition import structural, warnings
+from podless.schema.definition import structural, tolerated, warnings
 from podless.schema.embedded import Malformed
 from podless.schema.keywords import Options
 from podless.schema.rules import Expressions
 from podless.schema.schema import Schema
 
-__all__ = ["Expressions", "Malformed", "Options", "Schema", "structural", "warnings"]
+__all__ = ["Expressions", "Malformed", "Options", "Schema", "structural", "tolerated", "warnings"]

@@ -5,7 +5,7 @@ The rules are those of k8s.io/apiextensions-apiserver for apiextensions.k8s.io/v
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from podless.meta import field, gotext
@@ -101,6 +101,20 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
         if name and not formats.known(name, (kind,) if kind else ()):
             found.append(f"unrecognized format {gotext.quote(name)}")
     return found
+
+
+def tolerated(old: Iterable[dict[str, Any]]) -> Options:
+    """What is asked of a definition's new schemas, given its old ones: nothing that these did not obey, either."""
+    olds = list(old)
+    parts = [node for schema in olds for node in nodes(schema)]
+    sound = [is_structural(schema) for schema in olds]
+    return Options(
+        structural=all(sound),
+        types=all((part.get("type") or "string") in keywords.TYPES for part in parts),
+        pruned_defaults=not any(ok and has_unpruned_defaults(schema) for ok, schema in zip(sound, olds, strict=True)),
+        atomic_sets=not any(keywords.loose_set(part, "") for part in parts),
+        map_keys=not any(keywords.stable(part, "") for part in parts),
+    )
 
 
 def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:

@@ -11,7 +11,7 @@ from podless.schema import rules
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
 
-_TYPES = ("array", "boolean", "integer", "number", "object", "string")
+TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _LIST = "x-kubernetes-list-type"
 _KEYS = "x-kubernetes-list-map-keys"
 _MAP = "x-kubernetes-map-type"
@@ -73,8 +73,8 @@ class _Walk:
         """Keywords that are not supported, or not here."""
         errors = []
         kind = schema.get("type") or ""
-        if self.options.types and kind and kind not in _TYPES:
-            errors.append(field.not_supported(f"{path}.type", kind, _TYPES))
+        if self.options.types and kind and kind not in TYPES:
+            errors.append(field.not_supported(f"{path}.type", kind, TYPES))
         if place.no_default and schema.get("default") is not None:
             errors.append(field.forbidden(f"{path}.default", f"must not be set {place.no_default}"))
         for name in _UNSUPPORTED:
@@ -168,7 +168,7 @@ def _lists(schema: Schema, path: str, options: Options) -> list[FieldError]:
     errors: list[FieldError] = []
     if kind is not None:
         wrong = _typed(schema, path, "array", _LIST)
-        errors += wrong or (_set_items(schema, path) if kind == "set" and options.atomic_sets else [])
+        errors += wrong or (loose_set(schema, path) if options.atomic_sets else [])
         if kind not in ("atomic", "set", "map"):
             errors.append(field.not_supported(f"{path}.{_LIST}", kind, ("atomic", "set", "map")))
     if keys and kind != "map":
@@ -180,9 +180,10 @@ def _lists(schema: Schema, path: str, options: Options) -> list[FieldError]:
     return errors + (stable(schema, path) if options.map_keys else [])
 
 
-def _set_items(schema: Schema, path: str) -> list[FieldError]:
+def loose_set(schema: Schema, path: str) -> list[FieldError]:
+    """Items of sets are scalars, or atomic."""
     items = schema.get("items")
-    if not isinstance(items, dict):
+    if schema.get(_LIST) != "set" or not isinstance(items, dict):
         return []
     kind = items.get(_LIST)
     if items.get("type") == "array" and kind is not None and kind != "atomic":

@@ -1,0 +1,80 @@
+"""What can go wrong with an expression: when it is compiled, and when it is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_MOST = 100
+_LONG = 16384
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing wrong with a source text. offset: where, in characters; -1 for nowhere in particular."""
+
+    offset: int
+    message: str
+
+
+def place(source: str, offset: int) -> tuple[int, int]:
+    """Line (from 1) and column (from 0) of an offset; -1 and -1 for no place."""
+    if offset < 0:
+        return -1, -1
+    line = source.count("\n", 0, offset)
+    return line + 1, offset - (source.rfind("\n", 0, offset) + 1)
+
+
+def display(source: str, issue: Issue) -> str:
+    """An issue as cel-go prints it: place, message, the line, and a mark under the place."""
+    line, column = place(source, issue.offset)
+    text = f"ERROR: <input>:{line}:{column + 1}: {issue.message}"
+    if line < 1:
+        return text
+    shown = source.split("\n")[line - 1].replace("\t", " ")
+    if len(shown.encode("utf-8", "replace")) > _LONG:
+        return text
+    marks = "".join("．" if ord(char) > 127 else "." for char in shown[:column])
+    mark = "＾" if len(shown) > column and ord(shown[column]) > 127 else "^"
+    return f"{text}\n | {shown}\n | {marks}{mark}"
+
+
+class CelError(Exception):
+    """Anything that this package raises."""
+
+
+class CompileError(CelError):
+    """The source text is no expression, or its types do not fit. issues: what is wrong, in the order of the text."""
+
+    def __init__(self, source: str, issues: Iterable[Issue]) -> None:
+        everything = list(issues)
+        kept = sorted(everything[:_MOST], key=lambda issue: place(source, issue.offset))
+        texts = [display(source, issue) for issue in kept]
+        if len(everything) > _MOST:
+            texts.append(f"{len(everything) - _MOST} more errors were truncated")
+        super().__init__("\n".join(texts))
+        self.source = source
+        self.issues = tuple(kept)
+
+    def __reduce__(self) -> tuple[type[CompileError], tuple[str, tuple[Issue, ...]]]:
+        return CompileError, (self.source, self.issues)
+
+
+class ProgramError(CelError):
+    """The expression is sound, but a constant in it is not: a pattern or a text that cannot be converted."""
+
+
+class EvaluationError(CelError):
+    """An evaluation has no value, such as for a key that is missing or a number that overflows."""
+
+
+class CostExceeded(EvaluationError):
+    """An evaluation was stopped because it did more work than its budget allows."""
+
+    def __init__(self, message: str = "operation cancelled: actual cost limit exceeded") -> None:
+        super().__init__(message)
+
+
+def no_overload(name: str = "", *types: str) -> EvaluationError:
+    """The error of a call whose arguments fit no declaration, known only at run time."""
+    return EvaluationError(f"no such overload: {name}({', '.join(types)})" if name else "no such overload")

@@ -1,0 +1,86 @@
+"""Source text to tokens. What is no token is reported and skipped, as the grammar's own lexer does it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from podless.cel.errors import Issue
+
+_HEX = "[0-9a-fA-F]"
+_ESCAPE = rf"\\(?:[abfnrtv\"'\\?`]|[xX]{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[0-3][0-7][0-7])"
+_TRIPLE = "|".join(f"{quote}(?s:(?:{_ESCAPE}|[^\\\\])*?){quote}" for quote in ('"""', "'''"))
+_SINGLE = "|".join(rf"{quote}(?:{_ESCAPE}|[^\\{quote}\n\r])*{quote}" for quote in ('"', "'"))
+_RAW_TRIPLE = r"[rR](?:\"\"\"(?s:.*?)\"\"\"|'''(?s:.*?)''')"
+_RAW = r"[rR](?:\"[^\"\n\r]*\"|'[^'\n\r]*')"
+_STRING = f"(?:{_RAW_TRIPLE}|{_RAW}|{_TRIPLE}|{_SINGLE})"
+
+_TOKEN = re.compile(
+    rf"""
+    (?P<skip>[\t\ \r\n\f]+|//[^\n]*)
+    |(?P<BYTES>[bB]{_STRING})
+    |(?P<STRING>{_STRING})
+    |(?P<NUM_FLOAT>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)
+    |(?P<NUM_UINT>0x{_HEX}+[uU]|[0-9]+[uU])
+    |(?P<NUM_INT>0x{_HEX}+|[0-9]+)
+    |(?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)
+    |(?P<ESC_IDENTIFIER>`[A-Za-z0-9_.\-/\ ]+`)
+    |(?P<op>==|!=|<=|>=|&&|\|\||[<>\[\]{{}}().,\-!?:+*/%])
+    """.replace("]*')", "]*')"),
+    re.VERBOSE,
+)
+_WORDS = frozenset(("in", "true", "false", "null"))
+
+# how far a token that never ends was read before it failed
+_UNENDED = re.compile(
+    rf"[bB]?(?:[rR](?:\"\"\"(?s:.*)|'''(?s:.*)|\"[^\"\n\r]*|'[^'\n\r]*)"
+    rf"|\"\"\"(?s:(?:{_ESCAPE}|[^\\])*)|'''(?s:(?:{_ESCAPE}|[^\\])*)"
+    rf"|\"(?:{_ESCAPE}|[^\\\"\n\r])*|'(?:{_ESCAPE}|[^\\'\n\r])*)"
+    rf"|`[A-Za-z0-9_.\-/\ ]*|&|\||="
+)
+_PART = re.compile(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[0-3][0-7]?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token. kind: its text for operators and words, EOF at the end, else the group it belongs to."""
+
+    kind: str
+    text: str
+    offset: int
+
+
+def tokens(source: str, issues: list[Issue]) -> list[Token]:
+    """All tokens of a text, with one of kind EOF last. issues: takes what is no token."""
+    found = []
+    offset, end = 0, len(source)
+    match_at = _TOKEN.match
+    while offset < end:
+        match = match_at(source, offset)
+        if match is None:
+            offset = _skip(source, offset, issues)
+            continue
+        kind = match.lastgroup
+        if kind != "skip":
+            text = match.group()
+            if kind == "op" or (kind == "IDENTIFIER" and text in _WORDS):
+                kind = text
+            assert kind is not None
+            found.append(Token(kind, text, offset))
+        offset = match.end()
+    found.append(Token("EOF", "<EOF>", end))
+    return found
+
+
+def _skip(source: str, offset: int, issues: list[Issue]) -> int:
+    """Past what is no token: what could have become one, and the character where it failed."""
+    match = _UNENDED.match(source, offset)
+    stop = match.end() if match else offset
+    if match and match.group()[:1] not in "`&|=" and source.startswith("\\", stop) and "r" not in match.group()[:2]:
+        part = _PART.match(source, stop)
+        stop = part.end() if part else stop
+    text = source[offset : stop + 1]
+    for char, escape in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        text = text.replace(char, escape)
+    issues.append(Issue(offset, f"Syntax error: token recognition error at: '{text}'"))
+    return stop + 1

@@ -1,0 +1,238 @@
+"""The types of expressions, and which of them fit where: unification with type parameters.
+
+The rules are those of CEL's type checker (cel-spec, langdef.md, "Gradual type checking").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type. kind: one of the words below. name: as errors print it. params: of lists, maps, optionals and types."""
+
+    kind: str
+    name: str
+    params: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.params:
+            return self.name
+        return f"{self.name}({', '.join(map(str, self.params))})"
+
+
+BOOL = Type("bool", "bool")
+BYTES = Type("bytes", "bytes")
+DOUBLE = Type("double", "double")
+INT = Type("int", "int")
+STRING = Type("string", "string")
+UINT = Type("uint", "uint")
+NULL = Type("null", "null")
+DYN = Type("dyn", "dyn")
+ERROR = Type("error", "!error!")
+DURATION = Type("duration", "duration")
+TIMESTAMP = Type("timestamp", "timestamp")
+TYPE = Type("type", "type")
+
+PARAM_A = Type("param", "A")
+PARAM_B = Type("param", "B")
+
+# kinds that differ from every other kind and have no parameters
+_SIMPLE = frozenset(("bool", "bytes", "double", "int", "string", "uint", "duration", "timestamp"))
+_NESTED = frozenset(("list", "map", "opaque"))
+_NULLABLE = frozenset(("opaque", "struct", "duration", "timestamp"))
+
+
+def list_of(item: Type) -> Type:
+    """list(item)."""
+    return Type("list", "list", (item,))
+
+
+def map_of(key: Type, value: Type) -> Type:
+    """map(key, value)."""
+    return Type("map", "map", (key, value))
+
+
+def optional(item: Type) -> Type:
+    """optional_type(item)."""
+    return Type("opaque", "optional_type", (item,))
+
+
+def type_of(item: Type) -> Type:
+    """The type of a type."""
+    return Type("type", "type", (item,))
+
+
+def struct(name: str) -> Type:
+    """A type with declared fields, known by its name."""
+    return Type("struct", name)
+
+
+def opaque(name: str) -> Type:
+    """A type that only functions know."""
+    return Type("opaque", name)
+
+
+def param(name: str) -> Type:
+    """A type parameter."""
+    return Type("param", name)
+
+
+def wrapper(item: Type) -> Type:
+    """A scalar that may be null, as google.protobuf.Int64Value."""
+    return Type(item.kind, "wrapper", (item,))
+
+
+LIST_DYN = list_of(DYN)
+LIST_A = list_of(PARAM_A)
+MAP_AB = map_of(PARAM_A, PARAM_B)
+MAP_STRING_DYN = map_of(STRING, DYN)
+
+
+def is_wrapper(item: Type) -> bool:
+    """Whether a type is a nullable scalar."""
+    return item.name == "wrapper"
+
+
+def is_optional(item: Type) -> bool:
+    """Whether a type is an optional."""
+    return item.kind == "opaque" and item.name == "optional_type"
+
+
+def unwrap(item: Type) -> tuple[Type, bool]:
+    """What an optional holds, and whether the type was one."""
+    return (item.params[0], True) if is_optional(item) else (item, False)
+
+
+def free(item: Type) -> bool:
+    """Whether a type has a type parameter in it."""
+    return item.kind == "param" or any(map(free, item.params))
+
+
+class Bindings:
+    """What type parameters stand for; grows while an expression is checked."""
+
+    __slots__ = ("_bound", "_count")
+
+    def __init__(self) -> None:
+        self._bound: dict[str, Type] = {}
+        self._count = 0
+
+    def fresh(self) -> Type:
+        """A type parameter that is used nowhere else."""
+        self._count += 1
+        return Type("param", f"_var{self._count - 1}")
+
+    def assignable(self, one: Type, other: Type) -> bool:
+        """Whether the one fits where the other is wanted; binds parameters, if so."""
+        return self.all_assignable((one,), (other,))
+
+    def all_assignable(self, ones: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
+        """Whether each of the ones fits where the other at its place is wanted; binds parameters, if so."""
+        before = self._bound
+        self._bound = before.copy()
+        if len(ones) == len(others) and all(map(self._fits, ones, others)):
+            return True
+        self._bound = before
+        return False
+
+    def _fits(self, one: Type, other: Type) -> bool:
+        if one is other:
+            return True
+        if other.kind == "param":
+            fits, bound = self._substitutes(one, other)
+            if fits or bound:
+                return fits
+        if one.kind == "param":
+            return self._substitutes(other, one)[0]
+        if one.kind in ("dyn", "error") or other.kind in ("dyn", "error"):
+            return True
+        if one.kind == "null":
+            return other.kind == "null" or other.kind in _NULLABLE or is_wrapper(other)
+        if other.kind == "null":
+            return one.kind in _NULLABLE or is_wrapper(one)
+        return self._same(one, other)
+
+    def _same(self, one: Type, other: Type) -> bool:
+        kind = one.kind
+        if kind != other.kind:
+            return False
+        if kind in _SIMPLE or kind == "type":
+            return True
+        if kind in _NESTED:
+            params = len(one.params) == len(other.params)
+            return params and one.name == other.name and all(map(self._fits, one.params, other.params))
+        return one.name == other.name
+
+    def _substitutes(self, item: Type, parameter: Type) -> tuple[bool, bool]:
+        """Whether the parameter may stand for the type, and whether it stood for something already."""
+        if item == parameter:
+            return True, True
+        known = self._bound.get(parameter.name)
+        if known is not None:
+            if item == known:
+                return True, True
+            if not self._fits(item, known):
+                return False, True
+            general = most_general(item, known)
+            if self._absent(parameter, general):
+                self._bound[parameter.name] = general
+            return True, True
+        if self._absent(parameter, item):
+            self._bound[parameter.name] = item
+            return True, False
+        return False, False
+
+    def _absent(self, parameter: Type, within: Type) -> bool:
+        """Whether a parameter does not occur in a type."""
+        if parameter == within:
+            return False
+        if within.kind == "param":
+            known = self._bound.get(within.name)
+            return known is None or self._absent(parameter, known)
+        return all(self._absent(parameter, part) for part in within.params)
+
+    def resolve(self, item: Type, final: bool = False) -> Type:
+        """A type with its parameters replaced by what they stand for; final: by dyn where they stand for nothing."""
+        if item.kind == "param":
+            known = self._bound.get(item.name)
+            if known is None:
+                return DYN if final else item
+            return self.resolve(known, final)
+        if not item.params:
+            return item
+        params = tuple(self.resolve(part, final) for part in item.params)
+        return item if params == item.params else Type(item.kind, item.name, params)
+
+    def instance(self, parts: tuple[Type, ...]) -> tuple[Type, ...]:
+        """Types of a declaration with parameters of their own."""
+        names: dict[str, Type] = {}
+        return tuple(self._renamed(part, names) for part in parts)
+
+    def _renamed(self, item: Type, names: dict[str, Type]) -> Type:
+        if item.kind == "param":
+            if item.name not in names:
+                names[item.name] = self.fresh()
+            return names[item.name]
+        if not item.params:
+            return item
+        return Type(item.kind, item.name, tuple(self._renamed(part, names) for part in item.params))
+
+
+def most_general(one: Type, other: Type) -> Type:
+    """The more general of two types that fit each other."""
+    return one if _less_specific(one, other) else other
+
+
+def _less_specific(one: Type, other: Type) -> bool:
+    if one.kind in ("dyn", "param"):
+        return True
+    if other.kind in ("dyn", "param") or one.kind != other.kind:
+        return False
+    if one.kind == "type":
+        return True
+    if one.kind in _NESTED:
+        same = one.name == other.name and len(one.params) == len(other.params)
+        return same and all(map(_less_specific, one.params, other.params))
+    return one == other
