@@ -16,6 +16,7 @@ from podless.http.negotiate import Form
 from podless.http.render import response
 from podless.http.stream import WatchStream, error_line
 from podless.kinds.kind import Kind, Version
+from podless.meta import gotime, gvk
 from podless.meta.errors import (
     APIError,
     BadRequest,
@@ -95,8 +96,12 @@ class Server:
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._guard(self._watch(call, form), accept, call)
+        _check_timeout(call)
         if verb in ("get", "list") and call.subresource != "scale":
-            return self._read(request, call, verb, form)
+            try:
+                return self._read(request, call, verb, form)
+            except APIError as error:
+                return status.render(error, accept, call.warnings)
         return self._guard(self._write(call, verb, form), accept, call)
 
     def _who(self, request: Request) -> User | None:
@@ -218,6 +223,17 @@ def _check_place(kind: Kind, info: RequestInfo, verb: str) -> None:
         raise PageNotFound if kind.custom else NotServed
 
 
+def _check_timeout(call: Call) -> None:
+    """The timeout that a request sets itself is a duration; nothing here takes long enough to need it.
+
+    Raises BadRequest.
+    """
+    given = options.text(call, "timeout")
+    fault = gotime.duration_fault(given) if given else ""
+    if fault:
+        raise BadRequest(f"invalid timeout specified in the request URL - {fault}")
+
+
 def _on_subresource(call: Call, verb: str) -> str:
     """Raises NotFound for a subresource that the version does not have, MethodNotAllowed for a verb it does not."""
     kind = call.kind
@@ -239,5 +255,6 @@ def _not_allowed(kind: Kind, verb: str) -> MethodNotAllowed:
 def _deprecation(kind: Kind, version: Version) -> str:
     """The warning of a deprecated version that does not bring one of its own."""
     base = f"{kind.api_version(version.name)} {kind.kind} is deprecated"
-    newer = [other for other in kind.versions if not other.deprecated]
+    before = gvk.priority(version.name)
+    newer = [other for other in kind.versions if not other.deprecated and gvk.priority(other.name) < before]
     return f"{base}; use {kind.api_version(newer[0].name)} {kind.kind}" if newer else base

@@ -98,9 +98,11 @@ def choose(accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple
 
 def of_resource(accept: str, *, watch: bool = False) -> Form:
     """The form of an answer about objects. Raises NotAcceptable."""
-    form = choose(accept, _RESOURCE, (JSON,) if watch else (JSON, YAML))
+    form = choose(accept, _RESOURCE, (JSON, YAML))
     if form is None:
-        raise NotAcceptable(_refusal((JSON, PROTOBUF), ";stream=watch") if watch else _refusal(OFFERED))
+        raise NotAcceptable(_refusal(OFFERED))
+    if watch and form.media == YAML:
+        raise NotAcceptable(_refusal((JSON, PROTOBUF), ";stream=watch"))
     return form
 
 

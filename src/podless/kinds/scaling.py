@@ -13,7 +13,15 @@ from podless.meta import field
 from podless.meta.field import FieldError
 
 _MOST = 2**31 - 1
-_GO_TYPES = {str: "string", bool: "bool", float: "float64", list: "[]interface {}", dict: "map[string]interface {}"}
+NOTHING = object()
+_GO_TYPES = {
+    type(None): "<nil>",
+    str: "string",
+    bool: "bool",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
 
 
 def validate(obj: dict[str, Any], scale: Scale | None) -> list[FieldError]:
@@ -24,7 +32,7 @@ def validate(obj: dict[str, Any], scale: Scale | None) -> list[FieldError]:
     path = scale.label_selector_path
     if path:
         value, fault = get(obj, path)
-        if not fault and value is not None and not isinstance(value, str):
+        if not fault and value is not NOTHING and not isinstance(value, str):
             fault = f"{printed(value)} is of the type {_go_type(value)}, expected string"
         if fault:
             errors.append(field.invalid(path, "", f"{path} accessor error: {fault}"))
@@ -33,11 +41,11 @@ def validate(obj: dict[str, Any], scale: Scale | None) -> list[FieldError]:
 
 def _replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
     value, fault = get(obj, path)
-    if not fault and value is not None and type(value) is not int:
+    if not fault and value is not NOTHING and type(value) is not int:
         fault = f"{printed(value)} is of the type {_go_type(value)}, expected int64"
     if fault:
         return [field.invalid(path, 0, f"{path} accessor error: {fault}")]
-    if value is None:
+    if value is NOTHING:
         return []
     if value < 0:
         return [field.invalid(path, value, "should be a non-negative integer")]
@@ -51,12 +59,12 @@ def _go_type(value: Any) -> str:
 
 
 def get(obj: dict[str, Any], path: str) -> tuple[Any, str]:
-    """What is at a path such as .spec.replicas, None where nothing is; and why it cannot be reached, or ""."""
+    """What is at a path such as .spec.replicas, NOTHING where nothing is; and why it cannot be reached, or ""."""
     value: Any = obj
     for name in filter(None, path.split(".")):
         if not isinstance(value, dict):
-            return None, f"{printed(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}"
+            return NOTHING, f"{printed(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}"
         if name not in value:
-            return None, ""
+            return NOTHING, ""
         value = value[name]
     return value, ""

@@ -9,6 +9,8 @@ import datetime
 import re
 from collections.abc import Callable
 
+from podless.meta import gotext
+
 LAYOUTS = {0: "2006-01-02T15:04:05Z07:00", 6: "2006-01-02T15:04:05.000000Z07:00"}
 ZERO = (1, (1, 1, 0, 0, 0), 0)
 
@@ -158,3 +160,32 @@ def _quote(text: str) -> str:
         else:
             out.extend(f"\\x{byte:02x}" for byte in char.encode())
     return f'"{"".join(out)}"'
+
+
+_SPAN = re.compile(r"(\d*)(?:\.(\d*))?([^\d.]*)")
+_NANOS = {"ns": 1, "us": 10**3, "\N{MICRO SIGN}s": 10**3, "\N{GREEK SMALL LETTER MU}s": 10**3, "ms": 10**6}
+_NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+
+
+def duration_fault(text: str) -> str:
+    """What Go's time.ParseDuration says against a text such as 1h30m, "" where it is one."""
+    invalid = f"time: invalid duration {gotext.quote(text)}"
+    rest = text[1:] if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return ""
+    if not rest:
+        return invalid
+    total, place = 0, 0
+    while place < len(rest):
+        match = _SPAN.match(rest, place)
+        if match is None or not (match[1] or match[2]):
+            return invalid
+        if not match[3]:
+            return f"time: missing unit in duration {gotext.quote(text)}"
+        scale = _NANOS.get(match[3])
+        if scale is None:
+            return f"time: unknown unit {gotext.quote(match[3])} in duration {gotext.quote(text)}"
+        fraction = (match[2] or "")[:18]
+        total += int(match[1] or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
+        place = match.end()
+    return invalid if total > 2**63 - (text[0] != "-") else ""

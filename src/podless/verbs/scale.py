@@ -93,8 +93,10 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         given = make(read(old, paths, required=False))
         metadata = given.get("metadata") or {}
         steps.fit_name(call, metadata)
+        steps.fit_namespace(call, metadata)
         if metadata.get("resourceVersion"):
             steps.check_revision(call, metadata, revision)
+        steps.check_uid(call, metadata, old["metadata"])
         replicas = (given.get("spec") or {}).get("replicas") or 0
         if replicas < 0:
             error = invalid(paths.spec_replicas_path, replicas, "should be a non-negative integer")
@@ -114,7 +116,10 @@ def _object(call: Call, written: Single) -> Object:
 
 
 def _decode(call: Call, raw: Any, validation: str) -> Object:
-    if not isinstance(raw, dict) or raw.get("kind") != "Scale" or raw.get("apiVersion") != "autoscaling/v1":
+    if not isinstance(raw, dict):
+        raise BadRequest("the object provided is not an autoscaling/v1 Scale")
+    given_type = (raw.get("apiVersion") or "autoscaling/v1", raw.get("kind") or "Scale")  # both may be left out
+    if given_type != ("autoscaling/v1", "Scale"):
         raise BadRequest("the object provided is not an autoscaling/v1 Scale")
     unknown: list[str] = []
     try:

@@ -1,0 +1,75 @@
+"""Facts about what happens by itself: definitions and namespaces that go take their objects with them."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import CRDS, Client, definition, gadget
+
+
+def until(fact: Callable[[], bool], seconds: float = 10) -> None:
+    """Wait for a fact that comes about by itself."""
+    end = time.monotonic() + seconds
+    while not fact():
+        assert time.monotonic() < end
+
+
+@pytest.fixture
+def group(client: Client) -> str:
+    name = f"g{uuid.uuid4().hex[:8]}.example.com"
+    assert client.post(CRDS, definition(name)).status == 201
+    return name
+
+
+def conditions(client: Client, group: str) -> dict[str, str]:
+    body = client.get(f"{CRDS}/gadgets.{group}").body
+    return {condition["type"]: condition["status"] for condition in body["status"].get("conditions", [])}
+
+
+def test_a_definition_is_served_when_its_creation_is_answered(client: Client, group: str) -> None:
+    assert conditions(client, group)["Established"] == "True"
+    assert client.get(f"/apis/{group}/v1/gadgets").status == 200
+
+
+def test_a_definition_that_goes_takes_its_objects_with_it(client: Client, group: str) -> None:
+    path = f"/apis/{group}/v1/namespaces/default/gadgets"
+    held = gadget(group, "held") | {"metadata": {"name": "held", "finalizers": ["example.com/hold"]}}
+    assert [client.post(path, body).status for body in (gadget(group, "free"), held)] == [201, 201]
+    client.send("DELETE", f"{CRDS}/gadgets.{group}")
+    until(lambda: client.get(f"{path}/free").status == 404)
+    assert conditions(client, group)["Terminating"] == "True"
+    assert client.post(path, gadget(group, "late")).status == 403
+    client.merge(f"{path}/held", {"metadata": {"finalizers": []}})
+    until(lambda: client.get(f"{CRDS}/gadgets.{group}").status == 404)
+    until(lambda: client.get(path).status == 404)
+
+
+def test_a_namespace_that_goes_takes_its_objects_with_it(client: Client, group: str) -> None:
+    name = f"n{uuid.uuid4().hex[:8]}"
+    namespace = f"/api/v1/namespaces/{name}"
+    made = client.post("/api/v1/namespaces", {"metadata": {"name": name}})
+    assert made.body["spec"] == {"finalizers": ["kubernetes"]}
+    path = f"/apis/{group}/v1/namespaces/{name}/gadgets"
+    held = gadget(group, "held") | {"metadata": {"name": "held", "finalizers": ["example.com/hold"]}}
+    assert [client.post(path, body).status for body in (gadget(group, "free"), held)] == [201, 201]
+    client.send("DELETE", namespace)
+    until(lambda: client.get(f"{path}/free").status == 404)
+    assert client.get(namespace).body["status"]["phase"] == "Terminating"
+    late = client.post(path, gadget(group, "late"))
+    assert (late.status, late.body["details"]["causes"][0]["reason"]) == (403, "NamespaceTerminating")
+    client.merge(f"{path}/held", {"metadata": {"finalizers": []}})
+    until(lambda: client.get(namespace).status == 404)
+
+
+def test_names_that_are_taken_are_not_accepted(client: Client, group: str) -> None:
+    second = definition(group, plural="widgets", kind="Gadget")
+    assert client.post(CRDS, second).status == 201
+    body = client.get(f"{CRDS}/widgets.{group}").body
+    assert {c["type"]: c["status"] for c in body["status"]["conditions"]}["NamesAccepted"] == "False"
+    assert client.get(f"/apis/{group}/v1/widgets").status == 404
+    client.send("DELETE", f"{CRDS}/gadgets.{group}")
+    until(lambda: client.get(f"/apis/{group}/v1/widgets").status == 200)

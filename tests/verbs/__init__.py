@@ -1,0 +1,1 @@
+"""Facts about what each verb does with objects, through a server in memory."""

@@ -1,0 +1,131 @@
+"""Facts about writes that every kind shares, through a server in memory."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from tests.conftest import CRDS, Client, definition, gadget
+
+
+@pytest.fixture
+def group(client: Client) -> str:
+    """A group of its own with a namespaced kind, gadgets, that has both subresources and a deprecated version."""
+    name = f"g{uuid.uuid4().hex[:8]}.example.com"
+    scale = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    made = definition(name, subresources={"status": {}, "scale": scale})
+    old = dict(made["spec"]["versions"][0], name="v1beta1", storage=False, deprecated=True)
+    made["spec"]["versions"].append(old)
+    assert client.post(CRDS, made).status == 201
+    return name
+
+
+def collection(group: str, version: str = "v1") -> str:
+    return f"/apis/{group}/{version}/namespaces/default/gadgets"
+
+
+def make(client: Client, group: str, name: str = "a", **fields: Any) -> dict[str, Any]:
+    answer = client.post(collection(group), gadget(group, name, **fields))
+    assert answer.status == 201, answer.body
+    return dict(answer.body)
+
+
+def test_a_write_that_changes_nothing_is_no_write(client: Client, group: str) -> None:
+    made = make(client, group, spec={"size": 1})
+    again = client.send("PUT", f"{collection(group)}/a", made)
+    assert again.body == made
+
+
+def test_what_is_wanted_counts_generations_and_the_status_does_not(client: Client, group: str) -> None:
+    make(client, group, spec={"size": 1}, status={"lost": True})
+    path = f"{collection(group)}/a"
+    assert "status" not in client.get(path).body
+    assert client.merge(path, {"spec": {"size": 2}}).body["metadata"]["generation"] == 2
+    changed = client.merge(f"{path}/status", {"status": {"ready": True}, "spec": {"size": 3}}).body
+    assert (changed["metadata"]["generation"], changed["spec"], changed["status"]) == (2, {"size": 2}, {"ready": True})
+
+
+def test_a_stale_write_is_refused(client: Client, group: str) -> None:
+    made = make(client, group)
+    client.merge(f"{collection(group)}/a", {"spec": {"size": 1}})
+    stale = client.send("PUT", f"{collection(group)}/a", made)
+    assert (stale.status, stale.body["reason"]) == (409, "Conflict")
+    assert "please apply your changes to the latest version and try again" in stale.body["message"]
+
+
+def test_a_dry_run_leaves_no_trace(client: Client, group: str) -> None:
+    tried = client.post(f"{collection(group)}?dryRun=All", gadget(group, "dry"))
+    assert (tried.status, tried.body["metadata"]["name"]) == (201, "dry")
+    assert client.get(f"{collection(group)}/dry").status == 404
+
+
+def test_names_are_generated(client: Client, group: str) -> None:
+    body = gadget(group, "") | {"metadata": {"generateName": "gen-"}}
+    names = {client.post(collection(group), body).body["metadata"]["name"] for _ in range(5)}
+    assert len(names) == 5
+    assert all(name.startswith("gen-") and len(name) == 9 for name in names)
+
+
+def test_an_object_with_finalizers_waits_for_them(client: Client, group: str) -> None:
+    make(client, group)
+    path = f"{collection(group)}/a"
+    client.merge(path, {"metadata": {"finalizers": ["example.com/hold"]}})
+    held = client.send("DELETE", path).body
+    assert held["metadata"]["deletionTimestamp"]
+    refused = client.merge(path, {"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}})
+    assert (refused.status, refused.body["details"]["causes"][0]["reason"]) == (422, "FieldValueForbidden")
+    assert client.merge(path, {"metadata": {"finalizers": []}}).status == 200
+    assert client.get(path).status == 404
+
+
+def test_scale_reads_and_writes_the_replicas(client: Client, group: str) -> None:
+    make(client, group, spec={"replicas": 1})
+    path = f"{collection(group)}/a/scale"
+    shown = client.get(path).body
+    assert (shown["kind"], shown["spec"]) == ("Scale", {"replicas": 1})
+    elsewhere = shown | {"metadata": {"name": "a", "namespace": "kube-system"}}
+    assert client.send("PUT", path, elsewhere).status == 400
+    other = shown | {"metadata": {"name": "a", "uid": str(uuid.uuid4())}}
+    assert client.send("PUT", path, other).status == 409
+    assert client.send("PUT", path, shown | {"spec": {"replicas": 4}}).status == 200
+    assert client.get(f"{collection(group)}/a").body["spec"] == {"replicas": 4}
+    null = client.post(collection(group), gadget(group, "nil", spec={"replicas": None}))
+    assert "<nil> is of the type <nil>, expected int64" in null.body["message"]
+
+
+def test_a_deprecated_version_warns_with_every_answer(client: Client, group: str) -> None:
+    warning = f'299 - "{group}/v1beta1 Gadget is deprecated; use {group}/v1 Gadget"'
+    for path in (collection(group, "v1beta1"), f"{collection(group, 'v1beta1')}/none"):
+        assert client.get(path).headers["Warning"] == warning
+    assert "Warning" not in client.get(collection(group)).headers
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("timeout=x", 400),
+        ("limit=abc", 400),
+        ("resourceVersion=abc", 400),
+        ("labelSelector=a+in+b", 400),
+        ("fieldSelector=spec.x=1", 400),
+        ("resourceVersionMatch=Newest", 422),
+        ("timeout=5s", 200),
+    ],
+)
+def test_parameters_are_checked(client: Client, group: str, query: str, status: int) -> None:
+    assert client.get(f"{collection(group)}?{query}").status == status
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"null", b"1", b'{"kind":1}', b"\xff\xfe", b'{"metadata":{"name":1}}', b"[" * 20000],
+)
+def test_no_body_ends_in_an_error_of_the_server(client: Client, group: str, body: bytes) -> None:
+    for method, path in (("POST", ""), ("PUT", "/a"), ("PATCH", "/a"), ("DELETE", "/a")):
+        if client.get(f"{collection(group)}/a").status == 404:
+            make(client, group)
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        answer = client.send(method, collection(group) + path, body, Content_Type=kind)
+        assert answer.status < 500, (method, answer.body)
