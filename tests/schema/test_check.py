@@ -38,6 +38,16 @@ CASES: list[tuple[dict[str, Any], Any, list[str]]] = [
         ],
     ),
     (
+        {"type": "integer"},
+        2**63,
+        [
+            'a: Invalid value: "number": a in body must be of type integer: "number"',
+            '<nil>: Invalid value: "": Checked value must be of type integer (default format) in a',
+        ],
+    ),
+    ({"type": "integer"}, -(2**63), []),
+    ({"type": "number"}, 2**64 - 1, []),
+    (
         {"type": "integer", "format": "int32"},
         2**31,
         ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in a'],

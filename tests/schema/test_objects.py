@@ -118,6 +118,19 @@ def test_embedded_metadata_of_the_wrong_type_ends_a_request_and_is_dropped_from_
     assert obj["a"]["metadata"] == {"labels": {"a": "b"}}
 
 
+def test_nulls_of_an_embedded_resource_go_before_it_is_coerced_where_the_schema_declares_them() -> None:
+    properties = {"apiVersion": {"type": "string"}, "metadata": {"type": "object"}}
+    for steps in ("admit", "apart"):
+        obj: dict[str, Any] = {"a": {"apiVersion": None, "kind": "Pod", "metadata": None}}
+        kind = schema(a={**POD, "properties": properties})
+        if steps == "apart":
+            kind.prune(obj)
+            kind.default(obj)
+        errors = kind.admit(obj)
+        assert obj == {"a": {"kind": "Pod"}}
+        assert [str(error) for error in errors] == ["a.apiVersion: Required value"]
+
+
 def test_what_was_wrong_and_did_not_change_may_stay() -> None:
     kind = schema(a={"type": "string", "maxLength": 1}, b={"type": "integer", "maximum": 1})
     old = {"a": "long", "b": 5}

@@ -85,7 +85,7 @@ def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError
 
 def too_long(path: str, most: int) -> FieldError:
     """A string of more than `most` bytes."""
-    return FieldError("FieldValueTooLong", path, None, f"may not be more than {most} bytes")
+    return FieldError("FieldValueTooLong", path, None, f"may not be more than {most} byte{'s' * (most != 1)}")
 
 
 def too_many(path: str, count: int, most: int) -> FieldError:

@@ -89,6 +89,8 @@ def _check(value: Any, node: Node, path: str, at: str, pair: Pair | None) -> Res
             result.matched += 1
         _enum(value, node, path, result)
         return result
+    if value.__class__ is int:
+        value = numbers.narrow(value)
     if node.types or node.format:
         _type(value, node, path, result)
         result.matched += 1
@@ -315,6 +317,7 @@ def _enum(value: Any, node: Node, path: str, result: Result) -> None:
 def scalar(value: float, node: Node) -> bool:
     """Whether the number checks alone find anything wrong."""
     result = Result()
+    value = numbers.narrow(value)
     _type(value, node, "", result)
     _number(value, node, "", result)
     return bool(result.errors)

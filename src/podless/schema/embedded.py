@@ -51,14 +51,15 @@ def coerce(
 def _coerce(value: Any, node: Node, path: str, found: list[str], drop: bool, resource: bool) -> None:
     if isinstance(value, dict):
         for key in list(value):
-            item = value[key]
+            item, child = value[key], node.field(key)
+            if item is None and child is not None and not child.nullable and not child.has_default:
+                continue  # such nulls are dropped before a real server coerces
             if resource and key in ("apiVersion", "kind") and not isinstance(item, str):
                 if not drop:
                     raise Malformed(field.invalid(_join(path, key), shown(item), "must be a string"))
                 del value[key]
             elif resource and key == "metadata":
                 value[key] = item = _metadata(item, _join(path, key), found, drop)
-            child = node.field(key)
             if child is not None and isinstance(item, dict | list):
                 at = _join(path, key) if key in node.properties else f"{path}[{key}]"
                 _coerce(item, child, at, found, drop, child.embedded)

@@ -120,7 +120,8 @@ class Values:
             if bound is not None:
                 self.fail(indent, f"{var} {sign}{'=' if raw.get(strict) else ''} {int(bound)}")
         if kind == "int":
-            self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}") if limits[1] < 2**53 else None
+            if None in bounds or limits[1] < 2**53:
+                self.fail(indent, f"not {limits[0]} <= {var} <= {limits[1]}")
             self.put(indent, f"if {var}.__class__ is float:")
             self.exact(node, var, indent + 1)
 

@@ -6,6 +6,7 @@ is an integer it is compared after dropping the bound's fraction, as the origina
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -32,10 +33,17 @@ def in_range(value: float, kind: str, form: str) -> bool:
         if isinstance(value, float):
             if not value.is_integer():
                 return False
-            value = int(value)
+            value = int(Decimal(repr(value)))  # the check reads the shortest digits that stand for the float
         bits = 31 if form == "int32" else 63
         return -(1 << bits) <= value < 1 << bits
     return form != "float" or abs(value) < _MAX32
+
+
+def narrow(value: float) -> float:
+    """An integer beyond int64 is a float64 in Go, whatever the decoder made of it."""
+    if value.__class__ is int and not -(1 << 63) <= value < 1 << 63:
+        return float(value) if abs(value) < 1 << 1023 else math.copysign(math.inf, value)
+    return value
 
 
 def truncate(value: float) -> int:

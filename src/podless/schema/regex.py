@@ -12,6 +12,8 @@ import re2
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
 _OPTIONS.never_capture = True
+# Go allows bigger programs than RE2 does by default
+_OPTIONS.max_mem = 16 << 20
 
 # what RE2 says -> what Go's regexp/syntax says
 _WORDS = {

@@ -95,10 +95,13 @@ class Schema:
             default.drop_nulls(obj, self.node, prune.META)
             default.fill(obj, self.node, prune.META)
 
-    def normalize(self, obj: Any) -> None:
-        """Prune and default a stored object as it is read; nothing is refused."""
+    def normalize(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = True) -> None:
+        """Prune and default in one walk; as it is, what a stored object needs as it is read, and nothing is refused.
+
+        The parameters are those of prune.
+        """
         if not self._walk(compile.NORMALIZE)(obj):
-            self.prune(obj, drop=True)
+            self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
     def validate(self, obj: Any, old: Any = None) -> list[FieldError]:

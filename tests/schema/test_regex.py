@@ -1,0 +1,55 @@
+"""Patterns that do not compile are told in Go's words; those that do find what RE2 finds."""
+
+from __future__ import annotations
+
+import pytest
+
+from podless.schema import regex
+
+PROBLEMS = {
+    "(": "missing closing ): `(`",
+    "[a-": "missing closing ]: `[a-`",
+    "a)": "unexpected ): `a)`",
+    "(?=x)": "invalid or unsupported Perl syntax: `(?=`",
+    "x(?!y)": "invalid or unsupported Perl syntax: `(?!`",
+    "(?<!x)y": "invalid named capture: `(?<!x)y`",
+    "a(?<=b)>c": "invalid named capture: `(?<=b)>`",
+    "(?P=n)": "invalid or unsupported Perl syntax: `(?P`",
+    "\\": "trailing backslash at end of expression: ``",
+    "a**": "invalid nested repetition operator: `**`",
+    r"(\w)\1": r"invalid escape sequence: `\1`",
+    "*": "missing argument to repetition operator: `*`",
+    "[z-a]": "invalid character class range: `z-a`",
+    "a{1001}": "invalid repeat count: `{1001}`",
+}
+
+
+@pytest.mark.parametrize(("pattern", "words"), PROBLEMS.items())
+def test_a_bad_pattern_is_told_as_go_tells_it(pattern: str, words: str) -> None:
+    assert regex.problem(pattern) == f"error parsing regexp: {words}"
+    assert regex.compile(pattern) is None
+    assert not regex.matcher(pattern)("anything")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("b", "abc", True),
+        ("^b", "abc", False),
+        ("c$", "abc\n", False),
+        ("^.{2}$", "é😀", True),
+        (r"\pL", "é", True),
+        ("", "", True),
+    ],
+)
+def test_a_pattern_is_searched_for_anywhere_in_the_text(pattern: str, text: str, found: bool) -> None:
+    assert regex.problem(pattern) == ""
+    assert regex.matcher(pattern)(text) is found
+
+
+def test_text_that_is_no_unicode_upsets_nothing() -> None:
+    assert regex.matcher("a")("\ud800a")
+
+
+def test_a_pattern_that_backtracks_elsewhere_takes_linear_time() -> None:
+    assert not regex.matcher("^(a+)+$")("a" * 100_000 + "b")
