@@ -133,8 +133,8 @@ def test_a_kopf_operator_reconciles(server: Server, kind: Client, tmp_path: Path
             assert seen(server, 2)
             finalizers = kind.get(f"{OBJECTS}/one").body["metadata"]["finalizers"]
             assert finalizers == ["kopf.zalando.org/KopfFinalizerMarker"]
-            kind.send("DELETE", f"{OBJECTS}/one")
-            assert until(server, lambda event: event["type"] == "DELETED")
+            marked = kind.send("DELETE", f"{OBJECTS}/one").body["metadata"]["resourceVersion"]
+            assert until(server, lambda event: event["type"] == "DELETED", marked)
         finally:
             operator.terminate()
             operator.wait(10)

@@ -22,7 +22,7 @@ def version_of(body: dict[str, Any]) -> Version:
     scale = subresources.get("scale")
     return Version(
         body["name"],
-        schema=(body.get("schema") or {}).get("openAPIV3Schema"),
+        source=(body.get("schema") or {}).get("openAPIV3Schema"),
         status="status" in subresources,
         scale=Scale(scale["specReplicasPath"], scale["statusReplicasPath"]) if scale else None,
         selectable=tuple(field["jsonPath"] for field in body.get("selectableFields") or ()),

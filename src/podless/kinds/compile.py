@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from podless.kinds.custom import CustomRules
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
+from podless.meta import codec
 
 
 def condition(definition: dict[str, Any], name: str) -> bool:
@@ -14,17 +16,19 @@ def condition(definition: dict[str, Any], name: str) -> bool:
     return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
 
 
-def compile_kind(definition: dict[str, Any], *, created: int, changed: int) -> Kind:
+def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, changed: int) -> Kind:
     """The kind that a stored definition makes, with its served versions; schemas are compiled when they are used.
 
-    created, changed: the revisions of the definition's creation and of its latest change.
+    stored: the same definition as bytes. created, changed: the revisions of the definition's creation and of its
+    latest change.
     """
     spec, metadata = definition["spec"], definition["metadata"]
     names = spec["names"]
     accepted = definition.get("status", {}).get("acceptedNames") or {}
     accepted = accepted if accepted.get("kind") else names
-    versions = sort_versions([_version(version) for version in spec["versions"] if version.get("served")])
-    stored = next(version for version in spec["versions"] if version.get("storage"))
+    every = {version["name"]: _version(version, stored) for version in spec["versions"]}
+    served = [every[version["name"]] for version in spec["versions"] if version.get("served")]
+    storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     terminating = condition(definition, "Terminating")
     kind = Kind(
         group=spec["group"],
@@ -33,8 +37,8 @@ def compile_kind(definition: dict[str, Any], *, created: int, changed: int) -> K
         singular=accepted.get("singular") or accepted["kind"].lower(),
         list_kind=accepted.get("listKind") or f"{accepted['kind']}List",
         namespaced=spec["scope"] == "Namespaced",
-        versions=versions,
-        storage_version=stored["name"],
+        versions=sort_versions(served),
+        storage_version=storage,
         rules=CustomRules(),
         short_names=tuple(accepted.get("shortNames") or ()),
         categories=tuple(accepted.get("categories") or ()),
@@ -45,19 +49,17 @@ def compile_kind(definition: dict[str, Any], *, created: int, changed: int) -> K
         verbs=VERBS_TERMINATING if terminating else VERBS,
     )
     # objects may be stored in versions that are not served
-    for version in spec["versions"]:
-        if version["name"] not in kind.by_version:
-            kind.by_version[version["name"]] = _version(version)
+    kind.by_version.update(every)
     return kind
 
 
-def _version(given: dict[str, Any]) -> Version:
+def _version(given: dict[str, Any], stored: bytes) -> Version:
     subresources = given.get("subresources") or {}
     scale = subresources.get("scale")
     columns = given.get("additionalPrinterColumns")
     return Version(
         name=given["name"],
-        schema=(given.get("schema") or {}).get("openAPIV3Schema"),
+        source=partial(_schema, stored, given["name"]),
         columns=tuple(map(_column, columns)) if columns else None,
         status="status" in subresources,
         scale=_scale(scale) if scale else None,
@@ -65,6 +67,13 @@ def _version(given: dict[str, Any]) -> Version:
         deprecated=bool(given.get("deprecated")),
         deprecation_warning=given.get("deprecationWarning") or "",
     )
+
+
+def _schema(stored: bytes, name: str) -> dict[str, Any] | None:
+    versions = codec.decode_json(stored)["spec"]["versions"]
+    version = next(version for version in versions if version["name"] == name)
+    schema: dict[str, Any] | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return schema
 
 
 def _column(given: dict[str, Any]) -> Column:

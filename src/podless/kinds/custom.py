@@ -69,7 +69,7 @@ class CustomRules(Rules):
         if obj["apiVersion"] != wanted:
             obj["apiVersion"] = wanted
             self.schema(storage).normalize(obj)
-        elif storage.status and "status" not in obj and _defaults_status(storage):
+        elif storage.status and "status" not in obj and _defaults_status(self.schema(storage)):
             self.schema(storage).default(obj)
         return obj
 
@@ -127,9 +127,9 @@ class CustomRules(Rules):
         return f"field label not supported: {name}"
 
 
-def _defaults_status(version: Version) -> bool:
+def _defaults_status(schema: Schema) -> bool:
     """Whether an object that has lost its status gets one from the schema."""
-    return "default" in (((version.schema or {}).get("properties") or {}).get("status") or {})
+    return "default" in ((schema.openapi.get("properties") or {}).get("status") or {})
 
 
 def _keep_status(obj: Object, old: Object) -> None:

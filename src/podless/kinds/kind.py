@@ -5,6 +5,7 @@ Built-in and custom kinds are the same class; what differs is in their `rules` (
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -51,18 +52,24 @@ class Scale:
 class Version:
     """One served version of a kind.
 
-    schema: the openAPIV3Schema as given (custom kinds), or None. columns: None for Name and Age.
+    source: the openAPIV3Schema as given (custom kinds), or what reads it, so that a schema that is not in use takes no
+    memory beside the stored definition. columns: None for Name and Age.
     selectable: the JSONPaths that a fieldSelector may use beside metadata.name and metadata.namespace.
     """
 
     name: str
-    schema: dict[str, Any] | None = None
+    source: dict[str, Any] | Callable[[], dict[str, Any] | None] | None = None
     columns: tuple[Column, ...] | None = None
     status: bool = False
     scale: Scale | None = None
     selectable: tuple[str, ...] = ()
     deprecated: bool = False
     deprecation_warning: str = ""
+
+    @property
+    def schema(self) -> dict[str, Any] | None:
+        """The openAPIV3Schema; read anew each time, so keep what is made of it."""
+        return self.source() if callable(self.source) else self.source
 
 
 @dataclass(frozen=True, eq=False)

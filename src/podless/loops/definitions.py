@@ -124,7 +124,7 @@ class Definitions:
         return obj
 
     def _serve(self, definition: Object, entry: Entry) -> None:
-        kind = compile_kind(definition, created=entry.created, changed=entry.revision)
+        kind = compile_kind(definition, entry.body, created=entry.created, changed=entry.revision)
         if condition(definition, "Established"):
             self._api.registry.put(kind)
         else:

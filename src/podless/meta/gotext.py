@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import Any
 
 import orjson
 
+_HTML = re.compile("[<>&\u2028\u2029]")  # what Go's encoding/json escapes though JSON does not ask for it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
 
@@ -55,7 +57,8 @@ def value(item: Any) -> str:
         return str(item)
     if isinstance(item, float):
         return number(item)
-    return orjson.dumps(item).decode()
+    text = orjson.dumps(item).decode()
+    return _HTML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def strings(items: list[str]) -> str:
