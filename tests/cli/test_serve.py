@@ -185,7 +185,11 @@ def test_a_folder_in_use_is_told(serve: Any) -> None:
 
 @pytest.mark.parametrize(
     ("content", "why"),
-    [("only,two\n", "line 1: a line is token,user,uid"), (",user,1\n", "must not be empty"), ("t,u,1\nt,v,2\n", "line 2")],
+    [
+        ("only,two\n", "line 1: a line is token,user,uid"),
+        (",user,1\n", "must not be empty"),
+        ("t,u,1\nt,v,2\n", "line 2"),
+    ],
 )
 def test_a_bad_token_file_is_told(tmp_path: Path, content: str, why: str) -> None:
     file = tmp_path / "tokens.csv"

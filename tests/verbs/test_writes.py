@@ -129,3 +129,20 @@ def test_no_body_ends_in_an_error_of_the_server(client: Client, group: str, body
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         answer = client.send(method, collection(group) + path, body, Content_Type=kind)
         assert answer.status < 500, (method, answer.body)
+
+
+def test_what_only_a_webhook_could_convert_is_refused(client: Client, group: str) -> None:
+    made = definition(group, "widgets", "Widget")
+    made["spec"]["versions"].append(dict(made["spec"]["versions"][0], name="v2", storage=False))
+    service = {"url": "https://127.0.0.1:1/convert"}
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": service}
+    made["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+    assert client.post(CRDS, made).status == 201
+    path = f"/apis/{group}/{{}}/namespaces/default/widgets"
+    assert client.post(path.format("v1"), gadget(group, "a") | {"kind": "Widget"}).status == 201
+    assert client.get(path.format("v1")).status == 200
+    for refused in (client.get(path.format("v2")), client.get(path.format("v2") + "/a")):
+        assert refused.status == 500
+        assert f"conversion webhook for {group}/v1, Kind=Widget failed" in refused.body["message"]
+    watched = client.get(path.format("v2") + "?watch=1&timeoutSeconds=5").body
+    assert (watched["type"], watched["object"]["code"]) == ("ERROR", 500)

@@ -13,6 +13,7 @@ from podless.http.render import include
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec
+from podless.meta.errors import APIError
 from podless.publish import table
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, Watch
@@ -90,6 +91,15 @@ class WatchStream:
         return table.layout(self._call.kind, self._call.version)
 
     def _send(self, seen: Sequence[Seen]) -> bool:
+        try:
+            data = self._render(seen)
+        except APIError as error:  # an object that cannot be shown in this version: the watch ends, and says why
+            self._sink.send(error_line(error.status()))
+            self._end()
+            return False
+        return self._sink.send(data)
+
+    def _render(self, seen: Sequence[Seen]) -> bytes:
         # the kind may have changed since the watch began
         found = self._api.registry.find(self._call.kind.group, self._call.version.name, self._call.kind.plural)
         if found is None:
@@ -100,10 +110,8 @@ class WatchStream:
         )
         if render is None:
             self._call.kind, self._call.version = kind, version
-            data = b"".join([self._table_line(item.type, view.load(kind, version, item.entry)) for item in seen])
-        else:
-            data = b"".join([render(kind, version, self._form, item) for item in seen])
-        return self._sink.send(data)
+            return b"".join([self._table_line(item.type, view.load(kind, version, item.entry)) for item in seen])
+        return b"".join([render(kind, version, self._form, item) for item in seen])
 
     def _table_line(self, type_: str, obj: Object) -> bytes:
         revision = {"resourceVersion": obj["metadata"]["resourceVersion"]}

@@ -46,6 +46,7 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, cha
         created=created,
         changed=changed,
         terminating=terminating,
+        webhook=(spec.get("conversion") or {}).get("strategy") == "Webhook",
         verbs=VERBS_TERMINATING if terminating else VERBS,
     )
     # objects may be stored in versions that are not served

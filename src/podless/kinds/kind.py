@@ -79,8 +79,9 @@ class Kind:
     by_version: all versions by name, those that are not served included; objects may be stored in one.
     uid: of the definition behind a custom kind, "" for built-in ones. created: the revision of the definition's
     creation; before it there is nothing to watch. changed: the revision of its latest change; what was written after
-    that needs no second look when it is read. terminating: the definition is being deleted. hash_version: the version
-    in the storage hash of discovery, where a real server stores another one than it serves.
+    that needs no second look when it is read. terminating: the definition is being deleted. webhook: only a conversion
+    webhook, which this release does not call, can tell what an object of one version is in another. hash_version: the
+    version in the storage hash of discovery, where a real server stores another one than it serves.
     """
 
     group: str
@@ -99,6 +100,7 @@ class Kind:
     created: int = 0
     changed: int = 0
     terminating: bool = False
+    webhook: bool = False
     verbs: tuple[str, ...] = VERBS
     hash_version: str = ""
     more_subresources: tuple[str, ...] = ()
