@@ -22,7 +22,8 @@ def example(section: str, number: int) -> str:
         pytest.skip("the documents are not beside this checkout")
     text = found[0].read_text()
     start = text.index(f"## {section}\n")
-    return re.findall(r"```yaml\n(.*?)```", text[start:], re.DOTALL)[number]
+    examples: list[str] = re.findall(r"```yaml\n(.*?)```", text[start:], re.DOTALL)
+    return examples[number]
 
 
 def test_the_documented_walk(kubectl: Any, tmp_path: Path) -> None:

@@ -39,24 +39,28 @@ def kind(client: Client) -> Iterator[Client]:
 
 
 def test_the_official_python_client(server: Server, kind: Client) -> None:
-    from kubernetes import client, config, watch
+    from kubernetes import client, watch
+    from kubernetes import config as configuration
 
+    config: Any = configuration
     with client.ApiClient(config.load_kube_config(str(server.kubeconfig))) as connection:
-        objects = client.CustomObjectsApi(connection)
+        objects: Any = client.CustomObjectsApi(connection)
+        core: Any = client.CoreV1Api(connection)
+        watching: Any = watch.Watch
         where = {"group": GROUP, "version": "v1", "namespace": "default", "plural": "gadgets"}
         made = objects.create_namespaced_custom_object(**where, body=gadget(GROUP, "one", spec={"size": 1}))
         objects.patch_namespaced_custom_object(**where, name="one", body={"spec": {"size": 2}})
         objects.patch_namespaced_custom_object_status(**where, name="one", body={"status": {"ready": True}})
         shown = objects.get_namespaced_custom_object(**where, name="one")
         assert (shown["spec"], shown["status"]) == ({"size": 2}, {"ready": True})
-        stream = watch.Watch().stream(
+        stream = watching().stream(
             objects.list_namespaced_custom_object,
             **where,
             resource_version=made["metadata"]["resourceVersion"],
             timeout_seconds=1,
         )
         assert [event["type"] for event in stream] == ["MODIFIED", "MODIFIED"]
-        assert "default" in [item.metadata.name for item in client.CoreV1Api(connection).list_namespace().items]
+        assert "default" in [item.metadata.name for item in core.list_namespace().items]
         with pytest.raises(client.ApiException) as caught:
             objects.get_namespaced_custom_object(**where, name="none")
         assert caught.value.status == 404
@@ -71,8 +75,8 @@ def test_lightkube(server: Server, kind: Client) -> None:
     from lightkube.resources.core_v1 import Namespace
     from lightkube.types import PatchType
 
-    resource = create_namespaced_resource(GROUP, "v1", "Gadget", "gadgets")
-    client = lightkube.Client(config=lightkube.KubeConfig.from_file(server.kubeconfig), namespace="default")
+    resource: Any = create_namespaced_resource(GROUP, "v1", "Gadget", "gadgets")
+    client: Any = lightkube.Client(config=lightkube.KubeConfig.from_file(server.kubeconfig), namespace="default")
     client.create(resource(metadata={"name": "one", "labels": {"tier": "a"}}, spec={"size": 1}))
     client.patch(resource, "one", {"spec": {"size": 3}}, patch_type=PatchType.MERGE)
     assert client.get(resource, "one").spec == {"size": 3}
