@@ -21,6 +21,7 @@ from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
 from podless.kinds.registry import Registry
 from podless.loops.definitions import Definitions
+from podless.loops.garbage import Garbage
 from podless.loops.namespaces import Namespaces
 from podless.meta.files import write_file
 from podless.store import StoreError
@@ -48,6 +49,7 @@ class Settings:
     token_file: Path | None = None
     tokens: dict[str, User] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    garbage_delay: float | None = 1.0
 
     @property
     def loopback(self) -> bool:
@@ -81,7 +83,7 @@ class App:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
         self._store: SQLiteStore | None = None
-        self._loops: list[Definitions | Namespaces] = []
+        self._loops: list[Definitions | Garbage | Namespaces] = []
         self._address = ""
 
     async def start(self) -> None:
@@ -122,6 +124,8 @@ class App:
             registry.put(kind)
         api = API(self._store, cache, registry)
         self._loops = [Namespaces(api, builtin.NAMESPACES), Definitions(api, builtin.DEFINITIONS)]
+        if settings.garbage_delay is not None:
+            self._loops.append(Garbage(api, settings.garbage_delay))
         for loop in self._loops:
             await loop.start()
 

@@ -26,6 +26,7 @@ class Server:
             print(server.url, server.token, server.kubeconfig)
 
     data: a folder to keep everything in; None keeps nothing. bind, port, tls, token_file: as for `podless serve`.
+    garbage_delay: seconds until an object that has lost its owners goes; None: it stays, as without controllers.
     Raises StartError on entry where the server cannot start.
     """
 
@@ -37,6 +38,7 @@ class Server:
         port: int = 0,
         tls: bool = True,
         token_file: str | os.PathLike[str] | None = None,
+        garbage_delay: float | None = 1.0,
     ) -> None:
         self._settings = Settings(
             data=Path(data) if data is not None else None,
@@ -44,6 +46,7 @@ class Server:
             port=port,
             tls=tls,
             token_file=Path(token_file) if token_file is not None else None,
+            garbage_delay=garbage_delay,
         )
         self._app: App | None = None
         self._thread: threading.Thread | None = None

@@ -38,6 +38,12 @@ def add(commands: Any) -> None:
         "--token-auth-file", metavar="FILE", type=Path, help='CSV file of tokens: token,user,uid,"group1,group2"'
     )
     parser.add_argument("--insecure-http", action="store_true", help="serve plain HTTP, on a loopback address only")
+    parser.add_argument(
+        "--garbage-collector",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="delete objects whose owners (metadata.ownerReferences) are gone, and serve propagation policies",
+    )
     parser.set_defaults(run=run)
 
 
@@ -59,6 +65,7 @@ def run(options: argparse.Namespace) -> int:
         port=options.port,
         tls=not options.insecure_http,
         token_file=options.token_auth_file,
+        garbage_delay=1.0 if options.garbage_collector else None,
     )
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

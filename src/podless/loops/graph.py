@@ -1,0 +1,61 @@
+"""Which objects name which others as their owners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+
+class Owner(NamedTuple):
+    """One of an object's ownerReferences, without its version. blocks: the owner's foreground delete waits for it."""
+
+    group: str
+    kind: str
+    name: str
+    uid: str
+    blocks: bool
+
+    @classmethod
+    def read(cls, reference: dict[str, Any]) -> Owner:
+        """An entry of metadata.ownerReferences."""
+        group = str(reference.get("apiVersion") or "").rpartition("/")[0]
+        kind, name, uid = (str(reference.get(field) or "") for field in ("kind", "name", "uid"))
+        return cls(group, kind, name, uid, bool(reference.get("blockOwnerDeletion")))
+
+
+class Graph:
+    """Objects are known by their keys in the store, owners by what references say of them."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, tuple[Owner, ...]] = {}
+        self._dependents: dict[tuple[str, str, str], dict[str, None]] = {}
+
+    def put(self, key: str, owners: Iterable[Owner]) -> None:
+        """Say who owns an object, in place of what was said before."""
+        self.drop(key)
+        found = tuple(owners)
+        if found:
+            self._owners[key] = found
+            for owner in found:
+                self._dependents.setdefault(owner[:3], {})[key] = None
+
+    def drop(self, key: str) -> tuple[Owner, ...]:
+        """The object has no owners, or is gone. Returns those that it had."""
+        owners = self._owners.pop(key, ())
+        for owner in owners:
+            known = self._dependents.get(owner[:3])
+            if known is not None:
+                known.pop(key, None)
+                if not known:
+                    del self._dependents[owner[:3]]
+        return owners
+
+    def owners(self, key: str) -> tuple[Owner, ...]:
+        """The owners of an object."""
+        return self._owners.get(key, ())
+
+    def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, Owner]]:
+        """The keys of objects that name an owner like this, with what each says of it; uids may differ."""
+        wanted = (group, kind, name)
+        keys = self._dependents.get(wanted, ())
+        return [(key, owner) for key in keys for owner in self._owners[key] if owner[:3] == wanted]
