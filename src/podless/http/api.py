@@ -14,7 +14,7 @@ from podless.http.info import RequestInfo, parse
 from podless.http.message import Answer, Request, Response
 from podless.http.negotiate import Form
 from podless.http.render import response
-from podless.http.stream import WatchStream, error_line
+from podless.http.stream import WatchStream, error_line, media
 from podless.kinds.kind import Kind, Version
 from podless.meta import gotime, gvk
 from podless.meta.errors import (
@@ -166,9 +166,7 @@ class Server:
         return verb
 
     def _form(self, call: Call, verb: str, accept: str) -> Form:
-        if verb == "watch":
-            return negotiate.of_resource(accept, watch=True)
-        return negotiate.of_resource(accept) if call.kind.custom else negotiate.of_builtin(accept)
+        return negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch")
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Coroutine[Any, Any, Answer]:
         collection = self._api.collection(call.kind)
@@ -189,7 +187,7 @@ class Server:
 
     async def _write(self, call: Call, verb: str, form: Form) -> Answer:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
-            negotiate.body_type(call.content_type)
+            negotiate.body_type(call.content_type, custom=call.kind.custom and verb in ("create", "update"))
         if call.subresource == "scale":
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":
@@ -208,7 +206,7 @@ class Server:
             return WatchStream(self._api, call, watch, form).stream(headers)
         except Expired as error:
             # a watch that comes too late is answered in the stream, where clients look for it
-            return Response(200, [error_line(error.status())], headers=headers)
+            return Response(200, [error_line(error.status(), form)], media(form), headers)
         except APIError:
             watch.stop()
             raise

@@ -8,11 +8,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from podless.meta import protobuf
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 
 JSON = "application/json"
 YAML = "application/yaml"
-PROTOBUF = "application/vnd.kubernetes.protobuf"
+PROTOBUF = protobuf.MEDIA
 OFFERED = (JSON, YAML, PROTOBUF)
 _TRANSFORMS = {
     ("Table", "meta.k8s.io", "v1"),
@@ -79,9 +80,21 @@ _AGGREGATED = frozenset({DISCOVERY})
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
 
 
+def _offered(media: str, target: str, builtin: bool) -> bool:
+    """Whether there is such a form: tables are never protobuf, and of custom objects only the metadata is."""
+    if media != PROTOBUF:
+        return True
+    return target.startswith("PartialObjectMetadata") or (builtin and not target)
+
+
 @lru_cache(maxsize=1024)
-def choose(accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...]) -> Form | None:
-    """The form that an Accept header asks for, or None where nothing offered will do."""
+def choose(
+    accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
+) -> Form | None:
+    """The form that an Accept header asks for, or None where nothing offered will do.
+
+    allowed: what objects may be turned into. builtin: whether whole objects may be protobuf.
+    """
     if not accept.strip():
         return Form(offered[0])
     for clause in _clauses(accept):
@@ -90,28 +103,23 @@ def choose(accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple
             continue
         for media in offered:
             kind, _, subtype = media.partition("/")
-            if clause.kind in (kind, "*") and clause.subtype in (subtype, "*"):
+            if clause.kind not in (kind, "*") or clause.subtype not in (subtype, "*"):
+                continue
+            if _offered(media, transform[0], builtin):
                 pretty = clause.parameters.get("pretty") == "1"
                 return Form(media, transform[0], transform[1], pretty)
     return None
 
 
-def of_resource(accept: str, *, watch: bool = False) -> Form:
-    """The form of an answer about objects. Raises NotAcceptable."""
-    form = choose(accept, _RESOURCE, (JSON, YAML))
+def of_resource(accept: str, *, builtin: bool = False, watch: bool = False) -> Form:
+    """The form of an answer about objects. Raises NotAcceptable, with the text of built-in kinds for these."""
+    form = choose(accept, _RESOURCE, OFFERED, builtin=builtin)
+    if form is None and builtin and not watch:
+        raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join(OFFERED)}", {})
     if form is None:
         raise NotAcceptable(_refusal(OFFERED))
     if watch and form.media == YAML:
         raise NotAcceptable(_refusal((JSON, PROTOBUF), ";stream=watch"))
-    return form
-
-
-def of_builtin(accept: str) -> Form:
-    """The form of an answer about objects of a built-in kind. Raises NotAcceptable with that kind's own text."""
-    form = choose(accept, _RESOURCE, (JSON, YAML))
-    if form is None:
-        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(OFFERED)}"
-        raise NotAcceptable(text, {})
     return form
 
 
@@ -124,9 +132,9 @@ def of_discovery(accept: str, *, aggregated: bool) -> Form:
 
 
 def of_error(accept: str) -> Form:
-    """The form of an error: YAML for those who ask for it, else JSON."""
-    form = choose(accept, _RESOURCE, (JSON, YAML))
-    return Form(YAML if form is not None and form.media == YAML else JSON)
+    """The form of an error: YAML or protobuf for those who ask for it, else JSON."""
+    form = choose(accept, _RESOURCE, OFFERED, builtin=True)
+    return Form(form.media if form is not None else JSON)
 
 
 def _refusal(offered: tuple[str, ...], suffix: str = "") -> str:
@@ -138,13 +146,11 @@ def content_type(header: str) -> str:
     return header.partition(";")[0].strip()
 
 
-def body_type(header: str) -> str:
-    """JSON or YAML: the form of a request body; none said means JSON. Raises UnsupportedMediaType."""
-    media = content_type(header)
-    if media in ("", JSON):
-        return JSON
-    if media == YAML:
-        return YAML
+def body_type(header: str, *, custom: bool) -> str:
+    """The form of a request body; none said means JSON. Custom objects are no protobuf. Raises UnsupportedMediaType."""
+    media = content_type(header) or JSON
+    if media in (JSON, YAML) or (media == PROTOBUF and not custom):
+        return media
     raise UnsupportedMediaType(
         f"the body of the request was in an unknown format - accepted media types include: {', '.join(OFFERED)}"
     )

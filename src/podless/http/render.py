@@ -8,10 +8,12 @@ from typing import Any
 import orjson
 
 from podless.http.message import Response
-from podless.http.negotiate import YAML, Form
+from podless.http.negotiate import PROTOBUF, YAML, Form
 from podless.kinds import view
-from podless.meta import codec
+from podless.kinds.types import SCALE, STATUS
+from podless.meta import codec, protobuf
 from podless.meta.errors import Internal, NotAcceptable
+from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from podless.publish import table
 from podless.verbs.call import Call, Document, Many, Outcome, Single
 
@@ -22,6 +24,8 @@ _COMMA = b","
 
 def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[str, str]]) -> Response:
     """The answer of a verb. Raises NotAcceptable or BadRequest for forms that do not fit it."""
+    if form.media == PROTOBUF:
+        return Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode(), headers)
     if isinstance(outcome, Document):
         body, code = _document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
@@ -33,6 +37,26 @@ def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[s
     elif form.pretty:
         body = [pretty(codec.decode_json(b"".join(body)))]
     return Response(code, body, form.media.encode(), headers)
+
+
+_DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
+
+
+def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
+    struct = call.kind.struct
+    if isinstance(outcome, Document) and not form.target:
+        return [protobuf.write(_DOCUMENTS[outcome.obj["kind"]], outcome.obj)]
+    if isinstance(outcome, Many) and not form.target and struct is not None:
+        items = [protobuf.encode(struct, view.load(call.kind, call.version, entry)) for entry in outcome.entries]
+        return protobuf.pack(call.api_version, call.kind.list_kind, list_meta(outcome), items)
+    if isinstance(outcome, Single) and not form.target and struct is not None:
+        return [protobuf.write(struct, codec.decode_json(b"".join(_single(call, outcome, form))))]
+    if isinstance(outcome, Many):
+        shown = _list_transform(call, outcome, form)
+        items = [protobuf.encode(PARTIAL_OBJECT_METADATA, item) for item in shown["items"] or ()]
+        return protobuf.pack(shown["apiVersion"], shown["kind"], shown["metadata"], items)
+    made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
+    return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_json(b"".join(made)))]
 
 
 def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:

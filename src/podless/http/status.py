@@ -8,8 +8,9 @@ from typing import Any
 
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Response
-from podless.meta import codec
+from podless.meta import codec, protobuf
 from podless.meta.errors import APIError, PageNotFound, TooManyRequests
+from podless.meta.structs_meta import STATUS
 from podless.store import StoreError
 
 log = logging.getLogger("podless")
@@ -18,9 +19,12 @@ _REASONS = {400: "BadRequest", 413: "RequestEntityTooLarge", 431: "RequestHeader
 
 
 def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str]] | None = None) -> Response:
-    """A Status or another small document, as YAML for those who ask for it."""
-    if negotiate.of_error(accept).media == negotiate.YAML:
-        return Response(code, [codec.encode_yaml(obj)], negotiate.YAML.encode(), headers or ())
+    """A Status, as YAML or protobuf for those who ask for it."""
+    media = negotiate.of_error(accept).media
+    if media == negotiate.YAML:
+        return Response(code, [codec.encode_yaml(obj)], media.encode(), headers or ())
+    if media == negotiate.PROTOBUF:
+        return Response(code, [protobuf.write(STATUS, obj)], media.encode(), headers or ())
     return Response(code, [codec.encode(obj)], JSON, headers or ())
 
 

@@ -7,13 +7,14 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from podless.http.message import Sink, Stream
-from podless.http.negotiate import Form
+from podless.http.message import JSON, Sink, Stream
+from podless.http.negotiate import PROTOBUF, Form
 from podless.http.render import include
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec
+from podless.meta import codec, protobuf
 from podless.meta.errors import APIError
+from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA, STATUS
 from podless.publish import table
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, Watch
@@ -42,7 +43,7 @@ class WatchStream:
 
     def stream(self, headers: Sequence[tuple[str, str]]) -> Stream:
         """The answer for the connection."""
-        return Stream(self._start, headers=headers)
+        return Stream(self._start, media(self._form), headers)
 
     def _start(self, sink: Sink) -> Callable[[], None]:
         self._sink = sink
@@ -85,7 +86,7 @@ class WatchStream:
             obj |= {"apiVersion": f"meta.k8s.io/{self._form.version}", "kind": "PartialObjectMetadata"}
         elif self._form.target == "Table":
             return self._sink.send(self._table_line("BOOKMARK", obj))
-        return self._sink.send(_line(b"BOOKMARK", codec.encode(obj)))
+        return self._sink.send(_event("BOOKMARK", obj, call.kind, self._form))
 
     def _layout(self) -> table.Layout:
         return table.layout(self._call.kind, self._call.version)
@@ -94,7 +95,7 @@ class WatchStream:
         try:
             data = self._render(seen)
         except APIError as error:  # an object that cannot be shown in this version: the watch ends, and says why
-            self._sink.send(error_line(error.status()))
+            self._sink.send(error_line(error.status(), self._form))
             self._end()
             return False
         return self._sink.send(data)
@@ -105,9 +106,9 @@ class WatchStream:
         if found is None:
             found = self._call.kind, self._call.version
         kind, version = found
-        render = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadataList": _partial}.get(
-            self._form.target
-        )
+        render = _RENDER.get(self._form.target)
+        if self._form.media == PROTOBUF and render is not None:
+            render = _protobuf
         if render is None:
             self._call.kind, self._call.version = kind, version
             return b"".join([self._table_line(item.type, view.load(kind, version, item.entry)) for item in seen])
@@ -148,6 +149,35 @@ def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     return line
 
 
-def error_line(status: dict[str, Any]) -> bytes:
-    """The one event of a watch that cannot be carried out."""
+def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+    key = (item.type, version.name, kind.changed, form)
+    frame = item.event.frames.get(key) if item.event is not None else None
+    if frame is None:
+        obj = view.load(kind, version, item.entry)
+        frame = _event(item.type, table.partial(obj, form.version) if form.target else obj, kind, form)
+        if item.event is not None:
+            item.event.frames[key] = frame
+    return frame
+
+
+_RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadataList": _partial}
+
+
+def _event(type_: str, obj: Object, kind: Kind, form: Form) -> bytes:
+    """One event about an object as it is to be shown."""
+    if form.media != PROTOBUF:
+        return _line(type_.encode(), codec.encode(obj))
+    struct = kind.struct if kind.struct is not None and not form.target else PARTIAL_OBJECT_METADATA
+    return protobuf.frame(type_, protobuf.write(struct, obj))
+
+
+def media(form: Form) -> bytes:
+    """The Content-Type of a watch."""
+    return protobuf.STREAM.encode() if form.media == PROTOBUF else JSON
+
+
+def error_line(status: dict[str, Any], form: Form) -> bytes:
+    """The one event of a watch that cannot be carried out, or the last of one that cannot go on."""
+    if form.media == PROTOBUF:
+        return protobuf.frame("ERROR", protobuf.write(STATUS, status))
     return _line(b"ERROR", codec.encode(status))

@@ -143,6 +143,9 @@ CONDITION = Struct(
     ),
 )
 
+# an object without its contents
+PARTIAL_OBJECT_METADATA = Struct("PartialObjectMetadata", (*TYPE_META, Field("metadata", OBJECT_META, 1)))
+
 # a list of objects of any kind
 LIST = Struct(
     "List",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta import codec, gotext, structs
+from podless.meta import codec, gotext, protobuf, structs
 from podless.meta.errors import BadRequest
+from podless.meta.structs import Struct
 from podless.schema import Malformed
 from podless.verbs.call import Call
 from podless.verbs.options import WriteOptions
@@ -22,12 +23,14 @@ def read(call: Call, options: WriteOptions) -> Object:
     Unknown and repeated fields are refused, warned of or dropped in silence, as fieldValidation says.
     Raises BadRequest.
     """
-    yaml = call.content_type.startswith("application/yaml")
     repeated: list[str] = []
     strict = options.validation != "Ignore"
-    raw = _parse(call, yaml, repeated if strict else None)
-    kind = _kind(call, raw)
-    raw = _check_version(call, raw, kind)
+    if call.content_type.startswith(protobuf.MEDIA) and call.kind.struct is not None:
+        raw, kind = _message(call, call.kind.struct)
+    else:
+        parsed = _parse(call, call.content_type.startswith("application/yaml"), repeated if strict else None)
+        kind = _kind(call, parsed)
+        raw = _check_version(call, parsed, kind)
     unknown: list[str] = []
     try:
         obj = call.kind.rules.decode(call.kind, call.version, raw, unknown)
@@ -51,6 +54,19 @@ def _parse(call: Call, yaml: bool, repeated: list[str] | None) -> Any:
         raise BadRequest(
             f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {error} ({snippet})"
         ) from None
+
+
+def _message(call: Call, struct: Struct) -> tuple[Object, str]:
+    """The object in a protobuf body, and the kind that it says it is of."""
+    try:
+        api_version, kind, message = protobuf.unwrap(call.body)
+    except protobuf.ProtobufError as error:
+        raise BadRequest(f"{_unrecognized(call)}: {error} ({codec.hex_or_text(call.body)})") from None
+    head = _check_version(call, {"apiVersion": api_version, "kind": kind}, kind or call.kind.kind)
+    try:
+        return head | protobuf.decode(struct, message), head["kind"]
+    except protobuf.ProtobufError as error:
+        raise BadRequest(f"{_cannot(call, head['kind'])}: {error}") from None
 
 
 def _unrecognized(call: Call) -> str:

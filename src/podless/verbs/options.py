@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.kinds.types import DELETE_OPTIONS
-from podless.meta import codec, field, gotext, selectors, structs
+from podless.meta import codec, field, gotext, protobuf, selectors, structs
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
@@ -255,7 +255,14 @@ def _delete_query(call: Call) -> dict[str, Any]:
 
 def _delete_body(call: Call) -> dict[str, Any]:
     try:
-        raw = codec.decode_json(call.body) if "yaml" not in call.content_type else codec.decode_yaml(call.body)
+        if call.content_type.startswith(protobuf.MEDIA):
+            raw: Any = protobuf.read(call.body, DELETE_OPTIONS)
+        elif "yaml" in call.content_type:
+            raw = codec.decode_yaml(call.body)
+        else:
+            raw = codec.decode_json(call.body)
+    except protobuf.ProtobufError as error:
+        raise BadRequest(str(error)) from None
     except (codec.JSONError, codec.YAMLError) as error:
         raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from None
     if not isinstance(raw, dict):

@@ -1,0 +1,165 @@
+"""Clients that speak protobuf: the real kubectl, and requests as client-go makes them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DELETE_OPTIONS, LIST_META, NAMESPACE, STATUS
+from podless.meta import protobuf, structs
+from podless.meta.protobuf import MEDIA, STREAM
+from podless.meta.structs import Field, ListOf, Struct
+from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
+from tests.conftest import CRDS, Client, definition, gadget
+
+pytestmark = pytest.mark.clients
+
+BOTH = f"{MEDIA},application/json"
+PARTIAL = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+MAPS = "/api/v1/namespaces/default/configmaps"
+CONFIG_MAPS = Struct("ConfigMapList", (Field("metadata", LIST_META, 1), Field("items", ListOf(CONFIG_MAP), 2)))
+PARTIALS = Struct("List", (Field("metadata", LIST_META, 1), Field("items", ListOf(PARTIAL_OBJECT_METADATA), 2)))
+
+
+def config_map(name: str, **data: str) -> bytes:
+    obj = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": name}, "data": data}
+    return protobuf.write(CONFIG_MAP, obj)
+
+
+def create(client: Client, path: str, body: bytes, accept: str = BOTH) -> Any:
+    return client.post(path, body, Content_Type=MEDIA, Accept=accept)
+
+
+def frames(raw: bytes) -> list[tuple[str, bytes]]:
+    """Type and enveloped object of the events in a stream."""
+    found = []
+    while raw:
+        size = int.from_bytes(raw[:4], "big")
+        event, raw = raw[4 : 4 + size], raw[4 + size :]
+        found.append((event[2 : 2 + event[1]].decode(), event[event.index(protobuf.PREFIX) :]))
+    return found
+
+
+def test_kubectl_creates_what_it_sends_as_protobuf(kubectl: Any, tmp_path: Path) -> None:
+    (tmp_path / "blob").write_bytes(b"\xff\xfe\0")
+    assert kubectl("create", "namespace", "pb") == "namespace/pb created\n"
+    assert kubectl("create", "namespace", "pb") == (
+        'Error from server (AlreadyExists): namespaces "pb" already exists\n'
+    )
+    assert 'The Namespace "Bad_" is invalid' in kubectl("create", "namespace", "Bad_")
+    made = kubectl("create", "configmap", "c", "--from-literal=a=b", "--from-file=blob", "-n", "pb")
+    assert made == "configmap/c created\n"
+    shown = json.loads(kubectl("get", "configmap", "c", "-n", "pb", "-o", "json"))
+    assert (shown["data"], shown["binaryData"]) == ({"a": "b"}, {"blob": "//4A"})
+    dry = kubectl("create", "configmap", "d", "--from-literal=a=b", "-n", "pb", "--dry-run=server", "-o", "name")
+    assert dry == "configmap/d\n"
+    change = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "c"}}
+    assert kubectl("apply", "-n", "pb", "-f", "-", stdin=json.dumps(change)).endswith("configmap/c configured\n")
+    assert "Status:       Active" in kubectl("describe", "namespace", "pb")
+    assert kubectl("delete", "configmap", "c", "-n", "pb") == 'configmap "c" deleted\n'
+    assert kubectl("delete", "namespace", "pb") == 'namespace "pb" deleted\n'
+
+
+def test_create_get_list_and_delete(client: Client) -> None:
+    made = create(client, MAPS, config_map("pb-a", x="y"))
+    assert (made.status, made.headers["Content-Type"]) == (201, MEDIA)
+    obj = protobuf.read(made.body, CONFIG_MAP)
+    assert obj == client.get(f"{MAPS}/pb-a").body
+    got = client.get(f"{MAPS}/pb-a", Accept=BOTH)
+    assert (got.headers["Content-Type"], protobuf.read(got.body, CONFIG_MAP)) == (MEDIA, obj)
+    assert client.get(f"{MAPS}/pb-a", Accept=f"{MEDIA};q=0.5,application/json").body == obj
+    found = protobuf.read(client.get(MAPS, Accept=MEDIA).body, CONFIG_MAPS)
+    plain = client.get(MAPS).body
+    assert (found["kind"], found["metadata"], found["items"]) == ("ConfigMapList", plain["metadata"], plain["items"])
+
+    replaced = client.send("PUT", f"{MAPS}/pb-a", config_map("pb-a", x="z"), Content_Type=MEDIA, Accept=MEDIA)
+    assert protobuf.read(replaced.body, CONFIG_MAP)["data"] == {"x": "z"}
+    options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": "other"}}
+    for uid, code in (("other", 409), (obj["metadata"]["uid"], 200)):
+        options["preconditions"] = {"uid": uid}
+        body = protobuf.write(DELETE_OPTIONS, options)
+        gone = client.send("DELETE", f"{MAPS}/pb-a", body, Content_Type=MEDIA, Accept=BOTH)
+        assert (gone.status, gone.headers["Content-Type"]) == (code, MEDIA)
+        assert protobuf.read(gone.body, STATUS)["kind"] == "Status"
+
+
+def test_errors_come_as_protobuf(client: Client) -> None:
+    missing = client.get(f"{MAPS}/pb-none", Accept=MEDIA)
+    found = protobuf.read(missing.body, STATUS)
+    assert (missing.status, found["code"], found["reason"]) == (404, 404, "NotFound")
+    assert found == client.get(f"{MAPS}/pb-none").body
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"{}", "does not appear to be a protobuf message, expected prefix [107 56 115 0]"),
+        (b"k8s\0\x0a\x99", "(must be of type ConfigMap)"),
+        (protobuf.wrap("v1", "ConfigMap", b"\x0a\x99"), 'ConfigMap in version "v1" cannot be handled as a ConfigMap'),
+        (protobuf.wrap("v1", "Secret", b""), "unknown conversion"),
+        (protobuf.wrap("v2", "ConfigMap", b""), "the API version in the data (v2) does not match"),
+    ],
+)
+def test_malformed_bodies_are_refused(client: Client, body: bytes, text: str) -> None:
+    answer = create(client, MAPS, body, accept="application/json")
+    assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
+    assert text in answer.body["message"]
+
+
+def test_what_the_envelope_leaves_out_comes_from_the_path(client: Client) -> None:
+    raw = protobuf.encode(CONFIG_MAP, {"metadata": {"name": "pb-bare"}})
+    assert create(client, MAPS, protobuf.wrap("", "", raw)).status == 201
+    assert client.send("DELETE", f"{MAPS}/pb-bare").status == 200
+
+
+def test_custom_objects_have_no_protobuf_but_in_part(client: Client) -> None:
+    group = "pb.example.com"
+    objects = f"/apis/{group}/v1/namespaces/default/gadgets"
+    crd = structs.decode(CUSTOM_RESOURCE_DEFINITION, definition(group))
+    made = create(client, CRDS, protobuf.write(CUSTOM_RESOURCE_DEFINITION, crd))
+    assert made.status == 201
+    shown = protobuf.read(made.body, CUSTOM_RESOURCE_DEFINITION)
+    assert shown["spec"]["versions"][0]["schema"] == definition(group)["spec"]["versions"][0]["schema"]
+
+    assert client.post(objects, gadget(group, "a"), Accept=BOTH).headers["Content-Type"] == "application/json"
+    assert create(client, objects, config_map("a")).status == 415
+    refused = client.get(f"{objects}/a", Accept=MEDIA)
+    assert (refused.status, refused.headers["Content-Type"]) == (406, MEDIA)
+    assert protobuf.read(refused.body, STATUS)["reason"] == "NotAcceptable"
+    assert client.get(f"{objects}/a", Accept=BOTH).body["kind"] == "Gadget"
+
+    one = protobuf.read(client.get(f"{objects}/a", Accept=MEDIA + PARTIAL).body, PARTIAL_OBJECT_METADATA)
+    assert (one["kind"], one["apiVersion"], one["metadata"]["name"]) == ("PartialObjectMetadata", "meta.k8s.io/v1", "a")
+    accept = (MEDIA + PARTIAL).replace("Metadata;", "MetadataList;")
+    some = protobuf.read(client.get(objects, Accept=accept).body, PARTIALS)
+    assert [item["metadata"]["name"] for item in some["items"]] == ["a"]
+    watched = client.get(f"{objects}?watch=1&timeoutSeconds=1", Accept=MEDIA + PARTIAL)
+    [(type_, body)] = frames(watched.body)
+    assert (type_, protobuf.read(body, PARTIAL_OBJECT_METADATA)["metadata"]["name"]) == ("ADDED", "a")
+    assert client.get(f"{objects}?watch=1", Accept=MEDIA).status == 406
+    options = protobuf.write(DELETE_OPTIONS, {"kind": "DeleteOptions", "apiVersion": "v1"})
+    assert client.send("DELETE", f"{objects}/a", options, Content_Type=MEDIA).status == 200
+    client.send("DELETE", f"{CRDS}/gadgets.{group}")
+
+
+def test_watch(client: Client) -> None:
+    path = "/api/v1/namespaces?watch=1&timeoutSeconds=1&allowWatchBookmarks=true&fieldSelector=metadata.name=default"
+    answer = client.get(path, Accept=f"{MEDIA};stream=watch")
+    assert answer.headers["Content-Type"] == STREAM
+    events = frames(answer.body)
+    assert events[0][0] == "ADDED"
+    assert protobuf.read(events[0][1], NAMESPACE) == client.get("/api/v1/namespaces/default").body
+    path += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
+    type_, body = frames(client.get(path, Accept=MEDIA).body)[1]
+    found = protobuf.read(body, NAMESPACE)["metadata"]
+    assert (type_, found["annotations"]) == ("BOOKMARK", {"k8s.io/initial-events-end": "true"})
+    assert int(found["resourceVersion"]) > 0
+
+
+def test_a_table_is_never_protobuf(client: Client) -> None:
+    table = ";as=Table;g=meta.k8s.io;v=v1"
+    assert client.get(MAPS, Accept=f"{MEDIA}{table},application/json{table}").body["kind"] == "Table"
+    assert client.get(MAPS, Accept=f"{MEDIA}{table}").status == 406

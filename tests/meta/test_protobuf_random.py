@@ -1,0 +1,188 @@
+"""Any object of every kind through protobuf and back, and hostile bytes: nothing is lost, nothing else is raised."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import datetime
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from podless.kinds.types import (
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    DELETE_OPTIONS,
+    JSON_SCHEMA_PROPS,
+    LIST_META,
+    NAMESPACE,
+    SCALE,
+    STATUS,
+)
+from podless.meta import codec, protobuf, structs
+from podless.meta.protobuf import ProtobufError
+from podless.meta.structs import Bool, Bytes, Float, Int, ListOf, MapOf, Raw, String, Struct, Time, Type, Union
+from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
+
+KINDS = (
+    NAMESPACE,
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    STATUS,
+    DELETE_OPTIONS,
+    SCALE,
+    PARTIAL_OBJECT_METADATA,
+    LIST_META,
+    JSON_SCHEMA_PROPS,
+)
+DEPTH = 2
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)
+NUMBERS = st.integers(-(1 << 63), (1 << 63) - 1) | st.floats(allow_nan=False, allow_infinity=False)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+).map(lambda value: codec.decode_json(codec.encode(value)))
+MOMENTS = st.datetimes(datetime.datetime(1, 1, 2), datetime.datetime(9999, 12, 31))
+
+
+def values(type_: Type, depth: int = DEPTH) -> SearchStrategy[Any]:
+    """JSON values that fit the type; depth: how many schemas may be inside each other."""
+    if isinstance(type_, Struct):
+        return objects(type_, depth)
+    if isinstance(type_, ListOf):
+        return st.lists(values(type_.item, depth), max_size=2)
+    if isinstance(type_, MapOf):
+        return st.dictionaries(TEXTS, values(type_.item, depth), max_size=2)
+    if isinstance(type_, Union):
+        forms = type_.forms.items()
+        return st.one_of([values(form, depth) if form is not None else st.from_type(kind) for kind, form in forms])
+    if isinstance(type_, Int):
+        return st.integers(-type_.limit, type_.limit - 1)
+    if isinstance(type_, Time):
+        pattern = "%Y-%m-%dT%H:%M:%S.%fZ" if type_.digits else "%Y-%m-%dT%H:%M:%SZ"
+        return MOMENTS.map(lambda moment: moment.strftime(pattern).rjust(len("2006-01-02T15:04:05Z"), "0"))
+    simple: dict[type[Type], SearchStrategy[Any]] = {
+        String: TEXTS,
+        Bool: st.booleans(),
+        Float: st.floats(allow_nan=False, allow_infinity=False),
+        Bytes: st.binary(max_size=4).map(lambda raw: base64.b64encode(raw).decode()),
+    }
+    return ANYTHING if isinstance(type_, Raw) else simple[type(type_)]
+
+
+def objects(struct: Struct, depth: int = DEPTH) -> SearchStrategy[dict[str, Any]]:
+    if struct is JSON_SCHEMA_PROPS:
+        depth -= 1
+    fields = [field for field in struct if depth or not _holds_schemas(field.type)]
+    known = {field.name: values(field.type, depth) for field in fields if field.name not in ("kind", "apiVersion")}
+    return st.deferred(lambda: st.fixed_dictionaries({}, optional=known))
+
+
+def _holds_schemas(type_: Type) -> bool:
+    item = type_.item if isinstance(type_, ListOf | MapOf) else type_
+    return item is JSON_SCHEMA_PROPS or isinstance(item, Union)
+
+
+def settled(struct: Struct, obj: Any) -> Any:
+    """The object as a Go server holds it when it came as protobuf: nil and empty are one there."""
+    return _settle(struct, structs.decode(struct, obj))
+
+
+def _settle(type_: Type, value: Any) -> Any:
+    if isinstance(type_, Struct):
+        fields = {field.name: field for field in type_}
+        found = {name: _settle(fields[name].type, item) for name, item in value.items()}
+        for name, item in list(found.items()):
+            field = fields[name]
+            if isinstance(field.type, ListOf | MapOf | Union) and item in ([], {}, None) and item is not False:
+                keep = isinstance(field.type, Union) and item == {}
+                found[name] = item if keep else None
+            if found[name] is None and not field.always:
+                del found[name]
+        return found
+    if isinstance(type_, ListOf) and value:
+        return [_settle(type_.item, item) for item in value]
+    if isinstance(type_, MapOf) and value:
+        # a null in a map of bytes is the empty bytes
+        return {key: _settle(type_.item, item) for key, item in value.items()}
+    if isinstance(type_, Union) and isinstance(value, dict | list):
+        form = type_.forms[type(value)]
+        return _settle(form, value) if form is not None else value
+    return value
+
+
+@pytest.mark.parametrize("struct", KINDS, ids=lambda struct: struct.name)
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_json_to_protobuf_and_back(struct: Struct, data: st.DataObject) -> None:
+    obj = structs.decode(struct, data.draw(objects(struct)))
+    raw = protobuf.encode(struct, obj)
+    found = protobuf.decode(struct, raw)
+    assert json.dumps(found) == json.dumps(settled(struct, obj))
+    # what was read is what a server would hold, and it is written as it came
+    assert json.dumps(settled(struct, found)) == json.dumps(found)
+    assert protobuf.encode(struct, found) == raw
+
+
+BODIES = {struct.name: struct for struct in KINDS}
+SAMPLES = {
+    "Namespace": {"metadata": {"name": "a", "labels": {"b": "c"}, "creationTimestamp": "2024-01-01T00:00:00Z"}},
+    "ConfigMap": {"metadata": {"name": "a", "managedFields": [{"fieldsV1": {"f:a": {}}}]}, "binaryData": {"a": "AA=="}},
+    "Status": {"status": "Failure", "details": {"causes": [{"field": "a", "message": "b"}], "name": "c"}, "code": 400},
+    "DeleteOptions": {"gracePeriodSeconds": 0, "preconditions": {"uid": "u"}, "dryRun": ["All"]},
+    "Scale": {"metadata": {"name": "a"}, "spec": {"replicas": 3}, "status": {"replicas": 1, "selector": "a=b"}},
+    "JSONSchemaProps": {
+        "type": "object",
+        "minimum": 1.5,
+        "default": {"a": [1]},
+        "properties": {"a": {"items": [{"type": "string"}], "additionalProperties": True}, "b": {"enum": [1, None]}},
+        "x-kubernetes-validations": [{"rule": "true", "optionalOldSelf": False}],
+    },
+}
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> tuple[Struct, bytes]:
+    """A valid message with a few bytes changed, taken out, doubled or put in."""
+    name = draw(st.sampled_from(sorted(SAMPLES)))
+    struct = BODIES[name]
+    raw = bytearray(protobuf.encode(struct, structs.decode(struct, SAMPLES[name])))
+    for _ in range(draw(st.integers(1, 6))):
+        start = draw(st.integers(0, len(raw)))
+        end = min(start + draw(st.integers(0, 8)), len(raw))
+        raw[start:end] = draw(st.binary(max_size=6) | st.just(bytes(raw[start:end]) * 2))
+    return struct, bytes(raw)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(mutated())
+def test_hostile_bytes_are_read_or_refused(case: tuple[Struct, bytes]) -> None:
+    struct, raw = case
+    with contextlib.suppress(ProtobufError):
+        found = protobuf.decode(struct, raw)
+        written = protobuf.encode(struct, found)
+        assert protobuf.decode(struct, written) == found
+        codec.encode(found)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(KINDS), st.binary(max_size=60))
+def test_random_bytes_are_read_or_refused(struct: Struct, raw: bytes) -> None:
+    for body in (raw, b"k8s\0" + raw, b"k8s\0" + b"\x12" + protobuf.varint(len(raw)) + raw):
+        with contextlib.suppress(ProtobufError):
+            codec.encode(protobuf.read(body, struct))
+
+
+@pytest.mark.parametrize("name", sorted(SAMPLES))
+def test_every_truncation_is_read_or_refused(name: str) -> None:
+    struct = BODIES[name]
+    raw = protobuf.encode(struct, structs.decode(struct, SAMPLES[name]))
+    for end in range(len(raw)):
+        with contextlib.suppress(ProtobufError):
+            protobuf.decode(struct, raw[:end])
