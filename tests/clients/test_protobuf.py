@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DELETE_OPTIONS, LIST_META, NAMESPACE, STATUS
+from podless.kinds.types import (
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    DELETE_OPTIONS,
+    LIST_META,
+    NAMESPACE,
+    SCALE,
+    STATUS,
+)
 from podless.meta import protobuf, structs
 from podless.meta.protobuf import MEDIA, STREAM
 from podless.meta.structs import Field, ListOf, Struct
@@ -140,8 +148,10 @@ def test_custom_objects_have_no_protobuf_but_in_part(client: Client) -> None:
     [(type_, body)] = frames(watched.body)
     assert (type_, protobuf.read(body, PARTIAL_OBJECT_METADATA)["metadata"]["name"]) == ("ADDED", "a")
     assert client.get(f"{objects}?watch=1", Accept=MEDIA).status == 406
+    # as a metadata client deletes: what is answered then is a Status and no metadata
     options = protobuf.write(DELETE_OPTIONS, {"kind": "DeleteOptions", "apiVersion": "v1"})
-    assert client.send("DELETE", f"{objects}/a", options, Content_Type=MEDIA).status == 200
+    gone = client.send("DELETE", f"{objects}/a", options, Content_Type=MEDIA, Accept=MEDIA + PARTIAL)
+    assert (gone.status, protobuf.read(gone.body, STATUS)["status"]) == (200, "Success")
     client.send("DELETE", f"{CRDS}/gadgets.{group}")
 
 
@@ -163,3 +173,15 @@ def test_a_table_is_never_protobuf(client: Client) -> None:
     table = ";as=Table;g=meta.k8s.io;v=v1"
     assert client.get(MAPS, Accept=f"{MEDIA}{table},application/json{table}").body["kind"] == "Table"
     assert client.get(MAPS, Accept=f"{MEDIA}{table}").status == 406
+
+
+def test_a_scale_may_be_protobuf_on_every_kind(client: Client) -> None:
+    group = "pbscale.example.com"
+    paths = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
+    assert client.post(CRDS, definition(group, subresources={"scale": paths})).status == 201
+    objects = f"/apis/{group}/v1/namespaces/default/gadgets"
+    assert client.post(objects, gadget(group, "a", spec={"replicas": 1})).status == 201
+    shown = client.get(f"{objects}/a/scale").body | {"spec": {"replicas": 7}}
+    answer = client.send("PUT", f"{objects}/a/scale", protobuf.write(SCALE, shown), Content_Type=MEDIA)
+    assert (answer.status, answer.body["spec"]) == (200, {"replicas": 7})
+    client.send("DELETE", f"{CRDS}/gadgets.{group}")

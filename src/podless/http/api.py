@@ -187,7 +187,8 @@ class Server:
 
     async def _write(self, call: Call, verb: str, form: Form) -> Answer:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
-            negotiate.body_type(call.content_type, custom=call.kind.custom and verb in ("create", "update"))
+            whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
+            negotiate.body_type(call.content_type, custom=whole)
         if call.subresource == "scale":
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":

@@ -7,12 +7,14 @@ from typing import Any
 
 import orjson
 
+from podless.cache.entry import Entry
 from podless.http.message import Response
 from podless.http.negotiate import PROTOBUF, YAML, Form
 from podless.kinds import view
 from podless.kinds.types import SCALE, STATUS
 from podless.meta import codec, protobuf
 from podless.meta.errors import Internal, NotAcceptable
+from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from podless.publish import table
 from podless.verbs.call import Call, Document, Many, Outcome, Single
@@ -44,19 +46,30 @@ _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 
 def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
     struct = call.kind.struct
-    if isinstance(outcome, Document) and not form.target:
+    if isinstance(outcome, Document) and (not form.target or outcome.obj["kind"] == "Status"):
         return [protobuf.write(_DOCUMENTS[outcome.obj["kind"]], outcome.obj)]
-    if isinstance(outcome, Many) and not form.target and struct is not None:
-        items = [protobuf.encode(struct, view.load(call.kind, call.version, entry)) for entry in outcome.entries]
+    if struct is not None and not form.target and isinstance(outcome, Many):
+        items = [_message(call, struct, entry) for entry in outcome.entries]
         return protobuf.pack(call.api_version, call.kind.list_kind, list_meta(outcome), items)
-    if isinstance(outcome, Single) and not form.target and struct is not None:
-        return [protobuf.write(struct, codec.decode_json(b"".join(_single(call, outcome, form))))]
+    if struct is not None and not form.target and isinstance(outcome, Single):
+        if outcome.entry is None:
+            return [protobuf.write(struct, outcome.obj or {})]
+        return [protobuf.wrap(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
     if isinstance(outcome, Many):
         shown = _list_transform(call, outcome, form)
         items = [protobuf.encode(PARTIAL_OBJECT_METADATA, item) for item in shown["items"] or ()]
         return protobuf.pack(shown["apiVersion"], shown["kind"], shown["metadata"], items)
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
     return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_json(b"".join(made)))]
+
+
+def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
+    """A stored object's message, made once for each state and version."""
+    form = ("protobuf", call.version.name, call.kind.changed)
+    known: bytes | None = entry.forms.get(form)
+    if known is None:
+        known = entry.forms[form] = protobuf.encode(struct, view.load(call.kind, call.version, entry))
+    return known
 
 
 def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:

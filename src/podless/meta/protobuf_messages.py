@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from google.protobuf import descriptor_pool, message_factory
+from google.protobuf import __version__, descriptor_pool, message_factory
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
@@ -27,6 +27,7 @@ Object = dict[str, Any]
 _MOST_LOOKED_AT = 64 * 1024
 _MALFORMED = "the protobuf message is truncated, malformed or nested too deep"
 _PACKAGE = "podless"
+_DICTS_IN_MAPS = tuple(int(part) for part in __version__.split(".")[:2]) >= (6, 30)  # taken by constructors, and faster
 _ZERO_TIMES = frozenset({"creationTimestamp"})  # no pointers in Go, although JSON leaves them out when they are zero
 _REPEATED, _OPTIONAL = FieldDescriptorProto.LABEL_REPEATED, FieldDescriptorProto.LABEL_OPTIONAL
 
@@ -210,6 +211,9 @@ class Messages:
         if isinstance(type_, ListOf):
             put, take = _many(put, take, empty)
         elif isinstance(type_, MapOf):
+            inner = self._struct(item)
+            if inner is not None and put is not None and not _DICTS_IN_MAPS:
+                put, empty = _made(plans[inner].cls, put), plans[inner].cls()
             put, take = _mapped(put, take, empty)
         keep = field.pointer or field.always or isinstance(type_, Struct)
         plan.puts[field.name] = f"f{field.number}", put
@@ -255,6 +259,10 @@ def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
         elif plain is not None and plain.zero is not None:
             plan.zeros[key] = plain.zero
     return plan.zeros
+
+
+def _made(cls: Any, put: Put) -> Put:
+    return lambda item: cls(**put(item))
 
 
 def _many(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, Take]:

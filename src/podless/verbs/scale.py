@@ -11,7 +11,7 @@ from podless.fields import jsonpatch, mergepatch
 from podless.kinds import view
 from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
-from podless.meta import codec, gotext, structs
+from podless.meta import codec, gotext, protobuf, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.verbs import options, steps
@@ -133,7 +133,14 @@ def _decode(call: Call, raw: Any, validation: str) -> Object:
 
 def _replacement(call: Call, validation: str) -> Any:
     try:
-        raw = codec.decode_yaml(call.body) if "yaml" in call.content_type else codec.decode_json(call.body)
+        if call.content_type.startswith(protobuf.MEDIA):
+            raw: Any = protobuf.read(call.body, SCALE)
+        elif "yaml" in call.content_type:
+            raw = codec.decode_yaml(call.body)
+        else:
+            raw = codec.decode_json(call.body)
+    except protobuf.ProtobufError as error:
+        raise BadRequest(str(error)) from None
     except (codec.JSONError, codec.YAMLError) as error:
         raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from None
     given = _decode(call, raw, validation)
