@@ -87,14 +87,12 @@ class CustomRules(Rules):
             _keep_status(obj, old)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Only the status may change; nothing of metadata."""
-        status = obj.get("status")
-        resource_version = obj["metadata"].get("resourceVersion")
+        """Only the status may change; of metadata nothing but who owns the fields."""
+        status, metadata = obj.get("status"), obj["metadata"]
         obj.clear()
         obj.update(old)
-        obj["metadata"] = dict(old["metadata"])
-        if resource_version is not None:
-            obj["metadata"]["resourceVersion"] = resource_version
+        kept = {name: metadata[name] for name in ("managedFields", "resourceVersion") if name in metadata}
+        obj["metadata"] = {name: value for name, value in old["metadata"].items() if name != "managedFields"} | kept
         if status is None:
             obj.pop("status", None)
         else:

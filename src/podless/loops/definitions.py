@@ -21,6 +21,7 @@ from podless.verbs.call import API
 
 Object = dict[str, Any]
 
+_SELF = "kube-apiserver"  # whom a real server names as the manager of a definition's status
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
@@ -101,9 +102,9 @@ class Definitions:
         """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see."""
         others = self._others(key, definition["spec"]["group"])
         fresh = not condition(definition, "Established")
-        await amend(self._api, self._kind, key, lambda obj: self._name(obj, others))
+        await amend(self._api, self._kind, key, lambda obj: self._name(obj, others), _SELF)
         if fresh:
-            await amend(self._api, self._kind, key, _establish)
+            await amend(self._api, self._kind, key, _establish, _SELF)
         self._dirty.pop(key, None)  # these writes are our own
 
     def _others(self, key: str, group: str) -> list[Object]:
@@ -140,7 +141,7 @@ class Definitions:
         entry = self._collection.get(key)
         if entry is None:
             return
-        await amend(self._api, self._kind, key, say)
+        await amend(self._api, self._kind, key, say, _SELF)
         plural, _, group = entry.name.partition(".")
         kind = self._api.registry.get(group, plural)
         if kind is not None:

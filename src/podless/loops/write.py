@@ -11,6 +11,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
 from podless.store import Conflicted, Write
+from podless.verbs import tracking
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
 from podless.verbs.options import DeleteOptions
@@ -20,15 +21,18 @@ Object = dict[str, Any]
 _TOGETHER = 256  # deletes that are under way at once; they share commits
 
 
-async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Object | None]) -> None:
+async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], manager: str = "") -> None:
     """Change an object in place of a client: `change` gets it decoded and returns it, or None to delete it.
 
+    manager: whose the changed fields are from now on, as of a write to the status; "" leaves managedFields alone.
     Made again where somebody writes in between; an object that is gone or does not change is left alone.
     """
     version = kind.by_version[kind.storage_version]
     collection = await api.loaded(kind)
     while (entry := collection.get(key)) is not None:
         changed = change(view.load(kind, version, entry))
+        if changed is not None and manager:
+            tracking.noted(kind, view.load(kind, version, entry), changed, manager, "status")
         value, mark = view.encode(kind, changed) if changed is not None else (None, 0)
         if value is not None and b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
             return

@@ -7,7 +7,7 @@ from podless.kinds import view
 from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record, Write
-from podless.verbs import body, options, steps
+from podless.verbs import body, options, steps, tracking
 from podless.verbs.call import API, Call, Single
 
 
@@ -23,8 +23,9 @@ async def create(api: API, call: Call) -> Single:
         raise Forbidden(kind.plural, kind.group, metadata.get("name") or "", why)
     await steps.admit_namespace(api, call, metadata.get("name") or "")
     steps.generate_name(metadata)
-    steps.identify(kind, metadata)
     kind.rules.default(version, obj)
+    tracking.created(call, obj, chosen.manager)
+    steps.identify(kind, metadata)
     kind.rules.prepare_create(version, obj)
     call.warnings += objectmeta.dedupe_owners(metadata)
     steps.check_create(call, obj)

@@ -1,4 +1,4 @@
-"""patch: change an object by JSON patch, merge patch or (built-in kinds) strategic merge patch."""
+"""patch: change an object by JSON patch, merge patch, (built-in kinds) strategic merge patch, or apply."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaT
 from podless.meta.field import invalid
 from podless.schema import Malformed
 from podless.verbs import options, steps
+from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
-from podless.verbs.update import rewrite
+from podless.verbs.update import complete, rewrite
 
 Object = dict[str, Any]
 Patch = Callable[[Object], Any]
@@ -43,19 +44,20 @@ async def patch(api: API, call: Call) -> Single:
     """Change the object, or its status, as the patch says. Raises what `rewrite` does, and BadRequest."""
     media = media_type(call)
     if media == APPLY_PATCH:
-        raise UnsupportedMediaType("server-side apply is not offered by this release of podless")
+        return await apply(api, call)
     chosen = options.write(call, "PatchOptions")
     collection = await api.loaded(call.kind)
     if collection.get(call.key) is None:
         raise call.not_found()
     repeated: list[str] = []
-    apply = prepare(call, media, chosen, repeated)
+    make = prepare(call, media, chosen, repeated)
 
     def change(old: Object, revision: int) -> Object:
-        obj = read(call, chosen, apply(old), repeated)
+        obj = read(call, chosen, make(old), repeated)
         steps.fit_name(call, obj["metadata"])
         steps.fit_namespace(call, obj["metadata"])
         steps.check_revision(call, obj["metadata"], revision)
+        complete(call, obj, old, chosen)
         return obj
 
     return await rewrite(api, call, chosen, change)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields import jsonpatch, mergepatch
+from podless.fields import jsonpatch, managers, mergepatch
 from podless.kinds import view
 from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
 from podless.meta import codec, gotext, protobuf, structs
-from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
+from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.meta.field import invalid
-from podless.verbs import options, steps
+from podless.verbs import options, steps, tracking
+from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.patch import APPLY_PATCH, MERGE_PATCH, media_type
 from podless.verbs.update import rewrite
@@ -84,13 +85,16 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         if entry is None:
             raise call.not_found()
         return Document(read(view.load(call.kind, call.version, entry), paths))
+    if verb == "patch" and media_type(call) == APPLY_PATCH:
+        return await apply_scale(api, call, lambda obj: read(obj, paths, required=False))
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     make = _replacement(call, chosen.validation) if verb == "update" else _patched(call, chosen.validation)
     if collection.get(call.key) is None:
         raise call.not_found()
 
     def change(old: Object, revision: int) -> Object:
-        given = make(read(old, paths, required=False))
+        shown = read(old, paths, required=False)
+        given = make(view.copy(shown))
         metadata = given.get("metadata") or {}
         steps.fit_name(call, metadata)
         steps.fit_namespace(call, metadata)
@@ -103,6 +107,8 @@ async def scale(api: API, call: Call, verb: str) -> Document:
             raise Invalid(call.kind.kind, call.kind.group, call.name, [error])
         obj = view.copy(old)
         _put(obj, paths.spec_replicas_path, replicas)
+        call.kind.rules.default(call.version, obj)
+        managers.put(obj["metadata"], tracking.scaled(call, old, shown, given, chosen.manager))
         return obj
 
     written = await rewrite(api, call, chosen, change)
@@ -149,8 +155,6 @@ def _replacement(call: Call, validation: str) -> Any:
 
 def _patched(call: Call, validation: str) -> Any:
     media = media_type(call)
-    if media == APPLY_PATCH:
-        raise UnsupportedMediaType("server-side apply is not offered by this release of podless")
     if media != MERGE_PATCH:
         return lambda shown: _decode(call, jsonpatch.apply(shown, call.body), validation)
     try:

@@ -73,7 +73,7 @@ def generate_name(metadata: Object) -> None:
 
 def identify(kind: Kind, metadata: Object) -> None:
     """Set what the server alone says about a new object."""
-    for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields"):
+    for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"):
         metadata.pop(name, None)
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = now()

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cache.entry import Entry
+from podless.fields import managers
 from podless.kinds import view
 from podless.meta import objectmeta
 from podless.meta.errors import Conflict, Unavailable
 from podless.store import Conflicted, Record, Write
-from podless.verbs import body, options, steps
+from podless.verbs import body, options, steps, tracking
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 
 Object = dict[str, Any]
-Change = Callable[[Object, int], Object]  # (the object now, its revision) -> what it should be
+# (the object now, its revision) -> what it should be, with defaults and managedFields
+Change = Callable[[Object, int], Object]
 
 _TRIES = 50  # how often a change is made again when others write in between
 
@@ -31,9 +33,16 @@ async def update(api: API, call: Call) -> Single:
         obj = view.copy(given)
         steps.check_revision(call, obj["metadata"], revision)
         steps.check_uid(call, obj["metadata"], old["metadata"])
+        complete(call, obj, old, chosen)
         return obj
 
     return await rewrite(api, call, chosen, change)
+
+
+def complete(call: Call, obj: Object, old: Object, chosen: WriteOptions) -> None:
+    """Give the object as the client wants it its defaults, and say who owns what changes."""
+    call.kind.rules.default(call.version, obj)
+    tracking.changed(call, old, obj, chosen.manager)
 
 
 async def rewrite(api: API, call: Call, chosen: WriteOptions, change: Change) -> Single:
@@ -63,8 +72,6 @@ def _finish(call: Call, obj: Object, old: Object) -> None:
     """The steps between what the client wants and what is stored."""
     rules, metadata = call.kind.rules, obj["metadata"]
     steps.keep(metadata, old["metadata"])
-    metadata.pop("managedFields", None)
-    rules.default(call.version, obj)
     if call.subresource == "status":
         rules.prepare_status(call.version, obj, old)
         metadata = obj["metadata"]
@@ -73,6 +80,7 @@ def _finish(call: Call, obj: Object, old: Object) -> None:
         call.warnings += objectmeta.dedupe_owners(metadata)
     if rules.generation and call.subresource != "status" and rules.changed(call.version, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
+    managers.settle(obj, old)
     steps.check_update(call, obj, old)
     if not call.subresource:
         steps.warn(call, obj, old)

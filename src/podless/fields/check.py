@@ -1,0 +1,84 @@
+"""Whether a value is of its shape: what must be so before it can be compared or merged.
+
+This knows far less than validation by the schema; what it refuses, no set of fields can be made of.
+Source: sigs.k8s.io/structured-merge-diff typed (validation), with its texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.fields import elements, values
+from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
+
+Fault = tuple[str, str]  # (path, text)
+
+_GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
+
+
+def check(value: Any, shape: Shape, *, repeats: bool = False) -> None:
+    """Raises Misfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
+    found = faults(value, shape, repeats)
+    if not found:
+        return
+    texts = [f"{path}: {text}" if path else text for path, text in found]
+    raise Misfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
+
+
+def faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
+    """What is wrong, with paths."""
+    kind = type(value)
+    if kind is dict and shape.map is not None:
+        return _map(value, shape.map, repeats)
+    if kind is list and shape.list is not None:
+        return _list(value, shape.list, repeats)
+    if kind in shape.types:
+        return []
+    return [("", _refusal(value, shape))]
+
+
+def _refusal(value: Any, shape: Shape) -> str:
+    if shape.map is not None:
+        return f"expected map, got &{{{values.plain(value)}}}"
+    if shape.scalar == "numeric":
+        return f"expected numeric (int or float), got {_GO_TYPES[type(value)]}"
+    if shape.scalar == "string":
+        return f"expected string, got &value.valueUnstructured{{Value:{values.syntax(value)}}}"
+    expected = {"boolean": "boolean", "untyped": "any scalar"}.get(shape.scalar, "list")
+    return f"expected {expected}, got &{{{values.plain(value)}}}"
+
+
+def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
+    found: list[Fault] = []
+    known = form.known
+    for key, item in value.items():
+        name, shape, _ = known.get(key) or form.child(key)
+        if shape is None:
+            found.append((f".{key}", "field not declared in schema"))
+            break
+        if type(item) in shape.types:
+            continue
+        inside = faults(item, shape, repeats)
+        if inside:
+            found += ((f".{name[2:]}{path}", text) for path, text in inside)
+    return found
+
+
+def _list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
+    found: list[Fault] = []
+    shape, seen = form.item, set()
+    for index, item in enumerate(value):
+        name = f"i:{index}"
+        if form.associative:
+            try:
+                name = element(form, item)
+            except Misfit as fault:
+                return [*found, ("", f"element {index}: {fault}")]
+            if name in seen and not repeats:
+                found.append(("", f"duplicate entries for key {elements.shown((name,))}"))
+            seen.add(name)
+        if type(item) in shape.types:
+            continue
+        inside = faults(item, shape, repeats)
+        found += ((f"{elements.shown((name,))}{path}", text) for path, text in inside)
+    return found

@@ -1,0 +1,87 @@
+"""The fields of a value: those that an apply says (its leaves), and all that there are.
+
+Source: sigs.k8s.io/structured-merge-diff typed (toFieldSet; compare, where one side is absent).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.fields.check import check
+from podless.fields.sets import LEAF, SELF, Fields, marked
+from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
+
+
+def leaves(value: dict[str, Any], shape: Shape) -> Fields:
+    """The set of what an applied object says: its leaves, items of lists, and keys that no schema names.
+
+    The value must be of the shape.
+    """
+    return _said(value, shape) or {}
+
+
+def _said(value: Any, shape: Shape) -> Fields | None:
+    """The node of a value; None where it holds nothing that counts."""
+    form = shape.form(value)
+    if form == "map" and shape.map is not None:
+        return LEAF if shape.map.atomic else _said_map(value or {}, shape.map)
+    if form == "list" and shape.list is not None:
+        return _said_list(value or [], shape.list) if shape.list.associative else LEAF
+    return LEAF
+
+
+def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
+    out: Fields = {}
+    for key, item in value.items():
+        name, shape, declared = form.child(key)
+        assert shape is not None
+        node = _said(item, shape)
+        if not declared or item is None or item == {}:
+            out[name] = marked(node)
+        elif node is not None:
+            out[name] = node
+    return out or None
+
+
+def _said_list(value: list[Any], form: ListShape) -> Fields | None:
+    out: Fields = {}
+    repeated = set()
+    for item in value:
+        name = element(form, item)
+        if name in out:
+            repeated.add(name)
+        out[name] = marked(_said(item, form.item))
+    for name in repeated:  # of items that are there twice nothing inside can be told apart
+        out[name] = LEAF
+    return out or None
+
+
+def whole(value: Any, shape: Shape) -> Fields:
+    """The node of a value that was not there before: every field of it, down to the leaves.
+
+    Raises Misfit for a value that is not of the shape.
+    """
+    kind = type(value)
+    if kind is dict and shape.map is not None and value and not shape.map.atomic:
+        form, out = shape.map, {SELF: LEAF}
+        known = form.known
+        for key, item in value.items():
+            name, inner, _ = known.get(key) or form.child(key)
+            if inner is None:
+                raise Misfit(f".{key}: field not declared in schema")
+            out[name] = LEAF if type(item) in inner.types else whole(item, inner)
+        return out
+    if kind is list and shape.list is not None and shape.list.associative and value:
+        return _whole_list(value, shape.list)
+    if kind not in shape.types:
+        check(value, shape, repeats=True)
+    return LEAF
+
+
+def _whole_list(value: list[Any], form: ListShape) -> Fields:
+    out: Fields = {SELF: LEAF}
+    shape = form.item
+    for item in value:
+        name = element(form, item)
+        out[name] = LEAF if name in out else whole(item, shape)
+    return out

@@ -1,0 +1,104 @@
+"""Merging what is applied into an object: nothing is taken away, and where both say something the applied one wins.
+
+Source: sigs.k8s.io/structured-merge-diff typed (merge).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.fields.typed import ListShape, MapShape, Shape, element
+
+_ABSENT: Any = object()
+
+
+def merge(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
+    """The live object with the applied one merged into it; both must be of the shape, and neither is changed.
+
+    A list is in the order of the applied one where that says something of it.
+    """
+    merged: dict[str, Any] = _merge(live, applied, shape)
+    return merged
+
+
+def _merge(ours: Any, theirs: Any, shape: Shape) -> Any:
+    if ours is _ABSENT:
+        return theirs
+    decides = ours if theirs is None and shape.single else theirs  # null has the form of what it meets
+    if shape.map is not None and (type(decides) is dict or (theirs is None and not shape.single)):
+        return _map(ours, theirs, shape.map)
+    if shape.list is not None and type(decides) is list:
+        return _list(ours, theirs, shape.list)
+    return theirs
+
+
+def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
+    left, right = (value if type(value) is dict else {} for value in (ours, theirs))
+    if form.atomic or not (left or right):
+        return theirs
+    merged = dict(left)
+    for key, item in right.items():
+        _, shape, _ = form.child(key)
+        merged[key] = item if shape is None else _merge(left.get(key, _ABSENT), item, shape)
+    return merged
+
+
+def _list(ours: Any, theirs: Any, form: ListShape) -> Any:
+    left, right = (value if type(value) is list else [] for value in (ours, theirs))
+    if not form.associative or not (left or right):
+        return theirs
+    merged = _Merging(left, right, form).run()
+    return merged if merged else theirs
+
+
+class _Merging:
+    """The items of two lists on their way into one.
+
+    Items that only one side has keep their place beside their neighbours; of those that both have, the right side says
+    the order.
+    """
+
+    def __init__(self, left: list[Any], right: list[Any], form: ListShape) -> None:
+        self.left, self.right, self.form = left, right, form
+        self.left_names = [element(form, item) for item in left]
+        self.right_names = [element(form, item) for item in right]
+        self.by_left: dict[str, Any] = {}
+        for name, item in zip(self.left_names, left, strict=True):
+            self.by_left[name] = None if name in self.by_left else item  # a repeated item is not merged with
+        self.by_right = dict(zip(self.right_names, right, strict=True))
+        self.shared = [name for name in self.right_names if name in self.by_left]
+        self.done: set[str] = set()
+        self.out: list[Any] = []
+
+    def run(self) -> list[Any]:
+        """The merged list."""
+        at, to = 0, 0
+        while at < len(self.left) or to < len(self.right):
+            if at < len(self.left) and to < len(self.right):
+                name = self.left_names[at]
+                if name == self.right_names[to]:
+                    self._take(name)
+                    at, to = at + 1, to + 1
+                    continue
+                if name in self.by_right and self.shared and self.shared[0] != name:
+                    at += 1  # shared, and not the one whose turn it is
+                    continue
+            if at < len(self.left):
+                name = self.left_names[at]
+                if name not in self.by_right:
+                    self.out.append(self.left[at])
+                    at += 1
+                    continue
+                at += name in self.done
+            if to < len(self.right):
+                self._take(self.right_names[to])
+                to += 1
+        return self.out
+
+    def _take(self, name: str) -> None:
+        """The right item, merged into the left one that has its name."""
+        self.done.add(name)
+        if self.shared and self.shared[0] == name:
+            self.shared.pop(0)
+        merged = _merge(self.by_left.get(name, _ABSENT), self.by_right[name], self.form.item)
+        self.out.append(merged)

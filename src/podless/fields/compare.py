@@ -1,0 +1,154 @@
+"""What differs between two states of an object.
+
+Source: sigs.k8s.io/structured-merge-diff typed (compare).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeVar
+
+from podless.fields.check import check
+from podless.fields.collect import whole
+from podless.fields.sets import LEAF, Fields, union
+from podless.fields.typed import ListShape, Misfit, Shape, element
+from podless.fields.values import equal
+
+
+class Comparison(NamedTuple):
+    """The fields that the second state no longer has, has with another value, and has as new ones."""
+
+    removed: Fields
+    modified: Fields
+    added: Fields
+
+
+_T = TypeVar("_T", dict[str, Any], list[Any])
+_Nodes = tuple[Fields | None, Fields | None, Fields | None]
+_SAME: _Nodes = (None, None, None)
+_MODIFIED: _Nodes = (None, LEAF, None)
+
+
+def compare(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
+    """What a change makes of the fields. Raises Misfit where a state is not of the shape.
+
+    What is inside of leaves is looked at only where they change.
+    """
+    removed, modified, added = _both(old, new, shape)
+    return Comparison(removed or {}, modified or {}, added or {})
+
+
+def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
+    """The nodes of a value that both states have."""
+    kind = type(old)
+    if kind is not type(new) or old is None:
+        return _SAME if old is None and new is None else _changed(old, new, shape)
+    if kind is dict and shape.map is not None:
+        return _map(old, new, old, new, shape)
+    if kind is list and shape.list is not None:
+        return _list(old, new, old, new, shape)
+    return _leaf(old, new, shape)
+
+
+def _leaf(old: Any, new: Any, shape: Shape) -> _Nodes:
+    same = equal(old, new)
+    if not (type(new) in shape.types or (same and type(new) in (dict, list))):
+        check(new, shape, repeats=True)
+    return _SAME if same else _MODIFIED
+
+
+def _changed(old: Any, new: Any, shape: Shape) -> _Nodes:
+    """A value whose type changed, to or from null perhaps: it is seen as each of the things that it was and is."""
+    found = _SAME
+    for form in dict.fromkeys((shape.form(old), shape.form(new))):
+        if form == "map" and shape.map is not None:
+            nodes = _map(old, new, _as(dict, old), _as(dict, new), shape)
+        elif form == "list" and shape.list is not None:
+            nodes = _list(old, new, _as(list, old), _as(list, new), shape)
+        else:
+            nodes = _leaf(old, new, shape)
+        found = _joined(found, nodes)
+    return found
+
+
+def _as(kind: type[_T], value: Any) -> _T:
+    """A value of this type as it is, of all others an empty one."""
+    return value if type(value) is kind else kind()
+
+
+def _joined(one: _Nodes, other: _Nodes) -> _Nodes:
+    first, second, third = (
+        ours if theirs is None else theirs if ours is None else union(ours, theirs)
+        for ours, theirs in zip(one, other, strict=True)
+    )
+    return first, second, third
+
+
+def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Nodes:
+    form = shape.map
+    if form is None or form.atomic or not (ours or theirs):
+        return _leaf(old, new, shape)
+    known = form.known
+    removed: Fields = {}
+    modified: Fields = {}
+    added: Fields = {}
+    for key, item in theirs.items():
+        name, inner, _ = known.get(key) or form.child(key)
+        if inner is None:
+            raise Misfit(f".{key}: field not declared in schema")
+        if key not in ours:
+            added[name] = LEAF if type(item) in inner.types else whole(item, inner)
+            continue
+        held = ours[key]
+        if type(item) in inner.types and type(held) is type(item):
+            if item != held:
+                modified[name] = LEAF
+            continue
+        _sort(name, _both(held, item, inner), removed, modified, added)
+    if len(theirs) - len(added) < len(ours):
+        for key, item in ours.items():
+            if key not in theirs:
+                name, inner, _ = form.child(key)
+                removed[name] = LEAF if inner is None else whole(item, inner)
+    return removed or None, modified or None, added or None
+
+
+def _sort(name: str, nodes: _Nodes, removed: Fields, modified: Fields, added: Fields) -> None:
+    if nodes is _SAME:
+        return
+    for node, into in zip(nodes, (removed, modified, added), strict=True):
+        if node is not None:
+            into[name] = node
+
+
+def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) -> _Nodes:
+    form = shape.list
+    if form is None or not form.associative or not (ours or theirs):
+        return _leaf(old, new, shape)
+    before, after = _indexed(ours, form), _indexed(theirs, form)
+    removed: Fields = {}
+    modified: Fields = {}
+    added: Fields = {}
+    for name in {**before, **after}:
+        nodes = _items(before.get(name, ()), after.get(name, ()), form.item)
+        _sort(name, nodes, removed, modified, added)
+    return removed or None, modified or None, added or None
+
+
+def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for item in items:
+        found.setdefault(element(form, item), []).append(item)
+    return found
+
+
+def _items(before: Any, after: Any, shape: Shape) -> _Nodes:
+    """All items of one path element; those that are there more than once are one leaf together."""
+    if len(before) <= 1 and len(after) <= 1:
+        if not after:
+            return whole(before[0], shape), None, None
+        return _both(before[0], after[0], shape) if before else (None, None, whole(after[0], shape))
+    if len(before) >= 2 and len(after) >= 2:
+        return _SAME if equal(before, after) else _MODIFIED
+    if len(before) >= 2:
+        return LEAF, None, whole(after[0], shape) if after else None
+    return whole(before[0], shape) if before else None, None, LEAF

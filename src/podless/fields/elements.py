@@ -1,0 +1,113 @@
+"""Path elements: one step from a value into it, in the text form that managed fields keep.
+
+f:name is a field, k:{"name":"x"} the item of a list with these keys, v:"x" the item of a set, i:0 an index.
+Source: sigs.k8s.io/structured-merge-diff fieldpath, the FieldsV1 format of the API's documentation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import codec, gotext
+
+_HTML = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_FIELD, _KEY, _VALUE, _INDEX, _UNKNOWN = range(5)
+_KINDS = {"f:": _FIELD, "k:": _KEY, "v:": _VALUE, "i:": _INDEX}
+
+
+class UnknownElement(ValueError):
+    """An element of a kind that this version of the format does not have; such elements are left out."""
+
+
+def of_keys(keys: dict[str, Any]) -> str:
+    """The item of a list whose fields have these values."""
+    return f"k:{compact(keys)}"
+
+
+def of_value(value: Any) -> str:
+    """The item of a set."""
+    return f"v:{compact(value)}"
+
+
+def compact(value: Any) -> str:
+    """Compact JSON with sorted keys, escaped as Go does it for HTML."""
+    text = codec.encode_sorted(value).decode()
+    for char, escaped in _HTML.items():
+        if char in text:
+            text = text.replace(char, escaped)
+    return text
+
+
+def parse(text: str) -> str:
+    """The element in its one form: keys sorted, numbers as Go prints them. Raises ValueError."""
+    kind = _KINDS.get(text[:2])
+    if kind == _FIELD:
+        return text
+    if len(text) < 2 or text[1] != ":":
+        raise ValueError(f"not a path element: {text}")
+    if kind is None:
+        raise UnknownElement(text)
+    if kind == _INDEX:
+        return f"i:{int(text[2:])}"
+    try:
+        value = codec.decode_json(text[2:].encode())
+    except codec.JSONError as error:
+        raise ValueError(str(error)) from None
+    if kind == _VALUE:
+        return of_value(value)
+    if not isinstance(value, dict):
+        raise ValueError(f"not a path element: {text}")
+    return of_keys(value)
+
+
+def rank(text: str) -> tuple[Any, ...]:
+    """What elements are sorted by: fields, then keys, values and indices, each by what they say."""
+    kind = _KINDS.get(text[:2], _UNKNOWN)
+    if kind == _FIELD:
+        return _FIELD, text
+    if kind == _INDEX:
+        return _INDEX, int(text[2:])
+    value = codec.decode_json(text[2:].encode())
+    if kind == _KEY:
+        return _KEY, tuple((name, _rank(item)) for name, item in sorted(value.items()))
+    return kind, _rank(value)
+
+
+def _rank(value: Any) -> tuple[Any, ...]:
+    """Numbers, texts, booleans, lists, objects, null."""
+    if isinstance(value, bool):
+        return 2, value
+    if isinstance(value, (int, float)):
+        return 0, value
+    if isinstance(value, str):
+        return 1, value
+    if isinstance(value, list):
+        return 3, tuple(map(_rank, value))
+    if isinstance(value, dict):
+        return 4, tuple((name, _rank(item)) for name, item in sorted(value.items()))
+    return (5,)
+
+
+def shown(path: tuple[str, ...]) -> str:
+    """A path as messages show it: .spec.ports[name="http"].port."""
+    return "".join(map(_shown, path))
+
+
+def _shown(text: str) -> str:
+    kind = _KINDS.get(text[:2])
+    if kind == _FIELD:
+        return f".{text[2:]}"
+    if kind == _INDEX:
+        return f"[{text[2:]}]"
+    value = codec.decode_json(text[2:].encode())
+    if kind == _VALUE:
+        return f"[={_printed(value)}]"
+    return "[" + ",".join(f"{name}={_printed(item)}" for name, item in value.items()) + "]"
+
+
+def _printed(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ",".join(map(_printed, value)) + "]"
+    if isinstance(value, dict):
+        return "".join(f"{name}={_printed(item)}" for name, item in value.items())
+    return gotext.value(value)

@@ -1,0 +1,382 @@
+"""metadata.managedFields: kept on every write, and what server-side apply goes by.
+
+Source: k8s.io/apimachinery pkg/util/managedfields, as kube-apiserver 1.36 has it, and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from podless.fields import sets
+from podless.fields.check import check
+from podless.fields.collect import leaves
+from podless.fields.compare import compare
+from podless.fields.elements import compact, shown
+from podless.fields.merge import Conflicts, Endpoint, NoVersion, Object, Owned, Owner, Owners
+from podless.fields.merge import apply as merge_apply
+from podless.fields.merge import update as merge_update
+from podless.fields.sets import Fields, Path
+from podless.fields.typed import Misfit
+from podless.fields.values import equal
+from podless.meta import codec, gotext
+from podless.meta.errors import APIError, BadRequest, Internal
+from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
+
+Entry = dict[str, Any]
+Times = dict[Owner, str | None]
+
+BEFORE_APPLY = "before-first-apply"
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_ANCIENT = "ancient-changes"
+_MOST_UPDATES = 10  # entries of updates that an object keeps apart
+_KUBECTL = "kubectl"  # the one applier whose annotation is read and kept
+_SELF = Owner("", "", "", "")  # the update that is under way
+_UNOWNED = sets.of(
+    ("f:apiVersion",),
+    ("f:kind",),
+    ("f:metadata",),
+    ("f:metadata", "f:name"),
+    ("f:metadata", "f:namespace"),
+    ("f:metadata", "f:creationTimestamp"),
+    ("f:metadata", "f:selfLink"),
+    ("f:metadata", "f:uid"),
+    ("f:metadata", "f:clusterName"),
+    ("f:metadata", "f:generation"),
+    ("f:metadata", "f:managedFields"),
+    ("f:metadata", "f:resourceVersion"),
+)
+
+
+class ApplyConflict(APIError):
+    """409: an apply would change fields that others own."""
+
+    code, reason = 409, "Conflict"
+
+    def __init__(self, found: Sequence[tuple[Owner, Path]]) -> None:
+        by_owner: dict[Owner, list[Path]] = {}
+        for owner, path in found:
+            by_owner.setdefault(owner, []).append(path)
+        owners = sorted(by_owner, key=_identifier)
+        if len(found) == 1:
+            text = f"1 conflict: conflict with {_who(owners[0])}: {shown(found[0][1])}"
+        else:
+            lines = [line for owner in owners for line in (f"conflicts with {_who(owner)}:", *_listed(by_owner[owner]))]
+            text = f"{len(found)} conflicts: " + "\n".join(lines)
+        causes = [
+            {"reason": "FieldManagerConflict", "message": f"conflict with {_who(owner)}", "field": shown(path)}
+            for owner in owners
+            for path in by_owner[owner]
+        ]
+        super().__init__(f"Apply failed with {text}", {"causes": causes})
+
+
+def _listed(found: list[Path]) -> list[str]:
+    return [f"- {shown(path)}" for path in found]
+
+
+def _who(owner: Owner) -> str:
+    text = gotext.quote(owner.manager)
+    if owner.subresource:
+        text += f" with subresource {gotext.quote(owner.subresource)}"
+    return f"{text} using {owner.version}" if owner.operation == "Update" else text
+
+
+def _identifier(owner: Owner) -> bytes:
+    """The text that a real server knows an owner by, and sorts by."""
+    named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
+    if owner.subresource:
+        named["subresource"] = owner.subresource
+    return codec.encode({name: text for name, text in named.items() if text})
+
+
+def name(manager: str, agent: str) -> str:
+    """The manager of a write: the fieldManager parameter, or the first part of the User-Agent; "" where neither is."""
+    if manager:
+        return manager
+    first = agent.partition("/")[0]
+    if first.isprintable() and len(first.encode()) <= MOST_MANAGER:
+        return first
+    kept = ""
+    for char in first:
+        if char.isprintable():
+            if len((kept + char).encode()) > MOST_MANAGER:
+                break
+            kept += char
+    return kept
+
+
+def decode(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
+    """Owners and times from managedFields. known: they come from the store, where all is in its one form.
+
+    Raises ValueError for entries that are not sound.
+    """
+    owners: Owners = {}
+    times: Times = {}
+    for entry in entries or ():
+        operation, version = entry.get("operation"), entry.get("apiVersion", "")
+        if not known and (operation not in ("Apply", "Update") or not version or entry.get("fieldsType") != "FieldsV1"):
+            raise ValueError("a managed fields entry needs an operation, an apiVersion and fields of type FieldsV1")
+        owner = Owner(
+            entry.get("manager", ""),
+            operation,
+            version if operation == "Update" else "",
+            entry.get("subresource", ""),
+        )
+        fields = entry.get("fieldsV1")
+        owners[owner] = Owned((fields or {}) if known else sets.parse(fields), version)
+        times[owner] = entry.get("time")
+    return owners, times
+
+
+def encode(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
+    """managedFields from owners; sorted by operation, time, manager, version and subresource."""
+    found: list[Entry] = []
+    for owner, owned in owners.items():
+        entry: Entry = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owned.version}
+        if times.get(owner):
+            entry["time"] = times[owner]
+        entry["fieldsType"] = "FieldsV1"
+        entry["fieldsV1"] = owned.fields if custom else sets.ordered(owned.fields)
+        if owner.subresource:
+            entry["subresource"] = owner.subresource
+        if not owner.manager:
+            del entry["manager"]
+        found.append(entry)
+    if len(found) > 1:
+        found.sort(key=_order)
+    return found
+
+
+def _order(entry: Entry) -> tuple[str, ...]:
+    return tuple(entry.get(key) or "" for key in ("operation", "time", "manager", "apiVersion", "subresource"))
+
+
+def put(metadata: Object, entries: list[Entry]) -> None:
+    """Set managedFields; none at all leaves them out."""
+    if entries:
+        metadata["managedFields"] = entries
+    else:
+        metadata.pop("managedFields", None)
+
+
+def _reset(entries: Any) -> bool:
+    """Whether a client asks for managedFields to be forgotten: by a list of one empty entry, or of none."""
+    return entries is not None and (not entries or entries == [{}])
+
+
+def current(place: Endpoint, old: Object | None, given: Any) -> tuple[Owners, Times]:
+    """The owners before an update: those that the client sends, else (or where they are not sound) those there are."""
+    held = ((old or {}).get("metadata") or {}).get("managedFields")
+    if not place.subresource:
+        if _reset(given):
+            return {}, {}
+        if given and given != held:
+            try:
+                owners, times = decode(given)
+            except ValueError:
+                owners = {}
+            if owners:
+                return owners, times
+    return decode(held, known=True)
+
+
+def update(place: Endpoint, old: Object | None, new: Object, manager: str, now: str) -> list[Entry]:
+    """The managedFields of an object that is created or changed by other means than apply.
+
+    place: where it is written. old: the object before, None for a new one. new: the object as it is to be, with its
+    defaults, but before the server puts back what this endpoint may not change; its own managedFields are what the
+    client sent, and are taken out of it. manager: see `name`. now: the time for the entry. Never raises: where one of
+    the states is not of the schema, or an owner's version is gone from a custom kind, nothing is managed any more.
+    """
+    given = new["metadata"].pop("managedFields", None)
+    owners, times = current(place, old, given)
+    if not owners and old is not None:
+        return []  # an object whose fields nobody manages stays so until somebody applies
+    try:
+        before = place.blank if old is None else _unmanaged(old)
+        owners = _updated(
+            place, before, new, owners, times, Owner(manager or "unknown", "Update", place.version, ""), now
+        )
+    except (Misfit, NoVersion):
+        return []
+    return encode(owners, times, custom=place.custom)
+
+
+def _updated(place: Endpoint, old: Object, new: Object, owners: Owners, times: Times, owner: Owner, now: str) -> Owners:
+    """The owners after an update; times is changed in place. Raises Misfit or NoVersion."""
+    owners = merge_update(place, old, new, owners, _SELF)
+    taken = owners.pop(_SELF, None)
+    fields = sets.difference(taken.fields, _UNOWNED) if taken is not None else {}
+    if fields:
+        owner = owner._replace(subresource=place.subresource)
+        held = owners.get(owner)
+        owners[owner] = Owned(sets.union(fields, held.fields) if held is not None else fields, place.version)
+        times[owner] = now
+    return _capped(owners, times)
+
+
+def _capped(owners: Owners, times: Times) -> Owners:
+    """Not more than so many updaters: the oldest of a version become one."""
+    updaters = [owner for owner in owners if owner.operation == "Update"]
+    over = len(updaters) - _MOST_UPDATES
+    if over <= 0:
+        return owners
+    updaters.sort(key=lambda owner: (times.get(owner) or "", _identifier(owner)))
+    first: dict[str, Owner] = {}
+    for owner in updaters:
+        if over <= 0:
+            break
+        owned = owners[owner]
+        if owned.version not in first:
+            first[owned.version] = owner
+            continue
+        bucket = Owner(_ANCIENT, "Update", owned.version, "")
+        if bucket not in owners:
+            owners[bucket] = owners.pop(first[owned.version])
+        owners[bucket] = Owned(sets.union(owned.fields, owners[bucket].fields), owned.version)
+        if owner != bucket:
+            del owners[owner]
+        times[bucket] = times.get(owner)
+        over -= 1
+    return owners
+
+
+def apply(place: Endpoint, live: Object | None, applied: Object, manager: str, force: bool, now: str) -> Object:
+    """The object after a server-side apply, with its managedFields; not yet defaulted.
+
+    live: None where there is none yet. Raises BadRequest, ApplyConflict, and Internal for what a real server answers
+    with 500: an applied object that is not of the schema.
+    """
+    if isinstance(applied.get("metadata"), dict) and isinstance(applied["metadata"].get("managedFields"), list):
+        raise BadRequest("metadata.managedFields must be nil")
+    base = place.blank if live is None else _unmanaged(live)
+    owners, times = decode(live["metadata"].get("managedFields") if live is not None else (), known=True)
+    try:
+        if not owners:
+            owners = _claimed(place, base, times, now)
+        merged, owners = _applied(place, base, applied, owners, manager, force)
+    except Conflicts as conflicts:
+        raise ApplyConflict(conflicts.found) from None
+    except (Misfit, NoVersion) as misfit:
+        raise Internal(str(misfit)) from None
+    owner = Owner(manager, "Apply", "", place.subresource)
+    if merged is not None:
+        times[owner] = now
+    obj = dict(base if merged is None else merged)
+    obj["metadata"] = dict(obj.get("metadata") or {})
+    if manager == _KUBECTL:
+        _note_applied(obj["metadata"], applied)
+    put(obj["metadata"], encode(owners, times, custom=place.custom))
+    return obj
+
+
+def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
+    """One owner for all fields of an object that had none. Raises Misfit."""
+    try:
+        return _updated(place, place.blank, live, {}, times, Owner(BEFORE_APPLY, "Update", place.version, ""), now)
+    except Misfit as misfit:
+        why = f"failed to convert new object ({described(live)}) to smd typed: {misfit}"
+        raise Misfit(f"failed to create manager for existing fields: {why}") from None
+
+
+def _applied(
+    place: Endpoint, live: Object, applied: Object, owners: Owners, manager: str, force: bool
+) -> tuple[Object | None, Owners]:
+    owner = Owner(manager, "Apply", "", place.subresource)
+    try:
+        check(applied, place.shape(place.version))
+    except Misfit as misfit:
+        raise Misfit(f"failed to create typed patch object ({described(applied)}): {misfit}") from None
+    try:
+        check(live, place.shape(place.version), repeats=True)
+    except Misfit as misfit:
+        raise Misfit(f"failed to create typed live object ({described(live)}): {misfit}") from None
+    try:
+        merged, after = merge_apply(place, live, applied, dict(owners), owner, force=force)
+    except Conflicts as conflicts:
+        if manager != _KUBECTL or not _upgrades(place, live, conflicts):
+            raise
+        merged, after = merge_apply(place, live, applied, dict(owners), owner, force=True)
+    if owner in after:
+        fields = sets.difference(after[owner].fields, _UNOWNED)
+        if fields:
+            after[owner] = Owned(fields, after[owner].version)
+        else:
+            del after[owner]
+    return merged, after
+
+
+def described(obj: Object) -> str:
+    """An object in messages: namespace/name; group/version, Kind=kind."""
+    metadata = obj.get("metadata")
+    texts = [(metadata.get(key) or "") if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
+    group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
+    return f"{texts[0]}/{texts[1]}; {group}/{version}, Kind={obj.get('kind') or ''}"
+
+
+def _upgrades(place: Endpoint, live: Object, conflicts: Conflicts) -> bool:
+    """Whether all conflicts are about fields that kubectl applied from its own side before, and that are still so.
+
+    Takes those that are out of the conflicts, for the message of the rest.
+    """
+    allowed = _last_applied(place, live)
+    if allowed is None:
+        return False
+    conflicts.found = [found for found in conflicts.found if not sets.has(allowed, found[1])]
+    return not conflicts.found
+
+
+def _last_applied(place: Endpoint, live: Object) -> Fields | None:
+    text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
+    if not text:
+        return None
+    shape = place.shape(place.version)
+    try:
+        last = codec.decode_json(text.encode())
+        if not isinstance(last, dict) or last.get("apiVersion") != place.version:
+            return None
+        check(last, shape)
+        check(live, shape)
+    except (codec.JSONError, Misfit):
+        return None
+    said = leaves(last, shape)
+    for changed in compare(last, live, shape):
+        said = sets.difference(said, changed)
+    return said
+
+
+def _note_applied(metadata: Object, applied: Object) -> None:
+    """Keep kubectl's annotation, where there is one, in step with what it applies from the server's side."""
+    annotations = metadata.get("annotations") or {}
+    if not annotations.get(LAST_APPLIED):
+        return
+    last = {**applied, "metadata": dict(applied.get("metadata") or {})}
+    if isinstance(last["metadata"].get("annotations"), dict):
+        last["metadata"]["annotations"] = {
+            key: text for key, text in last["metadata"]["annotations"].items() if key != LAST_APPLIED
+        }
+    noted = {**annotations, LAST_APPLIED: compact(last) + "\n"}
+    if sum(len(key.encode()) + len(text.encode()) for key, text in noted.items()) > MOST_ANNOTATIONS:
+        del noted[LAST_APPLIED]
+    metadata["annotations"] = noted
+
+
+def settle(obj: Object, old: Object) -> None:
+    """Put back the times of an object's managedFields where nothing but they would change."""
+    entries, held = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
+    if not entries or not held or len(entries) != len(held) or entries == held:
+        return
+    if any(_timeless(one) != _timeless(other) for one, other in zip(entries, held, strict=True)):
+        return
+    if equal(_unmanaged(obj), _unmanaged(old)):
+        obj["metadata"]["managedFields"] = held
+
+
+def _timeless(entry: Entry) -> Entry:
+    return {key: item for key, item in entry.items() if key != "time"}
+
+
+def _unmanaged(obj: Object) -> Object:
+    metadata = {key: item for key, item in obj["metadata"].items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}

@@ -1,0 +1,216 @@
+"""Who owns which fields after a write: the rules of updates and applies over sets of fields.
+
+Source: sigs.k8s.io/structured-merge-diff merge, as kube-apiserver 1.36 uses it. An owner's fields are in terms of the
+version of the API that it wrote in; an object is seen in that version before it is compared with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from podless.fields import sets
+from podless.fields.check import check
+from podless.fields.collect import leaves
+from podless.fields.combine import merge
+from podless.fields.compare import Comparison, compare
+from podless.fields.reconcile import named, reconcile
+from podless.fields.remove import remove
+from podless.fields.sets import Fields, Path
+from podless.fields.typed import Misfit, Shape
+from podless.fields.values import equal
+
+Object = dict[str, Any]
+
+
+class Owner(NamedTuple):
+    """Who owns fields. version: the apiVersion for updates, "" for applies, which are one owner in all versions."""
+
+    manager: str
+    operation: str
+    version: str
+    subresource: str
+
+
+class Owned(NamedTuple):
+    """What an owner owns, in terms of an apiVersion."""
+
+    fields: Fields
+    version: str
+
+
+Owners = dict[Owner, Owned]
+
+
+class Conflicts(Exception):
+    """Fields that others own and that an apply would change."""
+
+    def __init__(self, found: list[tuple[Owner, Path]]) -> None:
+        super().__init__(found)
+        self.found = found
+
+
+class NoVersion(Exception):
+    """A kind does not have this version (any more)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an object is written, and all that the rules need to know of its kind.
+
+    version: the apiVersion of requests there. subresource: "" for the object itself. shapes: gives the shape of the
+    kind's objects in an apiVersion, None where it does not have it. blank: an object of which nothing is said.
+    reset: by apiVersion, the fields that a write there does not change, whatever is sent. custom: whether a
+    definition made the kind; such kinds refuse to deal with owners in a version that is gone, others forget them.
+    """
+
+    version: str
+    shapes: Callable[[str], Shape | None]
+    blank: Object
+    subresource: str = ""
+    reset: Mapping[str, Fields] = field(default_factory=dict)
+    custom: bool = True
+
+    def shape(self, version: str) -> Shape:
+        """Raises NoVersion, or Misfit for a custom kind."""
+        found = self.shapes(version)
+        if found is None and self.custom:
+            raise Misfit(f"request to convert CR to an invalid group/version: {version}")
+        if found is None:
+            raise NoVersion(version)
+        return found
+
+    def view(self, obj: Object, version: str, what: str = "") -> Object:
+        """The object in another version; what: how messages call it. Raises NoVersion or Misfit."""
+        if obj.get("apiVersion") == version:
+            return obj
+        try:
+            seen = {**obj, "apiVersion": version}
+            check(seen, self.shape(version))
+        except Misfit as misfit:
+            raise Misfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
+        return seen
+
+    def drop(self, fields: Fields, version: str) -> Fields:
+        """A set without what the endpoint resets."""
+        reset = self.reset.get(version)
+        return sets.difference_below(fields, reset) if reset else fields
+
+
+def update(place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner) -> Owners:
+    """The owners after `owner` changed the object from the old to the new state. Raises Misfit."""
+    owners = _reconciled(place, old, owners)
+    compared = compare(old, new, place.shape(place.version))
+    owners = _settle(place, old, new, owners, owner, compared, force=True)
+    held = owners[owner].fields if owner in owners else {}
+    taken = sets.union(compared.modified, compared.added)
+    owned = place.drop(sets.union(sets.difference(held, compared.removed), taken), place.version)
+    if owned:
+        owners[owner] = Owned(owned, place.version)
+    else:
+        owners.pop(owner, None)
+    return owners
+
+
+def apply(
+    place: Endpoint, live: Object, applied: Object, owners: Owners, owner: Owner, *, force: bool
+) -> tuple[Object | None, Owners]:
+    """The object after an apply (None where it does not change) and its owners.
+
+    Raises Conflicts, unless they are to be forced, and Misfit.
+    """
+    owners = _reconciled(place, live, owners)
+    shape = place.shape(place.version)
+    merged = merge(live, applied, shape)
+    last = owners.get(owner)
+    owners[owner] = Owned(place.drop(leaves(applied, shape), place.version), place.version)
+    try:
+        merged = _pruned(place, merged, owners, owner, last)
+    except Misfit as misfit:
+        raise Misfit(f"failed to prune fields: {misfit}") from None
+    compared = compare(live, merged, shape)
+    owners = _settle(place, live, merged, owners, owner, compared, force=force)
+    return None if not any(compared) and equal(live, merged) else merged, owners
+
+
+def _reconciled(place: Endpoint, obj: Object, owners: Owners) -> Owners:
+    """The owners with their fields under the present schema; those of versions that are gone are left out."""
+    found: Owners = {}
+    for owner, owned in owners.items():
+        try:
+            place.view(obj, owned.version)
+            found[owner] = Owned(reconcile(owned.fields, place.shape(owned.version)), owned.version)
+        except NoVersion:
+            continue
+    return found
+
+
+def _settle(
+    place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner, compared: Comparison, *, force: bool
+) -> Owners:
+    """The owners, each without the fields that somebody else changed or removed. Raises Conflicts."""
+    seen = {place.version: _dropped(place, compared, place.version)}
+    taken: dict[Owner, Fields] = {}
+    for other, owned in owners.items():
+        if other == owner:
+            continue
+        if owned.version not in seen:
+            states = place.view(old, owned.version, "old object"), place.view(new, owned.version, "new object")
+            seen[owned.version] = _dropped(place, compare(*states, place.shape(owned.version)), owned.version)
+        changes = seen[owned.version]
+        lost = sets.intersection(owned.fields, sets.union(changes.modified, changes.added))
+        if lost:
+            taken[other] = lost
+    if taken and not force:
+        raise Conflicts([(other, path) for other, lost in taken.items() for path in sets.paths(lost)])
+    left: Owners = {}
+    for other, owned in owners.items():
+        fields = owned.fields
+        if other != owner:
+            fields = sets.difference(fields, taken.get(other, {}))
+            fields = sets.difference(fields, seen[owned.version].removed)
+        if fields:
+            left[other] = Owned(fields, owned.version)
+    return left
+
+
+def _dropped(place: Endpoint, compared: Comparison, version: str) -> Comparison:
+    return Comparison(*(place.drop(fields, version) for fields in compared))
+
+
+def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: Owner, last: Owned | None) -> Object:
+    """The merged object without what the owner applied the last time, does not apply now, and nobody else owns."""
+    now = owners[owner]
+    if last is None or (last.version == now.version and not sets.difference(last.fields, now.fields)):
+        return merged  # nothing is given up
+    try:
+        merged = place.view(merged, last.version, "merged object to last applied version")
+    except NoVersion:
+        return merged
+    shape = place.shape(last.version)
+    given_up = named(last.fields, shape)
+    pruned = _add_owned(place, merged, remove(merged, given_up, shape), last.version, owners)
+    pruned = place.view(pruned, last.version, "pruned object to last applied version")
+    kept = named(leaves(pruned, shape), shape)
+    gone = sets.intersection(sets.difference(named(leaves(merged, shape), shape), kept), given_up)
+    return place.view(remove(merged, gone, shape), now.version)
+
+
+def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
+    """The pruned object with what somebody owns put back, one version of owners after the other."""
+    by_version: dict[str, Fields] = {}
+    for owned in owners.values():
+        by_version[owned.version] = sets.union(by_version.get(owned.version, {}), owned.fields)
+    for version, fields in sorted(by_version.items(), key=lambda item: item[0] != first):
+        try:
+            merged = place.view(merged, version, f"merged object at version {version}")
+            pruned = place.view(pruned, version, f"pruned object at version {version}")
+        except NoVersion:
+            continue
+        except Misfit as misfit:
+            raise Misfit(f"failed add back owned items: {misfit}") from None
+        shape = place.shape(version)
+        kept = sets.union(named(leaves(pruned, shape), shape), named(fields, shape))
+        pruned = remove(merged, sets.difference(named(leaves(merged, shape), shape), kept), shape)
+    return pruned

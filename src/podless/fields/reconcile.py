@@ -1,0 +1,68 @@
+"""Sets of fields under a schema that is not the one they were made by.
+
+Source: sigs.k8s.io/structured-merge-diff typed (reconcile): a list or map that has become one leaf is owned as a
+whole by those who owned parts of it; the other way round nothing is done.
+"""
+
+from __future__ import annotations
+
+from podless.fields.sets import LEAF, SELF, Fields, member
+from podless.fields.typed import DEDUCED, ListShape, MapShape, Shape
+
+
+def reconcile(fields: Fields, shape: Shape) -> Fields:
+    """The set as the schema has it now: the same object where nothing changes."""
+    if not fields:
+        return fields
+    if shape.map is not None:
+        return _map(fields, shape.map)
+    return _list(fields, shape.list) if shape.list is not None else fields
+
+
+def _map(node: Fields, form: MapShape) -> Fields:
+    if form.atomic:
+        return LEAF
+    changed: Fields = {}
+    for name, inner in node.items():
+        if inner and name[:2] == "f:":
+            _, shape, _ = form.child(name[2:])
+            if shape is None or shape is DEDUCED:
+                continue
+            kept = reconcile(inner, shape)
+            if kept is not inner:
+                changed[name] = kept
+    return {**node, **changed} if changed else node
+
+
+def _list(node: Fields, form: ListShape) -> Fields:
+    if not form.associative:
+        return LEAF
+    changed: Fields = {}
+    for name, inner in node.items():
+        if inner and name != SELF:
+            kept = reconcile(inner, form.item)
+            if kept is not inner:
+                changed[name] = kept
+    return {**node, **changed} if changed else node
+
+
+def named(fields: Fields, shape: Shape | None) -> Fields:
+    """The set with the declared fields in it that lead to its members.
+
+    Removing needs them: with the last of its fields an object goes too. Source: fieldpath's sets of named fields.
+    """
+    out: Fields = {}
+    form = shape.map if shape is not None else None
+    for name, node in fields.items():
+        if name == SELF or not node:
+            out[name] = node
+            continue
+        inner: Shape | None = None
+        declared = False
+        if form is not None and name[:2] == "f:":
+            _, inner, declared = form.child(name[2:])
+        elif shape is not None and shape.list is not None and name[:2] == "k:":
+            inner = shape.list.item
+        below = named(node, inner)
+        out[name] = below if member(node) or not declared else {SELF: LEAF, **below}
+    return out

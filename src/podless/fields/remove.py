@@ -1,0 +1,52 @@
+"""Taking fields out of an object.
+
+Source: sigs.k8s.io/structured-merge-diff v6.3 typed (remove): what is emptied stays as an empty map or list.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.fields.sets import Fields, member
+from podless.fields.typed import ListShape, MapShape, Shape, element
+
+
+def remove(value: Any, fields: Fields, shape: Shape) -> Any:
+    """The value, which is not changed itself, without the fields of a set.
+
+    A leaf of which only a part is named is emptied.
+    """
+    if not fields:
+        return value
+    if type(value) is dict and shape.map is not None:
+        return _map(value, fields, shape.map)
+    if type(value) is list and shape.list is not None:
+        return _list(value, fields, shape.list)
+    return value
+
+
+def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any]:
+    if form.atomic:
+        return {}
+    kept = {}
+    for key, item in value.items():
+        name, shape, _ = form.child(key)
+        node = fields.get(name)
+        if node is None:
+            kept[key] = item
+        elif not member(node):
+            kept[key] = item if shape is None else remove(item, node, shape)
+    return kept
+
+
+def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any]:
+    if not form.associative:
+        return []
+    kept = []
+    for item in value:
+        node = fields.get(element(form, item))
+        if node is None:
+            kept.append(item)
+        elif not member(node):
+            kept.append(remove(item, node, form.item))
+    return kept

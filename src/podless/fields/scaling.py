@@ -1,0 +1,54 @@
+"""managedFields of the scale subresource: the one field that a Scale writes, as the owners of the object have it.
+
+Source: k8s.io/apimachinery pkg/util/managedfields (scale handler). Updaters are other owners in a Scale than in the
+object, since they write in another version; so what they own through a Scale bears no time, as recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from podless.fields import sets
+from podless.fields.managers import Entry, decode, encode
+from podless.fields.merge import Owned, Owners
+from podless.fields.sets import Path
+
+SCALE = "autoscaling/v1"
+_REPLICAS: Path = ("f:spec", "f:replicas")
+
+Paths = Mapping[str, Path | None]  # apiVersion -> where its objects have their replicas, None where they have no Scale
+
+
+def to_scale(entries: Any, paths: Paths) -> list[Entry]:
+    """managedFields of the Scale of an object that has these."""
+    owners, times = decode(entries, known=True)
+    seen: Owners = {}
+    for owner, owned in owners.items():
+        path = paths.get(owned.version)
+        if path is not None and sets.has(owned.fields, path):
+            seen[owner] = Owned(sets.of(_REPLICAS), SCALE)
+    return encode(seen, times, custom=True)
+
+
+def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, custom: bool) -> list[Entry]:
+    """managedFields of an object, whose own were `entries`, after a write made those of its Scale `scale`.
+
+    version: the apiVersion of the request's path. Owners in a version that is gone are forgotten.
+    """
+    owners, times = decode(entries, known=True)
+    scalers, _ = decode(scale, known=True)
+    found: Owners = {}
+    for owner, owned in owners.items():
+        if owned.version not in paths:
+            continue
+        path = paths[owned.version]
+        if path is None or not sets.has(owned.fields, path) or scalers.pop(owner, None) is not None:
+            found[owner] = owned
+        elif fields := sets.difference(owned.fields, sets.of(path)):
+            found[owner] = Owned(fields, owned.version)
+    replicas = paths.get(version)
+    for owner, owned in scalers.items():
+        if replicas is not None and sets.has(owned.fields, _REPLICAS):
+            found[owner] = Owned(sets.of(replicas), version)
+    return encode(found, times, custom=custom)

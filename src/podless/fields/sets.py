@@ -1,0 +1,176 @@
+"""Sets of fields, as managed fields keep them, and their algebra.
+
+A set is the decoded FieldsV1 itself, {"f:spec": {".": {}, "f:size": {}}}: its keys are path elements, and below each is
+a node. The empty node is a member without members below; a node with "." is a member with members below; a node
+without it is no member, only the way to some. So nothing is converted between storage and algebra. Sets are shared
+freely: no function here changes what it is given.
+
+Source: sigs.k8s.io/structured-merge-diff fieldpath (the meaning of the operations), FieldsV1 of the API documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.fields import elements
+from podless.fields.elements import UnknownElement
+
+Fields = dict[str, Any]
+Path = tuple[str, ...]
+
+SELF = "."
+LEAF: Fields = {}  # the node of a member that has no members below; shared, so nobody may write to it
+
+
+def of(*paths: Path) -> Fields:
+    """The set of some paths."""
+    found: Fields = {}
+    for path in paths:
+        node: Fields = LEAF
+        for element in reversed(path):
+            node = {element: node}
+        found = union(found, node)
+    return found
+
+
+def member(node: Fields) -> bool:
+    """Whether the field of a node is in the set, not only fields below it."""
+    return not node or SELF in node
+
+
+def marked(node: Fields | None) -> Fields:
+    """The node (None for none) of a field that is in the set too."""
+    if not node:
+        return LEAF
+    return node if SELF in node else {SELF: LEAF, **node}
+
+
+def _node(is_member: bool, below: Fields) -> Fields | None:
+    """A node from its parts; None where nothing is left."""
+    if not is_member:
+        return below or None
+    return {SELF: LEAF, **below} if below else LEAF
+
+
+def has(fields: Fields, path: Path) -> bool:
+    """Whether a path is in the set."""
+    for element in path:
+        if element not in fields:
+            return False
+        fields = fields[element]
+    return bool(path) and member(fields)
+
+
+def paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
+    """The paths in the set, in its order: first the members of a level, then what is below each."""
+    names = sorted((name for name in fields if name != SELF), key=elements.rank)
+    for name in names:
+        if member(fields[name]):
+            yield *base, name
+    for name in names:
+        if fields[name]:
+            yield from paths(fields[name], (*base, name))
+
+
+def union(one: Fields, other: Fields) -> Fields:
+    """What is in either set."""
+    if not other or not one:
+        return one or other
+    merged = dict(one)
+    for name, node in other.items():
+        held = merged.get(name)
+        merged[name] = node if held is None else _joined(held, node)
+    return merged
+
+
+def _joined(one: Fields, other: Fields) -> Fields:
+    if not one:
+        return marked(other)
+    return union(one, other) if other else marked(one)
+
+
+def intersection(one: Fields, other: Fields) -> Fields:
+    """What is in both sets."""
+    shared: Fields = {}
+    for name, node in one.items():
+        held = other.get(name)
+        if held is not None and name != SELF:
+            both = _node(member(node) and member(held), intersection(node, held))
+            if both is not None:
+                shared[name] = both
+    return shared
+
+
+def difference(one: Fields, other: Fields) -> Fields:
+    """What is in the first set and not in the second; fields below a field of the second stay."""
+    left: Fields = {}
+    for name, node in one.items():
+        if name == SELF:
+            continue
+        held = other.get(name)
+        if held is None:
+            left[name] = node
+            continue
+        rest = _node(member(node) and not member(held), difference(node, held))
+        if rest is not None:
+            left[name] = rest
+    return left
+
+
+def difference_below(one: Fields, other: Fields) -> Fields:
+    """What is in the first set, and is neither in the second nor below one of its fields."""
+    left: Fields = {}
+    for name, node in one.items():
+        if name == SELF:
+            continue
+        held = other.get(name)
+        if held is None:
+            left[name] = node
+        elif not member(held):
+            rest = _node(member(node), difference_below(node, held))
+            if rest is not None:
+                left[name] = rest
+    return left
+
+
+def parse(raw: Any) -> Fields:
+    """The set that a client's FieldsV1 says, in its one form; None is the empty set. Raises ValueError."""
+    if raw is None:
+        return {}
+    below, _ = _parsed(raw)
+    return below
+
+
+def _parsed(raw: Any) -> tuple[Fields, bool]:
+    """What is below a node, and whether it is a member: it says so, or there is nothing below."""
+    if raw is None:
+        return {}, True
+    if not isinstance(raw, dict):
+        raise ValueError("a set of fields is an object")
+    below: Fields = {}
+    said = False
+    for text, item in raw.items():
+        if text == SELF:
+            said = True
+            continue
+        try:
+            name = elements.parse(text)
+        except UnknownElement:
+            continue
+        inner, is_member = _parsed(item)
+        node = _node(is_member, inner)
+        if node is not None:
+            below[name] = _joined(below[name], node) if name in below else node
+    return below, said or not below
+
+
+def ordered(fields: Fields) -> Fields:
+    """The set with its elements in the order in which a real server writes them."""
+    if len(fields) < 2:
+        return {name: ordered(node) for name, node in fields.items()} if fields else fields
+    names = sorted((name for name in fields if name != SELF), key=elements.rank)
+    out: Fields = {SELF: LEAF} if SELF in fields else {}
+    for name in names:
+        out[name] = ordered(fields[name])
+    return out

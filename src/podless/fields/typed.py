@@ -1,0 +1,260 @@
+"""How values are merged: a schema seen as maps with named fields, lists with keys, sets, and leaves.
+
+Source: k8s.io/kube-openapi schemaconv (which schema means what) and sigs.k8s.io/structured-merge-diff typed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from podless.fields import elements, tables
+from podless.meta import gotext, structs
+from podless.meta.structs import ListOf, MapOf, Struct, Type
+from podless.meta.structs_meta import OBJECT_META
+
+NONE = type(None)
+SCALARS: Mapping[str, frozenset[type]] = {
+    "numeric": frozenset({int, float, NONE}),
+    "string": frozenset({str, NONE}),
+    "boolean": frozenset({bool, NONE}),
+    "untyped": frozenset({int, float, str, bool, NONE}),
+}
+_NULL = frozenset({NONE})
+
+
+class Misfit(Exception):
+    """A value is not of its schema, or has no form in a version; the text says where and why."""
+
+
+class Shape:
+    """What a value may be: any of a scalar, a list and a map.
+
+    scalar: numeric, string, boolean, untyped or "". types: the Python types that are leaves of this shape. single:
+    whether there is only one thing that it may be.
+    """
+
+    __slots__ = ("list", "map", "scalar", "single", "types")
+
+    def __init__(self, scalar: str = "", list: ListShape | None = None, map: MapShape | None = None) -> None:
+        self.scalar = scalar
+        self.list = list
+        self.map = map
+        self.types = SCALARS[scalar] if scalar else _NULL
+        self.single = bool(scalar) + (list is not None) + (map is not None) == 1
+
+    def form(self, value: Any) -> str:
+        """What a value is seen as: map, list or scalar. Null is the first of map, scalar and list that may be."""
+        kind = type(value)
+        if kind is list and self.list is not None:
+            return "list"
+        if self.map is not None and (kind is dict or value is None or not self.scalar):
+            return "map"
+        return "scalar" if self.scalar else "list"
+
+
+Make = Callable[[Any], Shape]
+
+
+class ListShape:
+    """A list. keys: those that its items are known by. associative: its items are known by keys or by their value.
+
+    A list that is not associative is one leaf.
+    """
+
+    __slots__ = ("_item", "_make", "associative", "keys")
+
+    def __init__(self, item: Any, make: Make, associative: bool = False, keys: tuple[str, ...] = ()) -> None:
+        self._item = item
+        self._make: Make | None = make
+        self.associative = associative
+        self.keys = keys
+
+    @property
+    def item(self) -> Shape:
+        """The shape of the items, made when it is first asked for."""
+        if self._make is not None:
+            self._item, self._make = self._make(self._item), None
+        found: Shape = self._item
+        return found
+
+
+class MapShape:
+    """A map. declared: field name -> what its shape is made of. element: likewise of all other fields, None for none.
+
+    A map that is atomic is one leaf. defaults: of those fields that may be keys of a list. known: what `child` has
+    said of declared fields.
+    """
+
+    __slots__ = ("_declared", "_element", "_make", "atomic", "defaults", "known")
+
+    def __init__(
+        self,
+        declared: Mapping[str, Any],
+        make: Make,
+        element: Any = None,
+        atomic: bool = False,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._declared = declared
+        self._make = make
+        self._element = element
+        self.known: dict[str, tuple[str, Shape | None, bool]] = {}
+        self.atomic = atomic
+        self.defaults = defaults or {}
+
+    def child(self, name: str) -> tuple[str, Shape | None, bool]:
+        """Of a field: its path element, its shape (None where it may not be), and whether it is declared."""
+        known = self.known.get(name)
+        if known is not None:
+            return known
+        if name in self._declared:
+            made = self.known[name] = f"f:{name}", self._make(self._declared[name]), True
+            return made
+        element = self._element
+        if element is not None and not isinstance(element, Shape):
+            element = self._element = self._make(element)
+        return f"f:{name}", element, False
+
+
+def _same(shape: Any) -> Shape:
+    kept: Shape = shape
+    return kept
+
+
+UNTYPED = Shape("untyped")
+UNTYPED.list = ListShape(UNTYPED, _same)
+UNTYPED.map = MapShape({}, _same, UNTYPED, atomic=True)
+UNTYPED.single = False
+# what nothing is known of: its maps are merged field by field, its lists are leaves
+DEDUCED = Shape("untyped")
+DEDUCED.list = ListShape(UNTYPED, _same)
+DEDUCED.map = MapShape({}, _same, DEDUCED)
+DEDUCED.single = False
+
+_PRIMITIVES = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}
+_META = object()  # stands for the schema of ObjectMeta
+
+
+def of_schema(openapi: dict[str, Any] | None) -> Shape:
+    """The shape of a custom kind's objects from one version's openAPIV3Schema. Nothing is read before it is needed."""
+    schema = openapi or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return _schema({**schema, "x-kubernetes-embedded-resource": True}, False)
+
+
+def _schema(raw: Any, preserve: bool) -> Shape:
+    if raw is _META:
+        return of_struct(OBJECT_META)
+    preserve = preserve or raw.get("x-kubernetes-preserve-unknown-fields") is True
+    kind = raw.get("type") or ""
+    if kind == "string":
+        return Shape("string" if raw.get("format", "") in ("", "byte") else "untyped")
+    if kind in _PRIMITIVES:
+        return Shape(_PRIMITIVES[kind])
+    return Shape(
+        scalar="" if kind else "untyped",
+        list=_list(raw, preserve) if kind != "object" else None,
+        map=_map(raw, preserve) if kind != "array" else None,
+    )
+
+
+def _list(raw: dict[str, Any], preserve: bool) -> ListShape:
+    relation = raw.get("x-kubernetes-list-type")
+    keys = tuple(raw.get("x-kubernetes-list-map-keys") or ()) if relation == "map" else ()
+    items = raw.get("items")
+    if items is None:
+        return ListShape(UNTYPED, _same, relation in ("set", "map"), keys)
+    return ListShape(items, lambda item: _schema(item, preserve), relation in ("set", "map"), keys)
+
+
+def _map(raw: dict[str, Any], preserve: bool) -> MapShape:
+    declared = raw.get("properties") or {}
+    rest = raw.get("additionalProperties")
+    element: Any = rest if isinstance(rest, dict) else None
+    if rest is True or (rest is None and (preserve or not declared)):
+        element = DEDUCED
+    defaults = {name: item["default"] for name, item in declared.items() if item.get("default") is not None}
+    if raw.get("x-kubernetes-embedded-resource"):
+        text = {"type": "string"}
+        declared = {**declared, "apiVersion": text, "kind": text, "metadata": _META}
+    atomic = raw.get("x-kubernetes-map-type") == "atomic"
+    return MapShape(declared, lambda item: _schema(item, preserve), element, atomic, defaults)
+
+
+@functools.cache
+def of_struct(struct: Struct) -> Shape:
+    """The shape of a built-in kind's objects. Source: see fields/tables.py."""
+    declared = {field.name: (struct.name, field.name, field.type) for field in struct}
+    defaults = {field.name: field.type.blank() for field in struct if field.always and not field.type.nested}
+    atomic = struct.name in tables.ATOMIC
+    return Shape(map=MapShape(declared, _field, None if declared else DEDUCED, atomic, defaults))
+
+
+def _field(given: tuple[str, str, Type]) -> Shape:
+    owner, name, kind = given
+    if isinstance(kind, ListOf):
+        keys = tables.KEYS.get((owner, name))
+        return Shape(list=ListShape(kind.item, _type, keys is not None, keys or ()))
+    return _type(kind)
+
+
+def _type(kind: Type) -> Shape:
+    if isinstance(kind, Struct):
+        return of_struct(kind)
+    if isinstance(kind, ListOf):
+        return Shape(list=ListShape(kind.item, _type))
+    if isinstance(kind, MapOf):
+        return Shape(map=MapShape({}, _type, _type(kind.item)))
+    if isinstance(kind, structs.String | structs.Bytes):
+        return Shape("string")
+    if isinstance(kind, structs.Int | structs.Float):
+        return Shape("numeric")
+    if isinstance(kind, structs.Bool):
+        return Shape("boolean")
+    if isinstance(kind, structs.Time):
+        return Shape("untyped")
+    return UNTYPED if kind is structs.RAW else DEDUCED  # what decodes itself is published without a type
+
+
+def element(form: ListShape, item: Any) -> str:
+    """The path element of an item of an associative list. Raises Misfit for an item that can have none."""
+    if not form.keys:
+        if type(item) is str and len(item) <= _SHORT:
+            return _of_text(item)
+        if type(item) in UNTYPED.types and item is not None:
+            return elements.of_value(item)
+        raise Misfit(_NO_ITEM[type(item)])
+    if type(item) is not dict:
+        fault = "a null element" if item is None else "non-map elements"
+        raise Misfit(f"associative list with keys may not have {fault}")
+    if len(form.keys) == 1:
+        value = item.get(form.keys[0])
+        if type(value) is str and len(value) <= _SHORT:
+            return _of_key(form.keys[0], value)
+    keys = {name: item[name] for name in form.keys if name in item}
+    if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
+        missing = [name for name in form.keys if name not in keys]
+        keys |= {name: shape.defaults[name] for name in missing if name in shape.defaults}
+    if not keys:
+        names = " ".join(map(gotext.quote, form.keys))
+        fault = f"has an element that omits all key fields [{names}]"
+        raise Misfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
+    return elements.of_keys(keys)
+
+
+# lists have few different keys, and objects have them again and again
+_SHORT = 64
+_of_text = functools.lru_cache(maxsize=4096)(elements.of_value)
+
+
+@functools.lru_cache(maxsize=4096)
+def _of_key(name: str, value: str) -> str:
+    return elements.of_keys({name: value})
+
+
+_NO_ITEM = {
+    dict: "associative list without keys has an element that's a map type",
+    list: "not supported: associative list with lists as elements",
+    NONE: "associative list without keys has an element that's an explicit null",
+}

@@ -1,0 +1,48 @@
+"""Decoded values as merging compares and prints them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import codec, gotext
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether values are the same: numbers by their value, and true is not 1."""
+    if type(one) in (dict, list):
+        if one is other:
+            return True
+        if one != other:
+            return False
+        if codec.encode(one) == codec.encode(other):  # of the same form, as nearly always
+            return True
+    if type(one) is dict and type(other) is dict:
+        return one.keys() == other.keys() and all(equal(item, other[name]) for name, item in one.items())
+    if type(one) is list and type(other) is list:
+        return len(one) == len(other) and all(map(equal, one, other))
+    if type(one) is bool or type(other) is bool:
+        return one is other
+    return bool(one == other)
+
+
+def plain(value: Any) -> str:
+    """A value as Go's %v prints it: map[a:1 b:[x y]]."""
+    if isinstance(value, dict):
+        return f"map[{' '.join(f'{name}:{plain(value[name])}' for name in sorted(value))}]"
+    if isinstance(value, list):
+        return f"[{' '.join(map(plain, value))}]"
+    if value is None:
+        return "<nil>"
+    return value if isinstance(value, str) else gotext.value(value)
+
+
+def syntax(value: Any) -> str:
+    """A value as Go's %#v prints it: []interface {}{"x", 1}."""
+    if isinstance(value, dict):
+        inside = ", ".join(f"{gotext.quote(name)}:{syntax(value[name])}" for name in sorted(value))
+        return f"map[string]interface {{}}{{{inside}}}"
+    if isinstance(value, list):
+        return f"[]interface {{}}{{{', '.join(map(syntax, value))}}}"
+    if value is None:
+        return "interface {}(nil)"
+    return gotext.value(value)

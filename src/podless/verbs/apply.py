@@ -1,0 +1,249 @@
+"""apply: server-side apply. The request says what its manager wants; the server merges it with what others own.
+
+Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.fields import managers, scaling, values
+from podless.kinds import view
+from podless.kinds.custom import CustomRules
+from podless.meta import codec, field, objectmeta, structs
+from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
+from podless.schema import Malformed, default, prune
+from podless.store import Conflicted, Record, Write
+from podless.verbs import options, steps, tracking
+from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.options import WriteOptions
+from podless.verbs.update import rewrite
+
+Object = dict[str, Any]
+
+_TRIES = 50
+_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+_NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
+
+
+# what JSON and YAML read differently: tabs, merge keys, escapes by number, and all that is not plain text
+_NOT_JSON = re.compile(rb'[^\n\r -~]|\\u|"<<"')
+
+
+async def apply(api: API, call: Call) -> Single:
+    """Create the object or bring it to what the manager applies; or its status, which must be there.
+
+    Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does where
+    what is applied is not of the schema).
+    """
+    request = _Request(call)
+    collection = await api.loaded(call.kind)
+    warned = len(call.warnings)
+    for _ in range(_TRIES):
+        del call.warnings[warned:]
+        if collection.get(call.key) is None:
+            if call.subresource:
+                raise call.not_found()
+            try:
+                return await _create(api, call, request)
+            except Conflicted:
+                continue
+        try:
+            return await rewrite(api, call, request.chosen, request.change)
+        except NotFound:
+            if call.subresource:
+                raise
+    raise Unavailable("the object changes faster than this request can be carried out; try again")
+
+
+class _Request:
+    """What is applied, by whom and how. Raises Invalid for its options and BadRequest for its body."""
+
+    def __init__(self, call: Call, api_version: str = "", kind: str = "") -> None:
+        self.call = call
+        self.chosen = _options(call)
+        self.force = bool(options.truth(call, "force"))
+        self.repeated: list[str] = []
+        self.body = _decode(call.body, self.repeated)
+        self.type = api_version or call.api_version, kind or call.kind.kind
+
+    def check_type(self) -> None:
+        """Raises BadRequest where what is applied is not of the kind and version of the path."""
+        given = _type(self.body)
+        if given != self.type:
+            group, _, version = given[0].rpartition("/")
+            raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
+
+    def merged(self, live: Object | None) -> Object:
+        """The live object (None for none) with the applied one merged into it, and its managedFields.
+
+        Raises BadRequest, ApplyConflict or Internal.
+        """
+        self.check_type()
+        place = tracking.place(self.call)
+        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, steps.now())
+        if self.repeated and self.chosen.validation == "Strict":
+            found = codec.strict_text(self.repeated)
+            raise BadRequest(f"error strict decoding patch: error converting YAML to JSON: {found}")
+        if self.chosen.validation != "Ignore":
+            self.call.warnings += self.repeated
+        entries = merged["metadata"].pop("managedFields", [])
+        merged = view.copy(merged)  # the parts that it shares with what was given must stay as they are
+        managers.put(merged["metadata"], entries)
+        return merged
+
+    def change(self, old: Object, revision: int) -> Object:
+        """The object as it is to be, for `rewrite`."""
+        obj = self.fit(self.merged(old))
+        steps.check_revision(self.call, obj["metadata"], revision)
+        return obj
+
+    def fit(self, merged: Object) -> Object:
+        """The merged object as one of the kind, with its defaults, of the name and namespace of the path.
+
+        Raises BadRequest.
+        """
+        call = self.call
+        entries = merged["metadata"].pop("managedFields", [])
+        try:
+            obj = call.kind.rules.decode(call.kind, call.version, merged, [])
+        except (structs.DecodeError, Malformed) as error:
+            raise BadRequest(f"{call.kind.kind} in version {call.version.name} cannot be handled: {error}") from None
+        metadata = obj["metadata"]
+        steps.fit_namespace(call, metadata)
+        steps.fit_name(call, metadata)
+        _default(call, obj, self.body)
+        managers.put(metadata, entries)
+        return obj
+
+
+def _options(call: Call) -> WriteOptions:
+    """Options of an apply, which needs a fieldManager. Raises Invalid."""
+    if options.text(call, "fieldManager"):
+        return options.write(call, "PatchOptions", apply=True)
+    missing = [field.required("fieldManager", "is required for apply patch")]
+    try:
+        options.write(call, "PatchOptions", apply=True)
+    except Invalid as invalid:
+        missing += invalid.errors
+    raise Invalid("PatchOptions", "meta.k8s.io", "", missing)
+
+
+def _decode(raw: bytes, repeated: list[str]) -> Object:
+    """The applied object. Raises BadRequest."""
+    value = _json(raw)
+    if value is None:
+        try:
+            value = codec.decode_yaml(raw, repeated)
+        except codec.YAMLError as error:
+            raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
+    if value is not None and not isinstance(value, dict):
+        why = f"json: cannot unmarshal {_GO_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+        raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
+    return value or {}
+
+
+def _json(raw: bytes) -> Any:
+    """What is JSON need not be read as YAML, which takes a hundred times as long; None where the two may differ."""
+    if not raw.startswith(b"{") or _NOT_JSON.search(raw):
+        return None
+    repeated: list[str] = []
+    try:
+        value = codec.decode_json(raw, repeated)
+    except codec.JSONError:
+        return None
+    return None if repeated else value
+
+
+def _type(obj: Object) -> tuple[str, str]:
+    """apiVersion and kind; what is no sound apiVersion leaves nothing of either."""
+    version, kind = obj.get("apiVersion"), obj.get("kind")
+    version = version if isinstance(version, str) else ""
+    if version.count("/") > 1:
+        return "", ""
+    return "" if version == "/" else version, kind if isinstance(kind, str) else ""
+
+
+def _default(call: Call, obj: Object, applied: Object) -> None:
+    """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
+    rules = call.kind.rules
+    if isinstance(rules, CustomRules) and b":null" in codec.encode(applied):
+        default.fill(obj, rules.schema(call.version).node, prune.META)
+    else:
+        rules.default(call.version, obj)
+
+
+async def _create(api: API, call: Call, request: _Request) -> Single:
+    """Make the object. Raises Conflicted where somebody else does so at the same time."""
+    kind, version = call.kind, call.version
+    merged = request.merged(None)
+    if merged["metadata"].get("uid"):
+        why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
+        raise Conflict(kind.plural, kind.group, call.name, f"{why} found")
+    obj = request.fit(merged)
+    metadata = obj["metadata"]
+    if kind.terminating:
+        why = "create not allowed while custom resource definition is terminating"
+        raise Forbidden(kind.plural, kind.group, call.name, why)
+    await steps.admit_namespace(api, call, call.name)
+    entries = metadata.pop("managedFields", [])
+    _check_revision(metadata)
+    steps.identify(kind, metadata)
+    managers.put(metadata, entries)
+    kind.rules.prepare_create(version, obj)
+    call.warnings += objectmeta.dedupe_owners(metadata)
+    steps.check_create(call, obj)
+    steps.warn(call, obj)
+    if request.chosen.dry_run:
+        return Single(None, obj, 201)
+    value, mark = view.encode(kind, kind.rules.store(kind, obj))
+    key = kind.key(metadata.get("namespace", ""), call.name)
+    revision = await api.store.commit(Write(key, value, mark, 0))
+    await api.react(kind)
+    return Single(Entry(Record(key, value, mark, revision, revision), kind.namespaced), None, 201)
+
+
+def _check_revision(metadata: Object) -> None:
+    """A resourceVersion that is a number says nothing here. Raises Internal for any other."""
+    given = metadata.pop("resourceVersion", "") or ""
+    try:
+        if given:
+            options.parse_revision(given)
+    except ValueError as error:
+        raise Internal(str(error)) from None
+
+
+async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -> Document:
+    """Apply to the Scale of an object. As on a real server only an apply that changes nothing can succeed.
+
+    shown: gives the Scale of an object. Raises as `apply` does.
+    """
+    request = _Request(call, scaling.SCALE, "Scale")
+    if (await api.loaded(call.kind)).get(call.key) is None:
+        raise call.not_found()
+
+    def change(old: Object, revision: int) -> Object:
+        request.check_type()
+        entries = tracking.scale_entries(call, old)
+        if not entries:
+            why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
+            raise Internal(f"failed to create manager for existing fields: {why}")
+        scale = shown(old)
+        managers.put(scale["metadata"], entries)
+        applied = request.merged(scale)
+        written = applied["metadata"].pop("managedFields", [])
+        del scale["metadata"]["managedFields"]
+        if not values.equal(applied, scale):
+            what = managers.described(request.body)
+            raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
+        obj = {**old, "metadata": dict(old["metadata"])}
+        managers.put(obj["metadata"], tracking.rescaled(call, old, written))
+        return obj
+
+    written = await rewrite(api, call, request.chosen, change)
+    if written.entry is None:
+        return Document(shown(written.obj or {}))
+    return Document(shown(view.load(call.kind, call.version, written.entry)))
