@@ -58,7 +58,19 @@ def test_a_namespace_that_goes_takes_its_objects_with_it(client: Client, group: 
     assert [client.post(path, body).status for body in (gadget(group, "free"), held)] == [201, 201]
     client.send("DELETE", namespace)
     until(lambda: client.get(f"{path}/free").status == 404)
-    assert client.get(namespace).body["status"]["phase"] == "Terminating"
+    until(lambda: "conditions" in client.get(namespace).body["status"])
+    status = client.get(namespace).body["status"]
+    assert status["phase"] == "Terminating"
+    told = {condition["type"]: (condition["status"], condition["message"]) for condition in status["conditions"]}
+    assert told["NamespaceDeletionContentFailure"][0] == "False"
+    assert told["NamespaceContentRemaining"] == (
+        "True",
+        f"Some resources are remaining: gadgets.{group} has 1 resource instances",
+    )
+    assert told["NamespaceFinalizersRemaining"] == (
+        "True",
+        "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+    )
     late = client.post(path, gadget(group, "late"))
     assert (late.status, late.body["details"]["causes"][0]["reason"]) == (403, "NamespaceTerminating")
     client.merge(f"{path}/held", {"metadata": {"finalizers": []}})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
-from podless.cache.collection import Collection, Event
+from podless.cache.collection import Collection, Event, Listener
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
@@ -19,6 +21,26 @@ Object = dict[str, Any]
 
 SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
 _FINALIZER = "kubernetes"
+_FINE = [
+    (
+        "NamespaceDeletionDiscoveryFailure",
+        "False",
+        "ResourcesDiscovered",
+        "All resources successfully discovered",
+    ),
+    (
+        "NamespaceDeletionGroupVersionParsingFailure",
+        "False",
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    (
+        "NamespaceDeletionContentFailure",
+        "False",
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+]
 
 
 class Namespaces:
@@ -75,27 +97,77 @@ class Namespaces:
 
     async def _empty(self, key: str, name: str) -> None:
         """Delete everything in the namespace, wait until it is gone, then let the namespace go."""
-        for kind in self._api.registry:
-            if kind.namespaced:
-                await self._empty_kind(kind, f"{kind.prefix}{name}/")
+        changed = asyncio.Event()
+        following: dict[str, Callable[[], None]] = {}
+        try:
+            while True:
+                changed.clear()
+                left = await self._clear(name, lambda _: changed.set(), following)
+                if not left:
+                    break
+                await amend(self._api, self._kind, key, partial(_report, left=left))
+                await changed.wait()
+        finally:
+            for leave in following.values():
+                leave()
         await amend(self._api, self._kind, key, _release)
 
-    async def _empty_kind(self, kind: Kind, prefix: str) -> None:
-        collection = await self._api.loaded(kind)
-        changed = asyncio.Event()
-        leave = collection.listen(lambda _: changed.set())
-        try:
-            while entries := collection.under(prefix)[0]:
-                changed.clear()
-                fresh = [entry for entry in entries if b'"deletionTimestamp":' not in entry.body]
-                if fresh:
-                    await delete_all(self._api, kind, fresh)
-                elif self._api.registry.get(kind.group, kind.plural) is None:
-                    return
-                else:
-                    await changed.wait()
-        finally:
-            leave()
+    async def _clear(self, name: str, listener: Listener, following: dict[str, Callable[[], None]]) -> dict[str, Left]:
+        """Delete what is in the namespace; by resource what has to wait, changes of which the listener hears of."""
+        left = {}
+        for kind in self._api.registry:
+            if not kind.namespaced:
+                continue
+            prefix = f"{kind.prefix}{name}/"
+            collection = await self._api.loaded(kind)
+            fresh = [e for e in collection.under(prefix)[0] if b'"deletionTimestamp":' not in e.body]
+            if fresh:
+                await delete_all(self._api, kind, fresh)
+            entries = collection.under(prefix)[0]
+            if entries:
+                if kind.prefix not in following:
+                    following[kind.prefix] = collection.listen(listener)
+                held = Counter(f for e in entries for f in e.decode()["metadata"].get("finalizers") or ())
+                left[kind.resource] = Left(len(entries), held)
+        return left
+
+
+class Left(NamedTuple):
+    """What is left of a resource in a namespace: how many objects, and how many each finalizer holds."""
+
+    objects: int
+    held: Counter[str]
+
+
+def _report(obj: Object, left: dict[str, Left]) -> Object:
+    """The namespace with conditions that say what it waits for; source: the documented namespace conditions."""
+    objects = ", ".join(f"{name} has {left[name].objects} resource instances" for name in sorted(left))
+    held: Counter[str] = sum((one.held for one in left.values()), Counter())
+    finalizers = ", ".join(f"{name} in {held[name]} resource instances" for name in sorted(held))
+    found = [
+        *_FINE,
+        ("NamespaceContentRemaining", "True", "SomeResourcesRemain", f"Some resources are remaining: {objects}"),
+    ]
+    if held:
+        message = f"Some content in the namespace has finalizers remaining: {finalizers}"
+        found.append(("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", message))
+    else:
+        message = "All content-preserving finalizers finished"
+        found.append(("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", message))
+    status = obj.setdefault("status", {})
+    known = {condition["type"]: condition for condition in status.get("conditions") or []}
+    for type_, value, reason, message in found:
+        before = known.get(type_) or {}
+        since = before["lastTransitionTime"] if before.get("status") == value else steps.now()
+        known[type_] = {
+            "type": type_,
+            "status": value,
+            "lastTransitionTime": since,
+            "reason": reason,
+            "message": message,
+        }
+    status["conditions"] = list(known.values())
+    return obj
 
 
 def _release(obj: Object) -> Object | None:
