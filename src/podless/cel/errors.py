@@ -65,7 +65,12 @@ class ProgramError(CelError):
 
 
 class EvaluationError(CelError):
-    """An evaluation has no value, such as for a key that is missing or a number that overflows."""
+    """An evaluation has no value, such as for a key that is missing or a number that overflows.
+
+    cost: what was spent before it was found.
+    """
+
+    cost = 0
 
 
 class CostExceeded(EvaluationError):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from podless.cel.rules import Rules as Expressions
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object, Rules
 from podless.meta import codec, objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import FieldError
-from podless.schema import Schema
+from podless.schema import BLOCKING, Schema
 
 
 class CustomRules(Rules):
@@ -23,12 +24,20 @@ class CustomRules(Rules):
 
     def __init__(self) -> None:
         self._schemas: dict[str, Schema] = {}
+        self._expressions: dict[str, Expressions] = {}
 
     def schema(self, version: Version) -> Schema:
         """The version's schema, compiled."""
         known = self._schemas.get(version.name)
         if known is None:
             known = self._schemas[version.name] = Schema.compile(version.schema or {})
+        return known
+
+    def expressions(self, version: Version) -> Expressions:
+        """The version's x-kubernetes-validations, compiled when first used."""
+        known = self._expressions.get(version.name)
+        if known is None:
+            known = self._expressions[version.name] = Expressions.compile(self.schema(version).openapi)
         return known
 
     def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
@@ -99,16 +108,29 @@ class CustomRules(Rules):
             obj["status"] = status
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
-        """What the schema says of a new object."""
-        return [*self.schema(version).validate(obj), *scaling.validate(obj, version.scale)]
+        """What the schema and its rules say of a new object."""
+        return self._judge(version, obj, None, self.schema(version).validate(obj), None)
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
-        """What the schema says of a changed object; what was wrong before and is unchanged may stay."""
-        return [*self.schema(version).validate(obj, old), *scaling.validate(obj, version.scale)]
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What the schema and its rules say of a changed object; what was wrong before and is unchanged may stay."""
+        return self._judge(version, obj, old, self.schema(version).validate(obj, old), warnings)
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
-        """What the schema says of the status."""
-        return [*self.schema(version).status(obj, old), *scaling.validate(obj, version.scale)]
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What the schema says of the status, and its rules of the whole object."""
+        return self._judge(version, obj, old, self.schema(version).status(obj, old), warnings)
+
+    def _judge(
+        self, version: Version, obj: Object, old: Object | None, found: list[FieldError], warnings: list[str] | None
+    ) -> list[FieldError]:
+        """What the schema found, with what the scale and the rules have to say."""
+        found += scaling.validate(obj, version.scale)
+        if not any(error.reason in BLOCKING for error in found):
+            found += self.expressions(version).validate(obj, old, warnings=warnings)
+        return found
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Anything but metadata counts, and but the status where it has its own endpoint."""

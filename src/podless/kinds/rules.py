@@ -79,13 +79,17 @@ class Rules:
         """What is wrong with a new object beside its metadata."""
         return ()
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
-        """What is wrong with a changed object beside its metadata."""
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What is wrong with a changed object beside its metadata; warnings gets what is wrong but was so before."""
         return ()
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
-        """What is wrong with a status write beside the metadata."""
-        return self.validate_update(kind, version, obj, old)
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What is wrong with a status write beside the metadata; warnings as for an update."""
+        return self.validate_update(kind, version, obj, old, warnings)
 
     def forbids_delete(self, obj: Object, dry_run: bool) -> str:
         """Why the object may not be deleted, or ""."""

@@ -9,6 +9,6 @@ from podless.schema.definition import structural, tolerated, warnings
 from podless.schema.embedded import Malformed
 from podless.schema.keywords import Options
 from podless.schema.rules import Expressions
-from podless.schema.schema import Schema
+from podless.schema.schema import BLOCKING, Schema
 
-__all__ = ["Expressions", "Malformed", "Options", "Schema", "structural", "tolerated", "warnings"]
+__all__ = ["BLOCKING", "Expressions", "Malformed", "Options", "Schema", "structural", "tolerated", "warnings"]

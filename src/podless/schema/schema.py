@@ -13,7 +13,7 @@ from podless.schema.node import Node
 from podless.schema.ratchet import Pair
 
 # errors after which rules are not looked at
-_BLOCKING = frozenset(
+BLOCKING = frozenset(
     ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
 )
 _UNCHECKED = (
@@ -152,7 +152,7 @@ class Schema:
 
     def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
         """Rules are not checked on an object of the wrong form; an error of its own says so."""
-        if any(error.reason in _BLOCKING for error in errors) and self.has_rules:
+        if any(error.reason in BLOCKING for error in errors) and self.has_rules:
             errors.append(field.invalid("<nil>", None, _UNCHECKED))
         return errors
 

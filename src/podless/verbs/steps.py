@@ -168,7 +168,7 @@ def check_update(call: Call, obj: Object, old: Object) -> None:
     # a real server checks what may not change twice, and says so twice
     found += 2 * objectmeta.validate_update(metadata, old["metadata"])
     check = kind.rules.validate_status if call.subresource == "status" else kind.rules.validate_update
-    refuse(kind, obj, [*found, *check(kind, call.version, obj, old)])
+    refuse(kind, obj, [*found, *check(kind, call.version, obj, old, call.warnings)])
 
 
 def _any_name(name: str, prefix: bool) -> list[str]:

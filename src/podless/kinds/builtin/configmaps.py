@@ -34,7 +34,9 @@ class ConfigMapRules(TypedRules):
             errors.append(field.too_long("", _MOST))
         return errors
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
         """What is immutable, then the rest."""
         errors: list[FieldError] = []
         if old.get("immutable"):

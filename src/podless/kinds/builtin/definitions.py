@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from podless.cel.rules import Definitions
 from podless.kinds import definition as rules
 from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.definition.shared import schemas
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
@@ -45,13 +47,17 @@ class DefinitionRules(TypedRules):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """All rules of a new definition."""
-        return rules.validate_create(obj)
+        return rules.validate_create(obj, Definitions())
 
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
         """All rules of a changed one."""
-        return rules.validate_update(obj, old)
+        return rules.validate_update(obj, old, Definitions(schemas(old["spec"])))
 
-    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object) -> Sequence[FieldError]:
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
         """What a status must obey."""
         return rules.validate_status_update(obj, old)
 

@@ -1,0 +1,309 @@
+"""Types: every node gets its type, every call the forms of its function that fit; cel-go's errors where none do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from podless.cel import types
+from podless.cel.decls import Declarations, Overload
+from podless.cel.errors import CompileError, Issue
+from podless.cel.syntax import Call, Comprehension, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.types import BOOL, DYN, ERROR, INT, STRING, Type
+from podless.cel.values import TypeValue
+
+
+class Fields(Protocol):
+    """What fields the struct types have."""
+
+    def field(self, struct: str, name: str) -> Type | None:
+        """The type of a field, or None."""
+
+
+class NoFields:
+    """There are no struct types."""
+
+    def field(self, struct: str, name: str) -> Type | None:
+        """None has fields."""
+        return None
+
+
+# fields of the wrapper messages that stand for plain values
+_WRAPPERS = {
+    f"google.protobuf.{name}": kind
+    for name, kind in {
+        "BoolValue": types.BOOL, "BytesValue": types.BYTES, "DoubleValue": types.DOUBLE, "FloatValue": types.DOUBLE,
+        "Int32Value": types.INT, "Int64Value": types.INT, "StringValue": types.STRING, "UInt32Value": types.UINT,
+        "UInt64Value": types.UINT,
+    }.items()
+}  # fmt: skip
+_MESSAGES = {
+    "google.protobuf.Duration": (types.DURATION, {"seconds": INT, "nanos": INT}),
+    "google.protobuf.Timestamp": (types.TIMESTAMP, {"seconds": INT, "nanos": INT}),
+    **{name: (types.wrapper(kind), {"value": kind}) for name, kind in _WRAPPERS.items()},
+}
+
+
+def check(
+    source: str, tree: Expr, declarations: Declarations, variables: Mapping[str, Type], fields: Fields | None = None
+) -> Expr:
+    """Find all types of a tree; they are put into its nodes. Raises CompileError."""
+    checker = _Checker(declarations, dict(variables), fields or NoFields())
+    checker.visit(tree)
+    if checker.issues:
+        raise CompileError(source, checker.issues)
+    for node in checker.nodes:
+        node.type = checker.bindings.resolve(node.type, final=True)
+    return tree
+
+
+class _Checker:
+    def __init__(self, declarations: Declarations, variables: dict[str, Type], fields: Fields) -> None:
+        self.declarations = declarations
+        self.scope = variables
+        self.fields = fields
+        self.bindings = types.Bindings()
+        self.inner: frozenset[str] = frozenset()  # variables of comprehensions, which hide dotted names
+        self.issues: list[Issue] = []
+        self.nodes: list[Expr] = []
+
+    def visit(self, node: Expr) -> Type:
+        """The type of a node, which it keeps."""
+        node.type = _VISITS[node.__class__](self, node)
+        self.nodes.append(node)
+        return node.type
+
+    def fail(self, offset: int, message: str) -> Type:
+        """Take an error; its type is taken to fit everywhere."""
+        self.issues.append(Issue(offset, message))
+        return ERROR
+
+    def literal(self, node: Literal) -> Type:
+        return node.kind
+
+    def ident(self, node: Ident) -> Type:
+        found = self.named(node, node.name)
+        if found is None:
+            return self.fail(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+        return found
+
+    def named(self, node: Ident, name: str) -> Type | None:
+        """The type of a variable or of a type's name."""
+        plain = name.removeprefix(".")
+        known = self.scope.get(plain)
+        if known is not None:
+            node.name = plain
+            return known
+        kind = self.declarations.types.get(plain)
+        if kind is None:
+            return None
+        node.constant = True
+        node.value = TypeValue(plain)
+        return types.type_of(kind)
+
+    def select(self, node: Select) -> Type:
+        name = None if node.test else _dotted(node)
+        if name is not None and name.partition(".")[0] not in self.inner:
+            ident = Ident(node.offset, name)
+            found = self.named(ident, name)
+            if found is not None:
+                node.ident = ident
+                ident.type = found
+                return found
+        result = self.selected(node.offset, node.operand, node.field, False)
+        return BOOL if node.test else self.bindings.resolve(result)
+
+    def selected(self, offset: int, operand: Expr, field: str, optional: bool) -> Type:
+        """The type of a field."""
+        target, was = types.unwrap(self.bindings.resolve(self.visit(operand)))
+        kind = target.kind
+        if kind == "map":
+            result = target.params[1]
+        elif kind == "struct":
+            result = self.fields.field(target.name, field) or self.fail(offset, f"undefined field '{field}'")
+        else:
+            if kind == "param":
+                self.bindings.assignable(DYN, target)
+            elif kind not in ("dyn", "error"):
+                self.fail(offset, f"type '{target}' does not support field selection")
+            result = DYN
+        return types.optional(result) if was or optional else result
+
+    def call(self, node: Call) -> Type:
+        if node.function == "_?._":
+            field = node.args[1]
+            assert isinstance(field, Literal)
+            node.overloads = ("select_optional_field",)
+            field.type = STRING
+            return self.bindings.resolve(self.selected(node.offset, node.args[0], field.value, True))
+        for arg in node.args:
+            self.visit(arg)
+        target = node.target
+        if target is not None:
+            name = _dotted(target)
+            full = f"{name.removeprefix('.')}.{node.function}" if name is not None else ""
+            if full in self.declarations.functions:
+                node.function, node.target = full, None
+                return self.overloaded(node)
+            self.visit(target)
+        name = node.function.removeprefix(".")
+        if name not in self.declarations.functions:
+            return self.fail(node.offset, f"undeclared reference to '{node.function}' (in container '')")
+        node.function = name
+        return self.overloaded(node)
+
+    def overloaded(self, node: Call) -> Type:
+        """The forms of a function that fit, and the type they give."""
+        args = node.args if node.target is None else [node.target, *node.args]
+        given = tuple(arg.type for arg in args)
+        if node.function in ("_&&_", "_||_"):
+            return self.logical(node)
+        result: Type | None = None
+        fitting = []
+        for overload in self.declarations.functions[node.function]:
+            if overload.member != (node.target is not None) or len(overload.args) != len(given):
+                continue
+            found = self.fits(overload, given)
+            if found is None:
+                continue
+            fitting.append(overload.name)
+            if result is None:
+                result = found
+            elif result.kind != "dyn" and found != result:
+                result = DYN
+        if result is None:
+            return self.unfitting(node, given)
+        node.overloads = tuple(fitting)
+        return result
+
+    def fits(self, overload: Overload, given: tuple[Type, ...]) -> Type | None:
+        """What a form gives for arguments of some types, or None."""
+        *wanted, result = self.bindings.instance((*overload.args, overload.result))
+        if not self.bindings.all_assignable(given, tuple(wanted)):
+            return None
+        return self.bindings.resolve(result)
+
+    def unfitting(self, node: Call, given: tuple[Type, ...]) -> Type:
+        shown = [str(self.bindings.resolve(each, final=True)) for each in given]
+        target = f"{shown.pop(0)}." if node.target is not None else ""
+        text = f"found no matching overload for '{node.function}' applied to '{target}({', '.join(shown)})'"
+        return self.fail(node.offset, text)
+
+    def logical(self, node: Call) -> Type:
+        node.overloads = ("logical_and" if node.function == "_&&_" else "logical_or",)
+        wrong = [arg for arg in node.args if not self.bindings.assignable(arg.type, BOOL)]
+        for arg in wrong:
+            self.fail(arg.offset, f"expected type 'bool' but found '{arg.type}'")
+        return ERROR if wrong else BOOL
+
+    def join(self, node: Expr, before: Type | None, now: Type) -> Type:
+        """The type of two items of one list or map."""
+        if before is None:
+            return now
+        if self.bindings.assignable(before, now):
+            return types.most_general(before, now)
+        return self.mismatch(node, before, now) if self.declarations.homogeneous else DYN
+
+    def mismatch(self, node: Expr, wanted: Type, found: Type) -> Type:
+        return self.fail(node.offset, f"expected type '{wanted}' but found '{found}'")
+
+    def given(self, value: Expr, optional: bool) -> Type:
+        """The type of an item, unwrapped where a question mark says so."""
+        found = self.visit(value)
+        if not optional:
+            return found
+        inner, was = types.unwrap(found)
+        if not was and inner.kind != "dyn":
+            self.mismatch(value, types.optional(inner), inner)
+        return inner
+
+    def list(self, node: ListOf) -> Type:
+        joined: Type | None = None
+        for place, item in enumerate(node.items):
+            joined = self.join(item, joined, self.given(item, place in node.optional))
+        return types.list_of(joined or self.bindings.fresh())
+
+    def map(self, node: MapOf) -> Type:
+        keys: Type | None = None
+        values: Type | None = None
+        for entry in node.entries:
+            keys = self.join(entry.key, keys, self.visit(entry.key))
+            values = self.join(entry.value, values, self.given(entry.value, entry.optional))
+        return types.map_of(keys or self.bindings.fresh(), values or self.bindings.fresh())
+
+    def message(self, node: Message) -> Type:
+        name = node.name.removeprefix(".")
+        known = _MESSAGES.get(name)
+        if known is None:
+            kind = self.declarations.types.get(name)
+            if kind is None:
+                return self.fail(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+            return self.fail(node.offset, f"'{name}' is not a message type")
+        node.name = name
+        for entry in node.entries:
+            self.initial(entry, known[1])
+        return known[0]
+
+    def initial(self, entry: Entry, declared: Mapping[str, Type]) -> None:
+        found = self.given(entry.value, entry.optional)
+        wanted = declared.get(entry.key)
+        if wanted is None:
+            self.fail(entry.offset, f"undefined field '{entry.key}'")
+        elif not self.bindings.assignable(wanted, found):
+            text = f"expected type of field '{entry.key}' is '{wanted}' but provided type is '{found}'"
+            self.fail(entry.offset, text)
+
+    def comprehension(self, node: Comprehension) -> Type:
+        over = self.visit(node.over)
+        accu = self.visit(node.init)
+        before = self.scope
+        self.scope = before | {node.accu: accu}
+        one, two = self.iterated(node, self.bindings.resolve(over))
+        inner, hidden = self.scope, self.inner
+        self.inner = hidden | {node.var, node.var2, node.accu}
+        self.scope = inner | ({node.var: one, node.var2: two} if node.var2 else {node.var: one})
+        for part, wanted in ((node.condition, BOOL), (node.step, accu)):
+            found = self.visit(part)
+            if not self.bindings.assignable(wanted, found):
+                self.mismatch(part, wanted, found)
+        self.scope = inner
+        result = self.visit(node.result)
+        self.scope, self.inner = before, hidden
+        return self.bindings.resolve(result)
+
+    def iterated(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
+        """The types of the variables."""
+        if over.kind == "list":
+            return (INT, over.params[0]) if node.var2 else (over.params[0], DYN)
+        if over.kind == "map":
+            return over.params[0], over.params[1]
+        if over.kind in ("dyn", "error", "param"):
+            self.bindings.assignable(DYN, over)
+            return DYN, DYN
+        text = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"
+        self.fail(node.over.offset, text)
+        return ERROR, ERROR
+
+
+_VISITS: dict[type, Callable[..., Type]] = {
+    Literal: _Checker.literal,
+    Ident: _Checker.ident,
+    Select: _Checker.select,
+    Call: _Checker.call,
+    ListOf: _Checker.list,
+    MapOf: _Checker.map,
+    Message: _Checker.message,
+    Comprehension: _Checker.comprehension,
+}
+
+
+def _dotted(node: Expr) -> str | None:
+    """a.b.c as one name, or None if the node is something else."""
+    parts = []
+    while isinstance(node, Select) and not node.test:
+        parts.append(node.field)
+        node = node.operand
+    if not isinstance(node, Ident):
+        return None
+    parts.append(node.name)
+    return ".".join(reversed(parts))

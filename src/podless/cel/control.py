@@ -1,0 +1,187 @@
+"""Logic, conditions and comprehensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.cel.maker import Maker
+from podless.cel.syntax import Call, Comprehension, Expr
+from podless.cel.writer import Value
+
+_INITIAL = {"all": "True", "exists": "False", "exists_one": "0", "list": "[]", "map": "{}", "entries": "{}"}
+_CONDITIONS = {"all": 2, "exists": 3}
+# what a step costs beside the macro's own expressions: the accumulator
+_STEPS = {"all": 1, "exists": 1, "exists_one": 1, "list": 1, "map": 2, "entries": 1}
+
+
+class Control(Maker):
+    """In the exact form errors are kept until it is known whether they count."""
+
+    def logical(self, node: Call) -> Value:
+        """&& and ||."""
+        decided = node.function == "_||_"
+        terms = _terms(node, node.function)
+        result = self.writer.temp()
+        if self.exact:
+            self.absorbing(terms, decided, result)
+        else:
+            self.writer.line(f"{result} = {self.condition(terms[0])}")
+            for term in terms[1:]:
+                self.writer.open(f"if {'not ' if decided else ''}{result}:")
+                code = self.condition(term)
+                self.writer.line(f"{result} = {code}")
+                self.writer.close()
+        return Value(result, node.type)
+
+    def absorbing(self, terms: list[Expr], decided: bool, result: str) -> None:
+        """Terms of && or ||, the first error kept until it is known whether it counts."""
+        error = self.writer.keep("None")
+        self.writer.line(f"{result} = {not decided}")
+        for place, term in enumerate(terms):
+            if place:
+                self.writer.open(f"if {result} is {not decided}:")
+            self.attempt(error, lambda term=term: self.writer.line(f"{result} = {self.condition(term)}"))  # type: ignore[misc]
+            if place:
+                self.writer.close()
+        self.writer.settle()
+        self.writer.line(f"if {error} is not None and {result} is {not decided}: raise {error}")
+
+    def attempt(self, error: str, body: Callable[[], None]) -> None:
+        """Write a body whose errors are kept under a name, the first of them."""
+        self.writer.open("try:")
+        body()
+        self.writer.close()
+        self.writer.line("except CostExceeded: raise")
+        self.writer.line(f"except EvaluationError as caught: {error} = {error} or caught")
+
+    def conditional(self, node: Call) -> Value:
+        """c ? a : b."""
+        test, yes, no = node.args
+        code = self.condition(test)
+        result = self.writer.temp()
+        self.writer.open(f"if {code}:")
+        self.writer.line(f"{result} = {self.value(yes)}")
+        self.writer.close()
+        self.writer.open("else:")
+        self.writer.line(f"{result} = {self.value(no)}")
+        self.writer.close()
+        return Value(result, node.type)
+
+    def comprehension(self, node: Comprehension) -> Value:
+        """A macro over a list or map, as a loop."""
+        if node.macro == "bind":
+            return self.bound(node)
+        over = self.emit(node.over)
+        writer = self.writer
+        saved = self.scope
+        result = writer.temp()
+        writer.line(f"{result} = {_INITIAL[node.macro]}")
+        error = writer.keep("None") if self.exact and node.macro in ("all", "exists") else ""
+        writer.open(self.loop(node, over))
+        writer.loops += 1
+        self.body(node, result, error)
+        writer.spend(_STEPS[node.macro])
+        writer.settle()
+        writer.line("if c > limit: raise CostExceeded")
+        writer.loops -= 1
+        writer.close()
+        self.scope = saved
+        writer.spend(1)
+        if node.macro == "exists_one":
+            return Value(f"({result} == 1)", node.type)
+        if error:
+            writer.settle()
+            writer.line(f"if {error} is not None and {result} is {node.macro == 'all'}: raise {error}")
+        return Value(result, node.type)
+
+    def loop(self, node: Comprehension, over: Value) -> str:
+        """The head of the loop, its variables brought into scope."""
+        name = self.writer.temp()
+        decl = over.decl
+        listed = node.over.type.kind == "list"
+        kind = node.over.type
+        inner = decl.items if decl is not None and decl.kind in ("list", "map") else None
+        where = over.code if inner is not None or (kind.kind in ("list", "map") and decl is None) else self.plain(over)
+        item = Value(name, kind.params[-1] if kind.params else node.over.type, inner)
+        if not node.var2:
+            # a map is gone through by its keys
+            alone = item if listed else Value(name, kind.params[0] if kind.params else kind)
+            self.scope = self.scope | {node.var: self.variable(alone)}
+            return f"for {name} in {where}:" if kind.kind in ("list", "map") else f"for {name} in iterate({where}):"
+        key = self.writer.temp()
+        self.scope = self.scope | {
+            node.var: Value(key, kind.params[0] if kind.params else kind),
+            node.var2: self.variable(item),
+        }
+        if listed:
+            return f"for {key}, {name} in enumerate({where}):"
+        return (
+            f"for {key}, {name} in {where}.items():"
+            if kind.kind == "map"
+            else f"for {key}, {name} in iterate({where}, True):"
+        )
+
+    def body(self, node: Comprehension, result: str, error: str) -> None:
+        """What a loop does with each item."""
+        writer = self.writer
+        if node.macro in ("all", "exists"):
+            writer.spend(_CONDITIONS[node.macro])
+            sign = "not " if node.macro == "all" else ""
+            stop = f"{result} = {node.macro == 'exists'}"
+
+            def test() -> None:
+                code = self.condition(node.body)
+                writer.settle()
+                writer.open(f"if {sign}{code}:")
+                writer.line(stop)
+                writer.line("break")
+                writer.close()
+
+            if error:
+                self.attempt(error, test)
+            else:
+                test()
+            return
+        guard = node.body if node.macro == "exists_one" else node.guard
+        if guard is not None:
+            code = self.condition(guard)
+            writer.open(f"if {code}:")
+        self.collect(node, result)
+        if guard is not None:
+            writer.close()
+
+    def collect(self, node: Comprehension, result: str) -> None:
+        """Put what a loop makes into its result."""
+        writer = self.writer
+        if node.macro == "exists_one":
+            writer.spend(1)
+            writer.line(f"{result} += 1")
+        elif node.macro == "list":
+            writer.spend(11)
+            writer.line(f"{result}.append({self.value(node.body)})")
+        elif node.macro == "map":
+            writer.spend(1)
+            key = self.scope[node.var].code
+            writer.line(f"insert({result}, {key}, {self.value(node.body)})")
+        else:
+            writer.spend(1)
+            name = writer.keep(f"{self.value(node.body)}.items()")
+            writer.line(f"for entry in {name}: insert({result}, *entry)")
+
+    def bound(self, node: Comprehension) -> Value:
+        """A name for a value."""
+        self.writer.spend(10)
+        value = self.emit(node.init)
+        name = self.writer.keep(value.code)
+        saved = self.scope
+        self.scope = saved | {node.accu: Value(name, value.kind, value.decl)}
+        result = self.emit(node.result)
+        self.scope = saved
+        return result
+
+
+def _terms(node: Expr, function: str) -> list[Expr]:
+    """All terms of a tree of one logical operator."""
+    if isinstance(node, Call) and node.function == function:
+        return [term for arg in node.args for term in _terms(arg, function)]
+    return [node]

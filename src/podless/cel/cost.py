@@ -1,0 +1,346 @@
+"""What an expression may cost at most, estimated from its tree and the sizes that schemas allow, as cel-go does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.cel.declared import Decl
+from podless.cel.decls import Declarations
+from podless.cel.sizes import MOST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, Range
+from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.types import Type, is_optional
+
+_SCALARS = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
+_NOTHING = Range(MOST, 0)
+
+
+class _Lost:
+    """The place of a value that the schema does not know."""
+
+
+_LOST = _Lost()
+# where a value stands in the schema: nowhere, at a declaration, or somewhere unknown
+Place = Decl | _Lost | None
+Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
+
+
+def estimate(tree: Expr, declarations: Declarations, root: Decl | None = None) -> Range:
+    """The cost of an expression. root: the declaration of the variables."""
+    return _Estimator(declarations, root).cost(tree)
+
+
+class _Local:
+    __slots__ = ("entry", "place", "size")
+
+    def __init__(self, place: Place, size: Range | None, entry: Entry | None) -> None:
+        self.place = place
+        self.size = size
+        self.entry = entry
+
+
+class _Estimator:
+    def __init__(self, declarations: Declarations, root: Decl | None) -> None:
+        self.costs = declarations.costs
+        self.root: Place = root if root is not None else _LOST
+        self.places: dict[Expr, Place] = {}
+        self.sizes: dict[Expr, Range] = {}
+        self.entries: dict[Expr, Entry] = {}
+        self.locals: dict[str, list[_Local]] = {}
+
+    def cost(self, node: Expr) -> Range:
+        """The cost of a node and all below it."""
+        return _COSTS[node.__class__](self, node)
+
+    def literal(self, node: Literal) -> Range:
+        return ZERO
+
+    def ident(self, node: Ident) -> Range:
+        local = self.local(node.name)
+        self.places[node] = local.place if local is not None else self.root
+        return ONE
+
+    def local(self, name: str) -> _Local | None:
+        known = self.locals.get(name)
+        return known[-1] if known else None
+
+    def select(self, node: Select) -> Range:
+        if node.ident is not None:
+            self.places[node] = self.root
+            return ONE
+        if node.test:
+            return self.cost(node.operand)
+        total = self.cost(node.operand)
+        if node.operand.type.kind in ("map", "struct", "param"):
+            total = total.plus(ONE)
+        self.places[node] = self.below(node.operand, node.field)
+        return total
+
+    def place(self, node: Expr) -> Place:
+        """Where the value of a node stands."""
+        if isinstance(node, Ident):
+            local = self.local(node.name)
+            if local is not None:
+                return local.place
+        return self.places.get(node)
+
+    def below(self, node: Expr, step: str) -> Place:
+        """One step down; a path that begins nowhere begins at the root after its first step, as in the original."""
+        return self.step(self.place(node), step)
+
+    def step(self, place: Place, step: str) -> Place:
+        if place is None:
+            return self.root
+        if isinstance(place, _Lost):
+            return _LOST
+        if step in ("@items", "@values"):
+            return place.items or _LOST
+        if step in ("@keys", "@indices"):
+            return _KEY if step == "@keys" and place.kind == "map" else _LOST
+        return place.field(step) or _LOST
+
+    def call(self, node: Call) -> Range:
+        if node.function == "dyn":
+            total = ONE.plus(self.cost(node.args[0]))
+            self.keep(node, self.size(node.args[0]))
+            entry = self.entry(node.args[0])
+            if entry is not None:
+                self.entries[node] = entry
+            return total
+        costs = [self.cost(arg) for arg in node.args]
+        total = ZERO if node.target is None else self.cost(node.target)
+        spent, size = _NOTHING, None
+        for overload in node.overloads:
+            cost, result = self.form(node, overload, costs)
+            spent = spent.union(cost)
+            if result is not None:
+                size = result if size is None else size.union(result)
+            size = self.indexed(node, overload, size)
+            if size is None:
+                size = self.size(node)
+        self.keep(node, size)
+        return total.plus(spent)
+
+    def indexed(self, node: Call, overload: str, size: Range | None) -> Range | None:
+        """The place and size of an item that an index gives."""
+        step = {"index_list": "@items", "index_map": "@values"}.get(overload)
+        if step is None:
+            return size
+        entry = self.entry(node.args[0])
+        self.places[node] = self.below(node.args[0], step)
+        return None if entry is None else entry[2]
+
+    def form(self, node: Call, overload: str, costs: list[Range]) -> tuple[Range, Range | None]:
+        """The cost of one form of a function with its arguments, and the size of what it gives."""
+        total = ZERO
+        for each in costs:
+            total = total.plus(each)
+        if overload in ("logical_and", "logical_or"):
+            return Range(costs[0].low, total.high), None
+        if overload == "conditional":
+            self.join(node, node.args[1], node.args[2])
+            size = self.known(node.args[1]).union(self.known(node.args[2]))
+            return costs[0].plus(costs[1].union(costs[2])), size
+        if overload in ("add_list", "add_string", "add_bytes"):
+            self.join(node, node.args[0], node.args[1])
+        cost = self.costs.get(overload)
+        if cost is None:
+            return ONE.plus(total), None
+        spent, result = cost.estimate(_CallSite(self, node))
+        return spent.plus(total), result
+
+    def join(self, node: Expr, one: Expr, other: Expr) -> None:
+        first, second = self.entry(one), self.entry(other)
+        if first is not None and second is not None:
+            self.entries[node] = (first[0], first[1].union(second[1]), first[2].union(second[2]))
+
+    def list(self, node: ListOf) -> Range:
+        total = Range(NEW_LIST, NEW_LIST)
+        size = _NOTHING if node.items else ZERO
+        for item in node.items:
+            total = total.plus(self.cost(item))
+            size = size.union(self.known(item))
+        self.entries[node] = ("list", ONE, size)
+        return total
+
+    def map(self, node: MapOf) -> Range:
+        total = Range(NEW_MAP, NEW_MAP)
+        keys = values = _NOTHING if node.entries else ZERO
+        for entry in node.entries:
+            total = total.plus(self.cost(entry.key)).plus(self.cost(entry.value))
+            keys, values = keys.union(self.known(entry.key)), values.union(self.known(entry.value))
+        self.entries[node] = ("map", keys, values)
+        return total
+
+    def message(self, node: Message) -> Range:
+        total = Range(NEW_MESSAGE, NEW_MESSAGE)
+        for entry in node.entries:
+            total = total.plus(self.cost(entry.value))
+        return total
+
+    def comprehension(self, node: Comprehension) -> Range:
+        total = self.cost(node.over).plus(self.cost(node.init))
+        accu = _Local(self.place(node.init), self.size(node.init), self.entry(node.init))
+        self.push(node.accu, accu)
+        if node.macro == "bind":
+            total = total.plus(self.cost(node.result))
+            self.pop(node.accu)
+            self.keep(node, self.size(node.result))
+            entry = self.entry(node.result)
+            if entry is not None:
+                self.entries[node] = entry
+            return total
+        names = self.variables(node)
+        spent = self.cost(node.condition).plus(self.cost(node.step))
+        for name in names:
+            self.pop(name)
+        total = total.plus(self.cost(node.result))
+        self.pop(node.accu)
+        count = self.known(node.over)
+        if isinstance(node.init, Literal):
+            self.keep(node, self.size(node.init))
+        else:
+            self.keep(node, count)
+            entry = self.entry(node.step)
+            if entry is not None:
+                self.entries[node] = entry
+        return total.plus(count.times(spent))
+
+    def variables(self, node: Comprehension) -> tuple[str, ...]:
+        """Bring the variables of a comprehension into scope; their names."""
+        entry = self.entry(node.over)
+        kind = entry[0] if entry is not None else node.over.type.kind
+        listed = kind == "list"
+        key = None if entry is None else entry[1]
+        value = None if entry is None else entry[2]
+        steps = ("@indices", "@items") if listed else ("@keys", "@values")
+        if node.var2:
+            self.push(node.var, _Local(self.below(node.over, steps[0]), key, None))
+            self.push(node.var2, _Local(self.below(node.over, steps[1]), value, None))
+            return node.var, node.var2
+        step = "@items" if listed else "@keys"
+        self.push(node.var, _Local(self.below(node.over, step), value if listed else key, None))
+        return (node.var,)
+
+    def push(self, name: str, local: _Local) -> None:
+        self.locals.setdefault(name, []).append(local)
+
+    def pop(self, name: str) -> None:
+        self.locals[name].pop()
+
+    # sizes
+
+    def keep(self, node: Expr, size: Range | None) -> None:
+        if size is not None:
+            self.sizes[node] = size
+
+    def known(self, node: Expr) -> Range:
+        """The size of a node's value, anything if nothing is known."""
+        return self.size(node) or UNKNOWN
+
+    def size(self, node: Expr) -> Range | None:
+        """The size of a node's value, or None."""
+        found = self.sizes.get(node)
+        if found is not None:
+            return found
+        found = _own_size(node)
+        if found is not None:
+            return found
+        place = self.place(node)
+        if isinstance(place, Decl):
+            found = self.sizes[node] = Range(0, place.most)
+            return found
+        if _scalar(node.type):
+            return ONE
+        local = self.local(node.name) if isinstance(node, Ident) else None
+        return None if local is None else local.size
+
+    def entry(self, node: Expr) -> Entry | None:
+        """The sizes of keys and values of a list or map."""
+        found = self.entries.get(node)
+        if found is None and isinstance(node, Ident):
+            local = self.local(node.name)
+            found = None if local is None else local.entry
+        return found
+
+
+_COSTS: dict[type, Callable[..., Range]] = {
+    Literal: _Estimator.literal,
+    Ident: _Estimator.ident,
+    Select: _Estimator.select,
+    Call: _Estimator.call,
+    ListOf: _Estimator.list,
+    MapOf: _Estimator.map,
+    Message: _Estimator.message,
+    Comprehension: _Estimator.comprehension,
+}
+
+
+class _Key(Decl):
+    """The keys of a map: texts, of whose length the schema says nothing."""
+
+    def __init__(self) -> None:
+        self.kind, self.most, self.items = "string", 0, None
+
+    def field(self, name: str) -> Decl | None:
+        return None
+
+
+_KEY = _Key()
+
+
+def _own_size(node: Expr) -> Range | None:
+    """The size that the expression itself shows."""
+    if isinstance(node, Literal):
+        size = len(node.value) if isinstance(node.value, str | bytes) else 1
+        return Range(size, size)
+    if isinstance(node, ListOf):
+        return Range(len(node.items), len(node.items))
+    if isinstance(node, MapOf):
+        return Range(len(node.entries), len(node.entries))
+    return None
+
+
+def _scalar(kind: Type) -> bool:
+    if is_optional(kind):
+        return _scalar(kind.params[0])
+    return kind.kind in _SCALARS
+
+
+class _CallSite:
+    """A call, for the functions that say what it costs."""
+
+    __slots__ = ("args", "estimator")
+
+    def __init__(self, estimator: _Estimator, node: Call) -> None:
+        self.estimator = estimator
+        self.args = node.args if node.target is None else [node.target, *node.args]
+
+    def size(self, place: int) -> Range:
+        """The size of an argument."""
+        return self.estimator.known(self.args[place])
+
+    def item_size(self, place: int) -> Range | None:
+        """The size of the items of a list, by its place alone."""
+        node = self.args[place]
+        if not node.type.params:
+            return None
+        where = self.estimator.place(node)
+        if where is None:
+            return UNKNOWN
+        below = self.estimator.step(where, "@items")
+        return Range(0, below.most) if isinstance(below, Decl) else UNKNOWN
+
+    def type(self, place: int) -> Type:
+        """The type of an argument."""
+        return self.args[place].type
+
+    def constant(self, place: int) -> Any:
+        """The value of a literal."""
+        node = self.args[place]
+        return node.value if isinstance(node, Literal) else None
+
+    @property
+    def count(self) -> int:
+        """How many arguments there are."""
+        return len(self.args)

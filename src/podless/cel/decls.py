@@ -1,0 +1,94 @@
+"""Declarations: what a function is called, what it takes and gives, what it does, costs and means, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from podless.cel.sizes import Cost
+from podless.cel.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One form of a function. name: its id. call: takes and gives values; None where the compiler knows the function.
+
+    member: it is called on its first argument. cost: None for the function's own.
+    """
+
+    name: str
+    args: tuple[Type, ...]
+    result: Type
+    call: Callable[..., Any] | None
+    member: bool = False
+    cost: Cost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function. examples: expressions that are true; they run as tests. cost: None for 1."""
+
+    name: str
+    doc: str
+    examples: tuple[str, ...]
+    overloads: tuple[Overload, ...]
+    cost: Cost | None = None
+
+
+def function(name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None) -> Function:
+    """Declare a function."""
+    return Function(name, doc, tuple(examples), overloads, cost)
+
+
+def member(
+    name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
+) -> Overload:
+    """A form that is called on its first argument."""
+    return Overload(name, args, result, call, True, cost)
+
+
+def plain(
+    name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
+) -> Overload:
+    """A form that is called by its name alone."""
+    return Overload(name, args, result, call, False, cost)
+
+
+@dataclass(frozen=True)
+class Library:
+    """Functions that belong together. types: names that stand for types, as type() gives them."""
+
+    name: str
+    functions: tuple[Function, ...]
+    types: Mapping[str, Type] = field(default_factory=dict)
+
+
+class Declarations:
+    """All functions of some libraries by name, and all named types.
+
+    homogeneous: the items of a list or map that is written down have to be of one type.
+    """
+
+    def __init__(self, libraries: Iterable[Library], *, homogeneous: bool = False) -> None:
+        self.libraries = tuple(libraries)
+        self.homogeneous = homogeneous
+        self.functions: dict[str, tuple[Overload, ...]] = {}
+        self.types: dict[str, Type] = {}
+        self.overloads: dict[str, Overload] = {}
+        self.owners: dict[str, Function] = {}
+        self.costs: dict[str, Cost] = {}
+        for library in self.libraries:
+            self.types.update(library.types)
+            for each in library.functions:
+                known = self.functions.get(each.name, ())
+                self.functions[each.name] = known + each.overloads
+                for overload in each.overloads:
+                    self._add(each, overload)
+
+    def _add(self, owner: Function, overload: Overload) -> None:
+        self.overloads[overload.name] = overload
+        self.owners[overload.name] = owner
+        cost = overload.cost or owner.cost
+        if cost is not None:
+            self.costs[overload.name] = cost

@@ -1,0 +1,38 @@
+"""Names of properties as fields of the language, and back (Kubernetes)."""
+
+from __future__ import annotations
+
+import re
+
+RESERVED = frozenset(
+    (
+        *("as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let"),
+        *("loop", "namespace", "null", "package", "return", "true", "var", "void", "while"),
+    )
+)
+_PLAIN = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
+_ALLOWED = re.compile(r"[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*\Z")
+_PARTS = re.compile(r"__|[-./]")
+_WORDS = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+_BACK = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
+_ESCAPED = re.compile(r"__([^_]+)__")
+
+
+def escape(name: str) -> str | None:
+    """A property's name as a field, or None where there is no way to write it."""
+    if name in RESERVED:
+        return f"__{name}__"
+    if "__" not in name and _PLAIN.match(name):
+        return name
+    if not _ALLOWED.match(name):
+        return None
+    return _PARTS.sub(lambda part: _WORDS[part.group()], name)
+
+
+def unescape(field: str) -> str:
+    """The name of the property that a field stands for."""
+    if "__" not in field:
+        return field
+    if field.startswith("__") and field.endswith("__") and field[2:-2] in RESERVED:
+        return field[2:-2]
+    return _ESCAPED.sub(lambda part: _BACK.get(part[1], part.group()), field)

@@ -1,0 +1,191 @@
+"""Checked trees to Python source: native operators on plain values wherever the types allow them.
+
+A program has two forms. The quick one takes an error for an exception and is then done; the exact one, which is made
+when the quick one fails, keeps errors as the language wants it: && and ||, all() and exists() forget an error where
+the other side, or another item, decides. Both count the cost of what they do as they go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from podless.cel.control import Control
+from podless.cel.declared import Decl
+from podless.cel.decls import Declarations
+from podless.cel.escape import unescape
+from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
+from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.types import Type
+from podless.cel.writer import Value
+
+# seconds that one evaluation may take, however little it costs
+SECONDS = 2.0
+
+
+def program(
+    tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None], types: Mapping[str, Type], exact: bool
+) -> Callable[..., tuple[Any, int]]:
+    """A function of the variables, in their order, and the limit, that gives the value and what it cost.
+
+    The exact form raises EvaluationError with the cost in its attribute cost.
+    """
+    maker = _Maker(declarations, exact)
+    writer = maker.writer
+    params = []
+    for place, (name, decl) in enumerate(variables.items()):
+        params.append(f"v{place}")
+        maker.scope[name] = maker.variable(Value(f"v{place}", types[name], decl))
+    if exact:
+        writer.line("try:")
+        writer.depth += 1
+    result = maker.value(tree)
+    writer.settle()
+    writer.line(f"return {result}, c")
+    if exact:
+        writer.depth -= 1
+        writer.lines += [" except EvaluationError as error:", "  error.cost = c", "  raise"]
+    head = f"def program({', '.join((*params, 'limit'))}):\n c = 0\n"
+    if writer.timed:
+        head += f" n = 0\n end = clock() + {SECONDS}\n"
+    source = head + "\n".join(writer.lines) + "\n"
+    exec(compile(source, "<cel>", "exec"), writer.names)
+    made: Callable[..., tuple[Any, int]] = writer.names["program"]
+    return made
+
+
+class _Maker(Inline, Control):
+    """One method for each kind of node."""
+
+    def literal(self, node: Literal) -> Value:
+        value = node.value
+        simple = value is None or value.__class__ in (str, int, bool, bytes)
+        if not simple and (value.__class__ is not float or not math.isfinite(value)):
+            return Value(self.writer.constant(value), node.kind)
+        code = f"({value!r})" if value.__class__ in (int, float) and value < 0 else repr(value)
+        return Value(code, node.kind)
+
+    def ident(self, node: Ident) -> Value:
+        if node.constant:
+            return Value(self.writer.constant(node.value), node.type)
+        known = self.scope[node.name]
+        self.writer.spend(1)
+        return Value(known.code, node.type, known.decl)
+
+    def select(self, node: Select) -> Value:
+        if node.ident is not None:
+            return self.ident(node.ident)
+        operand = self.emit(node.operand)
+        if node.test:
+            return self.present(node, operand)
+        self.writer.spend(1)
+        decl = operand.decl
+        if decl is None:
+            return Value(f"select({operand.code}, {node.field!r})", node.type)
+        if decl.kind == "map":
+            assert decl.items is not None
+            call = "index" if self.exact else ""
+            code = f"index({operand.code}, {node.field!r})" if call else f"{operand.code}[{node.field!r}]"
+            return self.leaf(self.writer.keep(code), decl.items)
+        part = decl.field(node.field) if decl.kind == "object" else None
+        if part is None:  # after dyn() a field need not be declared
+            return Value(f"select({self.plain(operand)}, {node.field!r})", node.type)
+        real = unescape(node.field)
+        if self.exact or part.nullable:
+            return self.leaf(self.writer.keep(f"field({operand.code}, {real!r}, {node.field!r})"), part)
+        return self.leaf(f"{operand.code}[{real!r}]", part)
+
+    def present(self, node: Select, operand: Value) -> Value:
+        decl = operand.decl
+        if decl is None:
+            code = f"has({operand.code}, {node.field!r})"
+        elif decl.kind == "map":
+            code = f"({node.field!r} in {operand.code})"
+        elif decl.kind != "object" or decl.field(node.field) is None:
+            code = f"has({self.plain(operand)}, {node.field!r})"
+        else:
+            code = f"({operand.code}.get({unescape(node.field)!r}) is not None)"
+        return Value(code, node.type)
+
+    def listed(self, node: ListOf) -> Value:
+        self.writer.spend(0 if _constant(node) else 10)
+        items = [self.steady(item) for item in node.items]
+        if not node.optional:
+            return Value(f"[{', '.join(items)}]", node.type)
+        parts = [
+            f"*(({code}.value,) if {code}.present else ())" if place in node.optional else code
+            for place, code in enumerate(items)
+        ]
+        return Value(f"[{', '.join(parts)}]", node.type)
+
+    def mapped(self, node: MapOf) -> Value:
+        self.writer.spend(0 if _constant(node) else 30)
+        name = self.writer.keep("{}")
+        for entry in node.entries:
+            key, value = self.steady(entry.key), self.steady(entry.value)
+            if entry.optional:
+                self.writer.open(f"if {value}.present:")
+                self.writer.line(f"put({name}, {key}, {value}.value)")
+                self.writer.close()
+            else:
+                self.writer.line(f"put({name}, {key}, {value})")
+        return Value(name, node.type)
+
+    def message(self, node: Message) -> Value:
+        self.writer.spend(40)
+        fields = []
+        for entry in node.entries:
+            code = self.steady(entry.value)
+            fields.append(f"({entry.key!r}, {f'opened({code})' if entry.optional else code})")
+        return Value(f"build({node.name!r}, [{', '.join(fields)}])", node.type)
+
+    def call(self, node: Call) -> Value:
+        special = _SPECIAL.get(node.function)
+        if special is not None:
+            made = special(self, node)
+            if made is not None:
+                return made
+        return self.generic(node)
+
+
+def _constant(node: Expr) -> bool:
+    """Whether a list or map is made of literals, and so made once."""
+    if isinstance(node, ListOf):
+        return all(isinstance(item, Literal) or _constant(item) for item in node.items)
+    if isinstance(node, MapOf):
+        parts = [part for entry in node.entries for part in (entry.key, entry.value)]
+        return all(isinstance(part, Literal) or _constant(part) for part in parts)
+    return False
+
+
+_EMITS: dict[type, Callable[..., Value]] = {
+    Literal: _Maker.literal,
+    Ident: _Maker.ident,
+    Select: _Maker.select,
+    Call: _Maker.call,
+    ListOf: _Maker.listed,
+    MapOf: _Maker.mapped,
+    Message: _Maker.message,
+    Comprehension: _Maker.comprehension,
+}
+_SPECIAL: dict[str, Callable[..., Value | None]] = {
+    "_&&_": _Maker.logical,
+    "_||_": _Maker.logical,
+    "_?_:_": _Maker.conditional,
+    "_==_": _Maker.equality,
+    "_!=_": _Maker.equality,
+    **dict.fromkeys(COMPARE, _Maker.comparison),
+    **dict.fromkeys(ARITHMETIC, _Maker.arithmetic),
+    "!_": _Maker.negation,
+    "@in": _Maker.membership,
+    "size": _Maker.size,
+    **dict.fromkeys(TESTS, _Maker.test),
+    "matches": _Maker.match,
+    "_[_]": _Maker.index,
+    "_?._": _Maker.optional_field,
+    "or": _Maker.otherwise,
+    "orValue": _Maker.otherwise,
+    "dyn": _Maker.forget,
+}
+_Maker.emitters = _EMITS

@@ -1,0 +1,208 @@
+"""Operators and functions that are written down as Python's own, where the types of their operands allow it."""
+
+from __future__ import annotations
+
+from podless.cel import patterns
+from podless.cel.escape import unescape
+from podless.cel.maker import Maker
+from podless.cel.syntax import Call, ListOf, Literal
+from podless.cel.values import INT_MAX, INT_MIN
+from podless.cel.writer import Value
+
+# kinds whose values Python compares as the language does, when both sides are of the same kind
+_NATIVE = frozenset(("int", "uint", "string", "bytes", "bool", "timestamp", "duration", "double"))
+_ORDERED = _NATIVE - {"double"}
+COMPARE = {"_<_": "<", "_<=_": "<=", "_>_": ">", "_>=_": ">="}
+ARITHMETIC = {"_+_": "+", "_-_": "-", "_*_": "*"}
+TESTS = {"startsWith": "{0}.startswith({1})", "endsWith": "{0}.endswith({1})", "contains": "{1} in {0}"}
+_TEXTS = frozenset(("string", "bytes"))
+_SIZED = frozenset(("list", "map", "string", "bytes"))
+
+
+class Inline(Maker):
+    """Each method gives the code of a call, or None where the function itself has to be called."""
+
+    def both(self, node: Call) -> tuple[Value, Value]:
+        """Both operands, in their order."""
+        left = self.emit(node.args[0])
+        mark = len(self.writer.lines)
+        right = self.emit(node.args[1])
+        if len(self.writer.lines) > mark and not left.code.isidentifier() and not isinstance(node.args[0], Literal):
+            # the right side needs lines of its own: the left one has to come before them
+            name = self.writer.temp()
+            self.writer.lines.insert(mark, f"{' ' * self.writer.depth}{name} = {left.code}")
+            left = Value(name, left.kind, left.decl)
+        return left, right
+
+    def equality(self, node: Call) -> Value | None:
+        """== and !=."""
+        left, right = self.both(node)
+        one, two = node.args[0].type, node.args[1].type
+        sign = "==" if node.function == "_==_" else "!="
+        same = left.decl is not None and right.decl is not None and left.decl is right.decl and left.decl.plain
+        if one == two and ((one.kind in _NATIVE and one.name != "wrapper") or same):
+            if same:
+                self.writer.tick()
+            if one.kind in _TEXTS or same:
+                a, b = self.texts(node, left, right)
+                return Value(f"({a} {sign} {b})", node.type)
+            self.writer.spend(1)
+            return Value(f"({left.code} {sign} {right.code})", node.type)
+        self.writer.tick()
+        a, b = self.named(self.plain(left)), self.named(self.plain(right))
+        self.writer.spend(f"least({a}, {b})")
+        return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))", node.type)
+
+    def texts(self, node: Call, left: Value, right: Value) -> tuple[str, str]:
+        """Two texts that are compared; what that costs goes by the shorter one."""
+        for arg in node.args:
+            if isinstance(arg, Literal):
+                self.writer.spend(-(-len(arg.value) // 10))
+                return left.code, right.code
+        a, b = self.named(left.code), self.named(right.code)
+        self.writer.spend(f"-(-min(len({a}), len({b})) // 10)")
+        return a, b
+
+    def comparison(self, node: Call) -> Value | None:
+        """<, <=, > and >=."""
+        one, two = node.args[0].type, node.args[1].type
+        numbers = {one.kind, two.kind} <= {"int", "uint"}
+        if one.name == "wrapper" or two.name == "wrapper" or not (numbers or (one == two and one.kind in _ORDERED)):
+            return None
+        left, right = self.both(node)
+        sign = COMPARE[node.function]
+        if one.kind in _TEXTS:
+            a, b = self.texts(node, left, right)
+            return Value(f"({a} {sign} {b})", node.type)
+        self.writer.spend(1)
+        return Value(f"({left.code} {sign} {right.code})", node.type)
+
+    def arithmetic(self, node: Call) -> Value | None:
+        """+, - and *."""
+        one, two = node.args[0].type, node.args[1].type
+        if one != two or one.kind not in ("int", "double") or one.name == "wrapper":
+            return None
+        left, right = self.both(node)
+        self.writer.spend(1)
+        code = f"({left.code} {ARITHMETIC[node.function]} {right.code})"
+        if one.kind == "double":
+            return Value(code, node.type)
+        name = self.writer.keep(code)
+        self.writer.line(f"if {name} > {INT_MAX} or {name} < {INT_MIN}: whole({name})")
+        return Value(name, node.type)
+
+    def negation(self, node: Call) -> Value | None:
+        """! on a bool."""
+        if node.args[0].type.kind != "bool" or node.args[0].type.name == "wrapper":
+            return None
+        code = self.value(node.args[0])
+        self.writer.spend(1)
+        return Value(f"(not {code})", node.type)
+
+    def membership(self, node: Call) -> Value | None:
+        """in, where items can be compared natively."""
+        item, place = node.args
+        if place.type.kind not in ("list", "map") or len(node.overloads) != 1:
+            return None
+        kind = place.type.params[0]
+        if item.type != kind or kind.kind not in _NATIVE or kind.kind == "double" or kind.name == "wrapper":
+            return None
+        if isinstance(place, ListOf) and all(isinstance(each, Literal) for each in place.items):
+            code = self.value(item)
+            self.writer.spend(len(place.items))
+            known = tuple(each.value for each in place.items if isinstance(each, Literal))
+            return Value(f"({code} in {self.writer.constant(known)})", node.type)
+        left, right = self.both(node)
+        inner = right.decl.items if right.decl is not None else None
+        if place.type.kind == "list" and inner is not None and not inner.plain:
+            return None if not isinstance(item, Literal) else self.generic(node)
+        where = self.named(right.code)
+        self.writer.spend(f"len({where})" if place.type.kind == "list" else 1)
+        return Value(f"({left.code} in {where})", node.type)
+
+    def size(self, node: Call) -> Value | None:
+        """size() of what has a length."""
+        target = node.target or node.args[0]
+        if target.type.kind not in _SIZED or target.type.name == "wrapper":
+            return None
+        code = self.emit(target).code
+        self.writer.spend(1)
+        return Value(f"len({code})", node.type)
+
+    def test(self, node: Call) -> Value | None:
+        """startsWith(), endsWith() and contains()."""
+        target = node.target
+        if target is None or target.type.kind != "string" or node.args[0].type.kind != "string":
+            return None
+        left, right = self.named(self.value(target)), self.steady(node.args[0])
+        self.writer.spend(f"-(-len({left}) // 10)")
+        if node.function == "contains":
+            self.writer.spend(f"-(-len({left}) // 10) * (-(-len({right}) // 10) - 1)")
+        return Value(f"({TESTS[node.function].format(left, right)})", node.type)
+
+    def match(self, node: Call) -> Value | None:
+        """matches() with a constant pattern."""
+        args = node.args if node.target is None else [node.target, *node.args]
+        text, pattern = args
+        if text.type.kind != "string" or not isinstance(pattern, Literal) or pattern.kind.kind != "string":
+            return None
+        found = self.writer.constant(patterns.matcher(pattern.value))
+        left = self.named(self.value(text))
+        self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}")
+        return Value(f"{found}({left})", node.type)
+
+    def index(self, node: Call) -> Value | None:
+        """An item by its place or key."""
+        place, key = node.args
+        operand = self.emit(place)
+        decl = operand.decl
+        if decl is None or decl.kind not in ("list", "map"):
+            where = self.named(self.plain(operand))
+            code = self.writer.keep(f"index({where}, {self.value(key)})")
+            self.writer.spend(1)
+            return Value(code, node.type)
+        assert decl.items is not None
+        where = self.named(operand.code)
+        at = self.value(key)
+        self.writer.spend(1)
+        literal = isinstance(key, Literal) and key.value.__class__ is int and key.value >= 0
+        quick = not self.exact and (
+            (decl.kind == "map" and key.type.kind == "string") or (literal and decl.kind == "list")
+        )
+        look = "item" if decl.kind == "list" else "index"
+        return self.leaf(self.writer.keep(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items)
+
+    def optional_field(self, node: Call) -> Value | None:
+        """A field if it is there."""
+        operand = self.emit(node.args[0])
+        field = node.args[1]
+        assert isinstance(field, Literal)
+        self.writer.spend(1)
+        decl = operand.decl
+        part = decl.field(field.value) if decl is not None and decl.kind == "object" else None
+        if part is None:
+            return Value(f"optional_index({self.plain(operand)}, {field.value!r})", node.type)
+        name = self.writer.keep(f"{operand.code}.get({unescape(field.value)!r})")
+        return Value(f"(NONE if {name} is None else Optional({self.plain(self.leaf(name, part))}))", node.type)
+
+    def otherwise(self, node: Call) -> Value:
+        """or() and orValue(): the argument is looked at only when it is needed."""
+        assert node.target is not None
+        target = self.named(self.value(node.target))
+        result = self.writer.temp()
+        self.writer.line(f"if {target}.__class__ is not Optional: raise no_overload()")
+        self.writer.open(f"if {target}.present:")
+        self.writer.line(f"{result} = {target}" + ("" if node.function == "or" else ".value"))
+        self.writer.close()
+        self.writer.open("else:")
+        code = self.value(node.args[0])
+        self.writer.line(f"{result} = {code}")
+        self.writer.close()
+        self.writer.spend(1)
+        return Value(result, node.type)
+
+    def forget(self, node: Call) -> Value:
+        """dyn(): the value as it is."""
+        value = self.emit(node.args[0])
+        self.writer.spend(1)
+        return Value(value.code, node.type, value.decl)

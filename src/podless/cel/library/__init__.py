@@ -1,0 +1,55 @@
+"""The functions of the language, one library a file: declaration, meaning, examples and cost stand together."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from podless.cel.decls import Declarations
+from podless.cel.library import (
+    authz,
+    encoders,
+    formats,
+    lists,
+    math,
+    network,
+    operators,
+    optionals,
+    quantity,
+    regex,
+    semver,
+    sets,
+    standard,
+    strings,
+    time,
+    urls,
+)
+
+_RULES = (
+    operators,
+    standard,
+    time,
+    optionals,
+    strings,
+    regex,
+    lists,
+    sets,
+    urls,
+    network,
+    quantity,
+    semver,
+    formats,
+    authz,
+)
+
+
+@lru_cache(maxsize=1)
+def kubernetes() -> Declarations:
+    """What the rules of a definition may use."""
+    return Declarations((module.LIBRARY for module in _RULES), homogeneous=True)
+
+
+@lru_cache(maxsize=1)
+def every() -> Declarations:
+    """All there is."""
+    libraries = [module.LIBRARY for module in (*_RULES, math, encoders)]
+    return Declarations([*libraries, strings.REVERSE])

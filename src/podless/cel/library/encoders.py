@@ -1,0 +1,44 @@
+"""Base64: CEL's encoders extension. Not offered to rules of definitions."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+
+from podless.cel.decls import Library, function, plain
+from podless.cel.errors import EvaluationError
+from podless.cel.sizes import traversal
+from podless.cel.types import BYTES, STRING
+
+_ALPHABET = re.compile(r"[A-Za-z0-9+/]*={0,2}\Z")
+
+
+def _decode(text: str) -> bytes:
+    if not _ALPHABET.match(text):
+        raise EvaluationError("illegal base64 data at input byte 0")
+    try:
+        return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4))
+    except binascii.Error:
+        raise EvaluationError(f"illegal base64 data at input byte {len(text)}") from None
+
+
+LIBRARY = Library(
+    "encoders",
+    (
+        function(
+            "base64.encode",
+            "Bytes as base64.",
+            ["base64.encode(b'hello') == 'aGVsbG8='"],
+            plain("base64_encode_bytes", (BYTES,), STRING, lambda data: base64.b64encode(data).decode()),
+            cost=traversal(),
+        ),
+        function(
+            "base64.decode",
+            "Base64 as bytes; padding may be left out.",
+            ["base64.decode('aGVsbG8') == b'hello'"],
+            plain("base64_decode_string", (STRING,), BYTES, _decode),
+            cost=traversal(),
+        ),
+    ),
+)

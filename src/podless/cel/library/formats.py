@@ -1,0 +1,139 @@
+"""Named formats of texts (Kubernetes)."""
+
+from __future__ import annotations
+
+import calendar
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from podless.cel import values
+from podless.cel.decls import Library, function, member, plain
+from podless.cel.errors import EvaluationError
+from podless.cel.library import urls
+from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, Cost, Estimate, Site, once
+from podless.cel.types import STRING, list_of, optional, struct
+from podless.cel.values import NONE, Optional
+from podless.meta import names
+
+FORMAT = struct("kubernetes.NamedFormat")
+_UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z", re.IGNORECASE)
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
+_CLOCK = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z")
+_LONGEST = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format. pattern: how long a pattern for it would be, which its cost goes by."""
+
+    name: str
+    check: Callable[[str], list[str]]
+    pattern: int
+
+
+values.NAMES[Format] = "kubernetes.NamedFormat"
+
+
+def _date(text: str) -> bool:
+    match = _DATE.match(text)
+    if not match:
+        return False
+    year, month, day = map(int, match.groups())
+    if not 1 <= month <= 12:
+        return False
+    leap = month == 2 and calendar.isleap(year)
+    return 1 <= day <= (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month] + leap
+
+
+def _datetime(text: str) -> bool:
+    day, separator, clock = text.lower().partition("t")
+    match = _CLOCK.match(clock)
+    return bool(separator and match and _date(day)) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"  # type: ignore[index]
+
+
+def _uri(text: str) -> list[str]:
+    try:
+        urls.parse(text, True)
+    except EvaluationError as error:
+        return [str(error)]
+    return []
+
+
+def _masked(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
+    """A check of a prefix: its last dash stands for what will come."""
+    return lambda text: check(f"{text[:-2]}a" if len(text) > 1 and text.endswith("-") else text)
+
+
+def _said(test: Callable[[str], object], text: str) -> Callable[[str], list[str]]:
+    return lambda value: [] if test(value) else [text]
+
+
+FORMATS = {
+    "dns1123Label": Format("DNS1123Label", names.label, 30),
+    "dns1123Subdomain": Format("DNS1123Subdomain", names.subdomain, 60),
+    "dns1035Label": Format("DNS1035Label", names.label_1035, 30),
+    "qualifiedName": Format("QualifiedName", names.qualified_name, 60),
+    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _masked(names.label), 30),
+    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _masked(names.subdomain), 60),
+    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _masked(names.label_1035), 30),
+    "labelValue": Format("LabelValue", names.label_value, 40),
+    "uri": Format("URI", _uri, 1103),
+    "uuid": Format("uuid", _said(_UUID.match, "does not match the UUID format"), 94),
+    "byte": Format("byte", _said(_BASE64.match, "invalid base64"), 84),
+    "date": Format("date", _said(_date, "invalid date"), 88),
+    "datetime": Format("datetime", _said(_datetime, "invalid datetime"), 88),
+}
+
+
+def _validate(form: Format, text: str) -> Optional:
+    found = form.check(text)
+    return Optional(found) if found else NONE
+
+
+def _named(name: str) -> Optional:
+    return Optional(FORMATS[name]) if name in FORMATS else NONE
+
+
+def _estimate(site: Site) -> Estimate:
+    return site.size(1).scaled(PER_CHARACTER).scaled(_LONGEST * PER_PATTERN), None
+
+
+def _actual(form: Format, text: str, *_: Any) -> int:
+    return math.ceil((1.0 + len(text)) * PER_CHARACTER) * math.ceil(form.pattern * PER_PATTERN)
+
+
+LIBRARY = Library(
+    "formats",
+    (
+        function(
+            "validate",
+            "None for a good text, else what is wrong with it.",
+            [
+                "!format.dns1123Label().validate('my-name').hasValue()",
+                "format.date().validate('x').value() == ['invalid date']",
+            ],
+            member("format-validate", (FORMAT, STRING), optional(list_of(STRING)), _validate),
+            cost=Cost(_estimate, _actual),
+        ),
+        function(
+            "format.named",
+            "A format by its name, if there is one.",
+            ["format.named('uuid').hasValue()"],
+            plain("format-named", (STRING,), optional(FORMAT), _named),
+            cost=once(),
+        ),
+        *(
+            function(
+                f"format.{name}",
+                f"The format {name}.",
+                [f"format.{name}() == format.named('{name}').value()"],
+                plain(f"format.{name}", (), FORMAT, lambda found=found: found),
+            )
+            for name, found in FORMATS.items()
+        ),
+    ),
+)

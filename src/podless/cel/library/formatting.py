@@ -1,0 +1,287 @@
+"""format(): values in place of clauses such as %s, %d and %.2f.
+
+The first version of cel-go's formatting, with the numbers of its English locale: thousands are grouped by commas, and
+powers of ten are written out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from podless.cel import gotimes, operate
+from podless.cel.errors import EvaluationError
+from podless.cel.types import Type
+from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of
+from podless.meta import gotext
+
+_RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_MOST_DIGITS = 1000
+# clause -> what is said of a value that it cannot show
+_REFUSED = {
+    "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
+    " timestamps, was given {}",
+    "d": "decimal clause can only be used on integers, was given {}",
+    "f": "fixed-point clause can only be used on doubles, was given {}",
+    "e": "scientific clause can only be used on doubles, was given {}",
+    "b": "only integers and bools can be formatted as binary, was given {}",
+    "x": "only integers, byte buffers, and strings can be formatted as hex, was given {}",
+    "o": "octal clause can only be used on integers, was given {}",
+}
+_TAKES = {
+    "s": {
+        "list",
+        "map",
+        "int",
+        "uint",
+        "double",
+        "bool",
+        "string",
+        "google.protobuf.Timestamp",
+        "bytes",
+        "google.protobuf.Duration",
+        "type",
+        "null_type",
+    },
+    "d": {"int", "uint"},
+    "f": {"double"},
+    "e": {"double"},
+    "b": {"int", "uint", "bool"},
+    "x": {"int", "uint", "string", "bytes"},
+    "o": {"int", "uint"},
+}
+_WORDS = ("NaN", "Infinity", "-Infinity")
+
+
+class Clause(EvaluationError):
+    """A clause that cannot be read or cannot show its value. place: which argument is at fault, or -1."""
+
+    def __init__(self, message: str, place: int = -1) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def clauses(text: str, count: int) -> list[tuple[str, str, int | None]]:
+    """Pieces of a format: the plain text before a clause, its letter and its precision; the last has no letter.
+
+    Raises Clause, when it is read up to what is wrong.
+    """
+    found: list[tuple[str, str, int | None]] = []
+    piece, at = "", 0
+    while at < len(text):
+        if text[at] != "%":
+            end = text.find("%", at)
+            end = len(text) if end < 0 else end
+            piece += text[at:end]
+            at = end
+            continue
+        if text[at + 1 : at + 2] == "%":
+            piece += "%"
+            at += 2
+            continue
+        if len(found) >= count:
+            raise Clause(f"index {len(found)} out of range")
+        letter, precision, at = _clause(text, at + 1)
+        found.append((piece, letter, precision))
+        piece = ""
+    return [*found, (piece, "", None)]
+
+
+def _clause(text: str, at: int) -> tuple[str, int | None, int]:
+    if at >= len(text):
+        raise Clause("unexpected end of string")
+    precision = None
+    if text[at] == ".":
+        end = at + 1
+        while end < len(text) and text[end].isascii() and text[end].isdigit():
+            end += 1
+        prefix = "could not parse formatting clause: error while parsing precision: "
+        if end >= len(text):
+            raise Clause(f"{prefix}could not find end of precision specifier")
+        if end == at + 1:
+            problem = 'strconv.Atoi: parsing "": invalid syntax'
+            raise Clause(f"{prefix}error while converting precision to integer: {problem}")
+        precision = int(text[at + 1 : end][:6])
+        if precision > _MOST_DIGITS:
+            raise Clause(f"{prefix}precision {precision} exceeds maximum allowed precision {_MOST_DIGITS}")
+        at = end
+    letter = text[at]
+    if letter not in "sdfebxXo":
+        byte = letter.encode()[:1].decode("latin-1")
+        raise Clause(f'could not parse formatting clause: unrecognized formatting clause "{byte}"')
+    return letter, precision, at + 1
+
+
+def render(text: str, args: list[Any]) -> str:
+    """The text with its clauses replaced by values."""
+    out = []
+    size = 0
+    for place, (piece, letter, precision) in enumerate(clauses(text, len(args))):
+        out.append(piece)
+        if letter:
+            try:
+                out.append(_SHOW[letter](args[place], precision))
+            except Clause as error:
+                raise EvaluationError(f"error during formatting: {error}") from None
+        size += sum(map(len, out[-2:]))
+        operate.afford(size)
+    return "".join(out)
+
+
+def problem(text: str, args: list[Type], literals: list[Any]) -> Clause | None:
+    """What is wrong with a constant format for arguments of some types; literals: their values if constant."""
+    try:
+        parts = clauses(text, len(args))
+    except Clause as error:
+        return error
+    for place, (_, letter, _) in enumerate(parts[:-1]):
+        kind = args[place]
+        name = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
+        shown = name.get(kind.kind, kind.kind)
+        if kind.kind in ("dyn", "error", "param") or shown in _TAKES[letter.lower()]:
+            continue
+        if letter in "fe" and literals[place] in _WORDS:
+            continue
+        shown = kind.name if kind.kind in ("struct", "opaque") else shown
+        return Clause(f"error during formatting: {_REFUSED[letter.lower()].format(shown)}", place)
+    if len(parts) - 1 < len(args):
+        count = len(parts) - 1
+        return Clause(f"too many arguments supplied to string.format (expected {count}, got {len(args)})")
+    return None
+
+
+def _refuse(letter: str, value: Any) -> Clause:
+    return Clause(_REFUSED[letter.lower()].format(name_of(value)))
+
+
+def _string(value: Any, precision: int | None = None) -> str:
+    from podless.cel.library.standard import to_string
+
+    if value is None:
+        return "null"
+    if isinstance(value, list):
+        return f"[{_together(map(_inner, value))}]"
+    if value.__class__ is dict:
+        entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in value.items())
+        return f"{{{_together(f'{key}:{item}' for key, item in entries)}}}"
+    if name_of(value) not in _TAKES["s"]:
+        raise _refuse("s", value)
+    return to_string(value)
+
+
+def _together(parts: Iterable[str]) -> str:
+    out, size = [], 0
+    for part in parts:
+        out.append(part)
+        size += len(part) + 2
+        operate.afford(size)
+    return ", ".join(out)
+
+
+def _key(key: Any) -> str:
+    if key.__class__ is float:
+        raise Clause("no formatting function for map key of type double")
+    return _string(key)
+
+
+def _inner(value: Any) -> str:
+    """A value inside a list or map, as the language writes it."""
+    kind = value.__class__
+    if kind is float:
+        return f'"{_fixed_plain(value)}"' if not math.isfinite(value) else _fixed_plain(value)
+    if kind is Timestamp:
+        return f"timestamp({gotext.quote(gotimes.show_timestamp(value))})"
+    if kind is Duration:
+        return f"duration({gotext.quote(gotimes.show_duration(value))})"
+    if kind is TypeValue:
+        return f"type({value.name})"
+    if isinstance(value, list) or kind in (dict, str, bytes, bool, int, Uint) or value is None:
+        return _quoted(value, _string(value))
+    raise Clause(f"no formatting function for {name_of(value)}")
+
+
+def _quoted(value: Any, text: str) -> str:
+    if value.__class__ is str:
+        return gotext.quote(text)
+    return f"b{gotext.quote(text)}" if value.__class__ is bytes else text
+
+
+def _fixed_plain(value: float) -> str:
+    if math.isfinite(value):
+        return f"{value:.6f}"
+    return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+
+
+def _number(value: Any, letter: str) -> float:
+    if value.__class__ is str and value in _WORDS:
+        return float(value.replace("Infinity", "inf"))
+    if value.__class__ is not float:
+        raise _refuse(letter, value)
+    return float(value)
+
+
+def _special(value: float) -> str:
+    return "NaN" if value != value else "∞" if value > 0 else "-∞"
+
+
+def _fixed(value: Any, precision: int | None) -> str:
+    number = _number(value, "f")
+    if not math.isfinite(number):
+        return _special(number)
+    return f"{number:,.{6 if precision is None else precision}f}"
+
+
+def _scientific(value: Any, precision: int | None) -> str:
+    number = _number(value, "e")
+    if not math.isfinite(number):
+        return _special(number)
+    # a precision is read as a width by the original, which pads to it
+    mantissa, _, power = f"{number:.6e}".partition("e")
+    sign = "-" if power.startswith("-") else ""
+    text = f"{mantissa}×10{(sign + power.lstrip('+-')).translate(_RAISED)}"
+    return text.rjust(precision or 0)
+
+
+def _decimal(value: Any, precision: int | None) -> str:
+    if value.__class__ not in (int, Uint):
+        raise _refuse("d", value)
+    return str(int(value))
+
+
+def _binary(value: Any, precision: int | None) -> str:
+    if value.__class__ not in (int, Uint, bool):
+        raise _refuse("b", value)
+    return f"{int(value):b}"
+
+
+def _octal(value: Any, precision: int | None) -> str:
+    if value.__class__ not in (int, Uint):
+        raise _refuse("o", value)
+    return f"{int(value):o}"
+
+
+def _hex(upper: bool) -> Callable[[Any, int | None], str]:
+    def show(value: Any, precision: int | None) -> str:
+        kind = value.__class__
+        if kind is str or kind is bytes:
+            text = (value.encode() if kind is str else value).hex()
+        elif kind is int or kind is Uint:
+            text = f"{int(value):x}"
+        else:
+            raise _refuse("x", value)
+        return str(text.upper()) if upper else str(text)
+
+    return show
+
+
+_SHOW: dict[str, Callable[[Any, int | None], str]] = {
+    "s": _string,
+    "d": _decimal,
+    "f": _fixed,
+    "e": _scientific,
+    "b": _binary,
+    "o": _octal,
+    "x": _hex(False),
+    "X": _hex(True),
+}

@@ -1,0 +1,319 @@
+"""Lists: Kubernetes' own functions, and the third version of CEL's list extensions."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from podless.cel import operate
+from podless.cel.decls import Library, Overload, function, member, plain
+from podless.cel.errors import EvaluationError
+from podless.cel.sizes import (
+    MOST,
+    NEW_LIST,
+    ONE,
+    PER_CHARACTER,
+    Cost,
+    Estimate,
+    Range,
+    Site,
+    scale,
+    value_cost,
+)
+from podless.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    INT,
+    LIST_A,
+    LIST_DYN,
+    PARAM_A,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    list_of,
+    optional,
+)
+from podless.cel.values import NONE, Duration, Optional, Uint, size_of
+
+_COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
+_ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
+
+
+def _sorted(items: list[Any]) -> bool:
+    return all(operate.compare(one, other) <= 0 for one, other in itertools.pairwise(items))
+
+
+def _sum(zero: Any) -> Callable[[list[Any]], Any]:
+    return lambda items: functools.reduce(operate.add, items, zero)
+
+
+def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
+    def extreme(items: list[Any]) -> Any:
+        if not items:
+            raise EvaluationError(f"{name} called on empty list")
+        found = items[0]
+        for item in items[1:]:
+            if operate.compare(item, found) == sign:
+                found = item
+        return found
+
+    return extreme
+
+
+def _index(items: list[Any], wanted: Any) -> int:
+    return next((place for place, item in enumerate(items) if operate.equal(item, wanted)), -1)
+
+
+def _last_index(items: list[Any], wanted: Any) -> int:
+    return next((place for place in range(len(items) - 1, -1, -1) if operate.equal(items[place], wanted)), -1)
+
+
+def _slice(items: list[Any], start: int, end: int) -> list[Any]:
+    text = f"cannot slice({start}, {end}), "
+    if start < 0 or end < 0:
+        raise EvaluationError(f"{text}negative indexes not supported")
+    if start > end:
+        raise EvaluationError(f"{text}start index must be less than or equal to end index")
+    if len(items) < end:
+        raise EvaluationError(f"{text}list is length {len(items)}")
+    return list(items[start:end])
+
+
+def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
+    if depth < 0:
+        raise EvaluationError("level must be non-negative")
+    out: list[Any] = []
+    for item in items:
+        if isinstance(item, list) and depth:
+            out += _flatten(item, depth - 1)
+        else:
+            out.append(item)
+        operate.bounded_list(len(out))
+    return out
+
+
+def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
+    if len(items) != len(keys):
+        text = "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got"
+        raise EvaluationError(f"{text} {len(items)} and {len(keys)} elements respectively")
+    if any(key.__class__ is not keys[0].__class__ for key in keys):
+        raise EvaluationError("list elements must have the same type")
+    operate.afford(len(items) ** 2)
+    order = functools.cmp_to_key(operate.compare)
+    return [items[place] for place in sorted(range(len(items)), key=lambda place: order(keys[place]))]
+
+
+def _distinct(items: list[Any]) -> list[Any]:
+    operate.afford(len(items) ** 2)
+    out: list[Any] = []
+    for item in items:
+        if not any(operate.equal(item, other) for other in out):
+            out.append(item)
+    return out
+
+
+def _range(count: int) -> list[int]:
+    operate.bounded_list(count)
+    return list(range(count))
+
+
+def _scan(site: Site) -> Estimate:
+    item = site.item_size(0)
+    if item is None:
+        return site.size(0).scaled(PER_CHARACTER), None
+    return site.size(0).times(ONE.plus(item.scaled(PER_CHARACTER))), None
+
+
+def _plain_scan(site: Site) -> Estimate:
+    kind = site.type(0)
+    if kind.params and kind.params[0].kind in ("string", "bytes"):
+        return _scan(site)
+    return site.size(0), None
+
+
+def _made(factor: float, size: Range) -> Estimate:
+    return size.scaled(factor).plus(Range(1 + NEW_LIST, 1 + NEW_LIST)), size
+
+
+def _counted(factor: float, size: int) -> int:
+    return min(scale(size, factor) + 1 + NEW_LIST, MOST)
+
+
+def _sliced(site: Site) -> Estimate:
+    size = site.size(0)
+    start, end = site.constant(1), site.constant(2)
+    count = (size.high if end is None else end) - (start or 0)
+    return _made(1, Range(count % (MOST + 1), count % (MOST + 1)))
+
+
+def _ranged(site: Site) -> Estimate:
+    count = site.constant(0)
+    return _made(1, Range(MOST, MOST) if count is None else Range(count % (MOST + 1), count % (MOST + 1)))
+
+
+def _flattened(site: Site) -> Estimate:
+    depth = 1 if site.count < 2 else site.constant(1)
+    return _made(float(MOST) if depth is None else float(depth % (MOST + 1)), site.size(0))
+
+
+def _compared(place: int) -> Callable[[Site], Estimate]:
+    def estimate(site: Site) -> Estimate:
+        kind = site.type(place)
+        texts = bool(kind.params) and kind.params[0].kind in ("string", "bytes")
+        size = site.size(place)
+        return _made(2.0 + PER_CHARACTER * texts, size.times(size))
+
+    return estimate
+
+
+def _compared_actual(place: int) -> Callable[..., int]:
+    def actual(*given: Any) -> int:
+        items = given[place]
+        texts = bool(items) and items[0].__class__ in (str, bytes)
+        return _counted(2.0 + PER_CHARACTER * texts, len(items) ** 2)
+
+    return actual
+
+
+def _distinct_estimate(site: Site) -> Estimate:
+    size = site.size(0)
+    return _made(2.0, size.times(size))
+
+
+_SCAN = Cost(_plain_scan, lambda items, *_: value_cost(items))
+_OUTPUT = Cost(_sliced, lambda *given: _counted(1, size_of(given[-1])))
+_RANGE = Cost(_ranged, lambda *given: _counted(1, size_of(given[-1])))
+_REVERSE = Cost(lambda site: _made(1, site.size(0)), lambda *given: _counted(1, size_of(given[-1])))
+_FLATTEN = Cost(_flattened, lambda items, *rest: _counted(float(rest[0]) if len(rest) == 2 else 1.0, len(items)))
+
+
+def _typed(pattern: str, call: Callable[[list[Any]], Any], same: bool = False) -> list[Overload]:
+    """One form for each type that can be compared."""
+    return [member(pattern.format(kind.name), (list_of(kind),), kind if same else BOOL, call) for kind in _COMPARABLE]
+
+
+def _sorts() -> list[Overload]:
+    def sort(items: list[Any]) -> list[Any]:
+        return _sort_by(items, items)
+
+    cost = Cost(_compared(0), _compared_actual(0))
+    return [member(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort, cost) for kind in _COMPARABLE]
+
+
+def _associated() -> list[Overload]:
+    cost = Cost(_compared(1), _compared_actual(1))
+    return [
+        member(f"list_{kind.name}_sortByAssociatedKeys", (LIST_A, list_of(kind)), LIST_A, _sort_by, cost)
+        for kind in _COMPARABLE
+    ]
+
+
+LIBRARY = Library(
+    "lists",
+    (
+        function(
+            "isSorted",
+            "Whether no item is greater than the next.",
+            ["[1, 2, 2].isSorted()", "!['b', 'a'].isSorted()"],
+            *_typed("list_{}_is_sorted_bool", _sorted),
+            cost=_SCAN,
+        ),
+        function(
+            "sum",
+            "The sum of all items.",
+            ["[1, 2].sum() == 3", "[1.5].sum() == 1.5"],
+            *(
+                member(f"list_{kind.name}_sum_{kind.name}", (list_of(kind),), kind, _sum(_ZEROS[kind.name]))
+                for kind in (INT, UINT, DOUBLE, DURATION)
+            ),
+            cost=_SCAN,
+        ),
+        function(
+            "min",
+            "The least item.",
+            ["[2, 1].min() == 1"],
+            *_typed("list_{0}_min_{0}", _extreme("min", -1), True),
+            cost=_SCAN,
+        ),
+        function(
+            "max",
+            "The greatest item.",
+            ["[2, 1].max() == 2"],
+            *_typed("list_{0}_max_{0}", _extreme("max", 1), True),
+            cost=_SCAN,
+        ),
+        function(
+            "indexOf",
+            "The place of the first equal item, or -1.",
+            ["[1, 2, 2].indexOf(2) == 1"],
+            member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _index),
+            cost=_SCAN,
+        ),
+        function(
+            "lastIndexOf",
+            "The place of the last equal item, or -1.",
+            ["[1, 2, 2].lastIndexOf(2) == 2"],
+            member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _last_index),
+            cost=_SCAN,
+        ),
+        function(
+            "slice",
+            "The items from a place to before another.",
+            ["[1, 2, 3].slice(1, 3) == [2, 3]"],
+            member("list_slice", (LIST_A, INT, INT), LIST_A, _slice),
+            cost=_OUTPUT,
+        ),
+        function(
+            "flatten",
+            "The items of inner lists, one level down or more.",
+            ["[[1], [2]].flatten() == [1, 2]", "[1, [2, [3]]].flatten(2) == [1, 2, 3]"],
+            member("list_flatten", (list_of(LIST_A),), LIST_A, _flatten),
+            member("list_flatten_int", (LIST_DYN, INT), LIST_DYN, _flatten),
+            cost=_FLATTEN,
+        ),
+        function("sort", "The items in order.", ["[3, 1, 2].sort() == [1, 2, 3]"], *_sorts()),
+        function(
+            "@sortByAssociatedKeys",
+            "What sortBy stands for.",
+            ["['b', 'aa'].sortBy(e, -size(e)) == ['aa', 'b']"],
+            *_associated(),
+        ),
+        function(
+            "lists.range",
+            "The numbers from 0 to before another.",
+            ["lists.range(3) == [0, 1, 2]"],
+            plain("lists_range", (INT,), list_of(INT), _range),
+            cost=_RANGE,
+        ),
+        function(
+            "reverse",
+            "The items from the last to the first.",
+            ["[1, 2].reverse() == [2, 1]"],
+            member("list_reverse", (LIST_A,), LIST_A, lambda items: items[::-1]),
+            cost=_REVERSE,
+        ),
+        function(
+            "distinct",
+            "Each item once.",
+            ["[1, 2, 1].distinct() == [1, 2]"],
+            member("list_distinct", (LIST_A,), LIST_A, _distinct),
+            cost=Cost(_distinct_estimate, _compared_actual(0)),
+        ),
+        function(
+            "first",
+            "The first item if there is one.",
+            ["[1, 2].first().value() == 1"],
+            member("list_first", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[0]) if items else NONE),
+        ),
+        function(
+            "last",
+            "The last item if there is one.",
+            ["[1, 2].last().value() == 2"],
+            member("list_last", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[-1]) if items else NONE),
+        ),
+    ),
+)

@@ -1,0 +1,182 @@
+"""Mathematics: CEL's math extension. Not offered to rules of definitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from podless.cel import operate
+from podless.cel.decls import Function, Library, Overload, function, plain
+from podless.cel.errors import EvaluationError
+from podless.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
+from podless.cel.values import UINT_MAX, Uint
+
+_NUMBERS = (INT, UINT, DOUBLE)
+
+
+def _pick(sign: int) -> Callable[..., Any]:
+    def pick(*given: Any) -> Any:
+        items = given[0] if len(given) == 1 and isinstance(given[0], list) else given
+        if not items:
+            raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
+        found = items[0]
+        for item in items[1:]:
+            if operate.compare(item, found) == sign:
+                found = item
+        return found
+
+    return pick
+
+
+def _extreme(name: str, sign: int, doc: str, example: str) -> Function:
+    pick = _pick(sign)
+    forms = [plain(f"math_{name}_{kind.name}", (kind,), kind, pick) for kind in _NUMBERS]
+    forms += [
+        plain(f"math_{name}_{one.name}_{two.name}", (one, two), one if one == two else DYN, pick)
+        for one in _NUMBERS
+        for two in _NUMBERS
+    ]
+    forms += [plain(f"math_{name}_list_{kind.name}", (list_of(kind),), kind, pick) for kind in _NUMBERS]
+    forms += [plain(f"math_{name}_{count}", (DYN,) * count, DYN, pick) for count in range(3, 10)]
+    return function(f"math.{name}", doc, [example], *forms)
+
+
+def _abs(value: Any) -> Any:
+    return value if value.__class__ is Uint else operate.whole(abs(value)) if value.__class__ is int else abs(value)
+
+
+def _sign(value: Any) -> Any:
+    if value != value:
+        return value
+    return value.__class__((value > 0) - (value < 0))
+
+
+def _whole(rounding: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda value: float(rounding(value)) if math.isfinite(value) else value
+
+
+def _round(value: float) -> float:
+    floor = math.floor(abs(value))
+    return math.copysign(floor + (abs(value) - floor >= 0.5), value)
+
+
+def _shift(left: bool) -> Callable[[int, int], int]:
+    def shift(value: int, count: int) -> int:
+        if count < 0:
+            raise EvaluationError(f"math.bitShift{'Left' if left else 'Right'}() negative offset: {count}")
+        if count > 63:
+            return value.__class__(0)
+        bits = (int(value) & UINT_MAX) << count & UINT_MAX if left else (int(value) & UINT_MAX) >> count
+        return Uint(bits) if value.__class__ is Uint else _signed(bits)
+
+    return shift
+
+
+def _signed(bits: int) -> int:
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+def _bits(operation: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    return lambda one, other: one.__class__(operation(int(one), int(other)))
+
+
+def _not(value: int) -> int:
+    return Uint(~int(value) & UINT_MAX) if value.__class__ is Uint else ~value
+
+
+def _sqrt(value: float) -> float:
+    return math.sqrt(value) if value >= 0 else math.nan
+
+
+def _forms(
+    name: str, kinds: tuple[Type, ...], call: Callable[..., Any], result: Type | None = None, count: int = 1
+) -> list[Overload]:
+    return [plain(f"math_{name}_{kind.name}", (kind,) * count, result or kind, call) for kind in kinds]
+
+
+def _shifts(name: str, left: bool) -> list[Overload]:
+    return [plain(f"math_{name}_{kind.name}_int", (kind, INT), kind, _shift(left)) for kind in (INT, UINT)]
+
+
+_INTS = (INT, UINT)
+LIBRARY = Library(
+    "math",
+    (
+        _extreme("greatest", 1, "The greatest.", "math.greatest(1, 3, 2) == 3"),
+        _extreme("least", -1, "The least.", "math.least([2.0, 1.5]) == 1.5"),
+        function(
+            "math.ceil",
+            "The next integer up.",
+            ["math.ceil(1.2) == 2.0"],
+            *_forms("ceil", (DOUBLE,), _whole(math.ceil)),
+        ),
+        function(
+            "math.floor",
+            "The next integer down.",
+            ["math.floor(1.8) == 1.0"],
+            *_forms("floor", (DOUBLE,), _whole(math.floor)),
+        ),
+        function(
+            "math.round",
+            "The nearest integer, halves away from 0.",
+            ["math.round(-1.5) == -2.0"],
+            *_forms("round", (DOUBLE,), _whole(_round)),
+        ),
+        function(
+            "math.trunc",
+            "Without the fraction.",
+            ["math.trunc(-1.8) == -1.0"],
+            *_forms("trunc", (DOUBLE,), _whole(math.trunc)),
+        ),
+        function(
+            "math.isInf",
+            "Whether it is infinite.",
+            ["math.isInf(1.0 / 0.0)"],
+            *_forms("isInf", (DOUBLE,), math.isinf, BOOL),
+        ),
+        function(
+            "math.isNaN",
+            "Whether it is no number.",
+            ["math.isNaN(0.0 / 0.0)"],
+            *_forms("isNaN", (DOUBLE,), math.isnan, BOOL),
+        ),
+        function(
+            "math.isFinite",
+            "Whether it is neither.",
+            ["math.isFinite(1.0)"],
+            *_forms("isFinite", (DOUBLE,), math.isfinite, BOOL),
+        ),
+        function("math.abs", "Without its sign.", ["math.abs(-1) == 1"], *_forms("abs", _NUMBERS, _abs)),
+        function("math.sign", "-1, 0 or 1.", ["math.sign(-2.5) == -1.0"], *_forms("sign", _NUMBERS, _sign)),
+        function("math.sqrt", "The square root.", ["math.sqrt(81) == 9.0"], *_forms("sqrt", _NUMBERS, _sqrt, DOUBLE)),
+        function(
+            "math.bitAnd",
+            "Bits in both.",
+            ["math.bitAnd(3, 2) == 2"],
+            *_forms("bitAnd", _INTS, _bits(lambda a, b: a & b), None, 2),
+        ),
+        function(
+            "math.bitOr",
+            "Bits in either.",
+            ["math.bitOr(1, 2) == 3"],
+            *_forms("bitOr", _INTS, _bits(lambda a, b: a | b), None, 2),
+        ),
+        function(
+            "math.bitXor",
+            "Bits in one only.",
+            ["math.bitXor(3, 2) == 1"],
+            *_forms("bitXor", _INTS, _bits(lambda a, b: a ^ b), None, 2),
+        ),
+        function("math.bitNot", "Bits inverted.", ["math.bitNot(1) == -2"], *_forms("bitNot", _INTS, _not)),
+        function(
+            "math.bitShiftLeft", "Bits to the left.", ["math.bitShiftLeft(1, 2) == 4"], *_shifts("bitShiftLeft", True)
+        ),
+        function(
+            "math.bitShiftRight",
+            "Bits to the right.",
+            ["math.bitShiftRight(1024, 2) == 256"],
+            *_shifts("bitShiftRight", False),
+        ),
+    ),
+)

@@ -1,0 +1,392 @@
+"""IP addresses and ranges of them, as Go's net/netip reads them (Kubernetes)."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import re
+from dataclasses import dataclass
+
+from podless.cel import values
+from podless.cel.decls import Library, function, member, plain
+from podless.cel.errors import EvaluationError
+from podless.cel.sizes import ONE, PER_CHARACTER, Cost, Estimate, Range, Site, once, traversal
+from podless.cel.types import BOOL, INT, STRING, opaque
+from podless.meta import gotext
+
+IP_TYPE, CIDR_TYPE = opaque("net.IP"), opaque("net.CIDR")
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class Ip:
+    """An address."""
+
+    address: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Cidr:
+    """An address and how many of its bits count."""
+
+    address: Address
+    bits: int
+
+    def masked(self) -> Cidr:
+        """The range with all bits zero that do not count."""
+        network = ipaddress.ip_network((self.address, self.bits), strict=False)
+        return Cidr(network.network_address, self.bits)
+
+    def covers(self, address: Address) -> bool:
+        """Whether an address is in the range."""
+        return address.version == self.address.version and address in ipaddress.ip_network(
+            (self.address, self.bits), strict=False
+        )
+
+
+values.NAMES[Ip] = "net.IP"
+values.NAMES[Cidr] = "net.CIDR"
+_GROUP = re.compile("[0-9a-fA-F]+")
+_BITS = re.compile(r"(?:0|[1-9][0-9]*)\Z")
+
+
+class _Bad(Exception):
+    """Why a text is no address, in the words of net/netip. at: the rest of the text where that was seen."""
+
+    def __init__(self, message: str, at: str = "") -> None:
+        super().__init__(f"{message} (at {gotext.quote(at)})" if at else message)
+
+
+def _octets(text: str) -> None:
+    """Read four numbers with points between them."""
+    value, digits, count = 0, 0, 0
+    for place, char in enumerate(text):
+        if "0" <= char <= "9":
+            if digits == 1 and value == 0:
+                raise _Bad("IPv4 field has octet with leading zero")
+            value, digits = value * 10 + int(char), digits + 1
+            if value > 255:
+                raise _Bad("IPv4 field has value >255")
+        elif char == ".":
+            if place in (0, len(text) - 1) or text[place - 1] == ".":
+                raise _Bad("IPv4 field must have at least one digit", text[place:])
+            if count == 3:
+                raise _Bad("IPv4 address too long")
+            value, digits, count = 0, 0, count + 1
+        else:
+            raise _Bad("unexpected character", text[place:])
+    if count < 3:
+        raise _Bad("IPv4 address too short")
+
+
+def _groups(text: str) -> None:
+    """Read groups of hexadecimal digits with colons between them."""
+    rest, percent, zone = text.partition("%")
+    if percent and not zone:
+        raise _Bad("zone must be a non-empty string")
+    gap = rest.startswith("::")
+    rest = rest[2:] if gap else rest
+    count = 0
+    while count < 8 and rest:
+        match = _GROUP.match(rest)
+        size = match.end() if match else 0
+        if size > 4:
+            raise _Bad("each group must have 4 or less digits", rest)
+        if not size:
+            raise _Bad("each colon-separated field must have at least one digit", rest)
+        if rest[size : size + 1] == ".":
+            count, rest = count + _tail(rest, count, gap), ""
+            break
+        count, rest = count + 1, rest[size:]
+        if not rest:
+            break
+        if rest[0] != ":":
+            raise _Bad("unexpected character, want colon", rest)
+        if len(rest) == 1:
+            raise _Bad("colon must be followed by more characters", rest)
+        rest = rest[1:]
+        if rest[0] == ":":
+            if gap:
+                raise _Bad("multiple :: in address", rest)
+            gap, rest = True, rest[1:]
+    if rest:
+        raise _Bad("trailing garbage after address", rest)
+    if count < 8 and not gap:
+        raise _Bad("address string too short")
+    if count == 8 and gap:
+        raise _Bad("the :: must expand to at least one field of zeros")
+
+
+def _tail(rest: str, count: int, gap: bool) -> int:
+    """Read an IPv4 address at the end; how many groups it stands for."""
+    if not gap and count != 6:
+        raise _Bad("embedded IPv4 address must replace the final 2 fields of the address", rest)
+    if count > 6:
+        raise _Bad("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
+    _octets(rest)
+    return 2
+
+
+def _problem(text: str) -> str:
+    """Why a text is no address, or ""."""
+    try:
+        for char in text:
+            if char == ".":
+                _octets(text)
+                return ""
+            if char == ":":
+                _groups(text)
+                return ""
+            if char == "%":
+                raise _Bad("missing IPv6 address")
+        raise _Bad("unable to parse IP")
+    except _Bad as error:
+        return f"ParseAddr({gotext.quote(text)}): {error}"
+
+
+def _address(text: str) -> Address:
+    problem = _problem(text)
+    shown = gotext.quote(text)
+    if problem:
+        raise EvaluationError(f"IP Address {shown} parse error during conversion from string: {problem}")
+    if "%" in text:
+        raise EvaluationError(f"IP address {shown} with zone value is not allowed")
+    address = ipaddress.ip_address(text)
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        raise EvaluationError(f"IPv4-mapped IPv6 address {shown} is not allowed")
+    return address
+
+
+def ip(text: str) -> Ip:
+    """Read an address. Raises EvaluationError."""
+    return Ip(_address(text))
+
+
+def cidr(text: str) -> Cidr:
+    """Read a range. Raises EvaluationError."""
+    again = "network address parse error during conversion from string: "
+    bare, slash, bits = text.rpartition("/")
+    prefix = f"{again}{again}netip.ParsePrefix({gotext.quote(text)}): "
+    if not slash:
+        raise EvaluationError(f"{prefix}no '/'")
+    problem = _problem(bare)
+    if problem:
+        raise EvaluationError(f"{prefix}{problem}")
+    if "%" in bare:
+        raise EvaluationError(f"{prefix}IPv6 zones cannot be present in a prefix")
+    address = ipaddress.ip_address(bare)
+    if not _BITS.match(bits):
+        raise EvaluationError(f"{prefix}bad bits after slash: {gotext.quote(bits)}")
+    if int(bits) > address.max_prefixlen:
+        raise EvaluationError(f"{prefix}prefix length out of range")
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        raise EvaluationError(f"{again}IPv4-mapped IPv6 address {gotext.quote(text)} is not allowed")
+    return Cidr(address, int(bits))
+
+
+def show(address: Address) -> str:
+    """The canonical text of an address."""
+    return str(address)
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ip(text)
+    except EvaluationError:
+        return False
+    return True
+
+
+def _is_cidr(text: str) -> bool:
+    try:
+        cidr(text)
+    except EvaluationError:
+        return False
+    return True
+
+
+def _argument(text: str, reader: type) -> Ip | Cidr:
+    """A text as an argument; that it cannot be read is, in the original, no overload."""
+    try:
+        return ip(text) if reader is Ip else cidr(text)
+    except EvaluationError:
+        raise EvaluationError("no such overload") from None
+
+
+def _has_ip(where: Cidr, what: Ip) -> bool:
+    return where.covers(what.address)
+
+
+def _has_cidr(where: Cidr, what: Cidr) -> bool:
+    return where.bits <= what.bits and where.covers(what.masked().address)
+
+
+def _has_ip_text(where: Cidr, text: str) -> bool:
+    found = _argument(text, Ip)
+    assert isinstance(found, Ip)
+    return _has_ip(where, found)
+
+
+def _has_cidr_text(where: Cidr, text: str) -> bool:
+    # the error of the text itself is kept here, unlike for addresses
+    return _has_cidr(where, cidr(text))
+
+
+def _global(address: Address) -> bool:
+    special = address.is_unspecified or address.is_loopback or address.is_multicast or address.is_link_local
+    return not special and str(address) != "255.255.255.255"
+
+
+def _local_multicast(address: Address) -> bool:
+    if address.version == 4:
+        return address in ipaddress.ip_network("224.0.0.0/24")
+    return address.is_multicast and int(address) >> 112 & 0xF == 2
+
+
+def _bytes(value: Ip | Cidr | str) -> int:
+    if isinstance(value, str):
+        return len(value)
+    bits = value.bits if isinstance(value, Cidr) else value.address.max_prefixlen
+    return math.ceil(bits / 8)
+
+
+def _covering(extra: bool) -> Cost:
+    def estimate(site: Site) -> Estimate:
+        size = Range(4, 16)
+        cost = size.plus(size).scaled(PER_CHARACTER)
+        if extra:
+            cost = cost.plus(size.scaled(PER_CHARACTER)).plus(ONE)
+        if site.type(1) == STRING:
+            cost = cost.plus(site.size(1).scaled(PER_CHARACTER))
+        return cost, None
+
+    def actual(where: Cidr, what: Ip | Cidr | str, *_: object) -> int:
+        size = _bytes(where)
+        cost = math.ceil(2 * size * PER_CHARACTER) + (math.ceil(size * PER_CHARACTER) + 1 if extra else 0)
+        return cost + (math.ceil(len(what) * PER_CHARACTER) if isinstance(what, str) else 0)
+
+    return Cost(estimate, actual)
+
+
+_LOOK, _ONE = traversal(), once()
+_SAME = "'192.168.0.0/24'"
+LIBRARY = Library(
+    "network",
+    (
+        function(
+            "ip",
+            "Reads an address; or the address of a range.",
+            ["ip('127.0.0.1').family() == 4", f"cidr({_SAME}).ip() == ip('192.168.0.0')"],
+            plain("string_to_ip", (STRING,), IP_TYPE, ip, _LOOK),
+            member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _ONE),
+        ),
+        function(
+            "isIP",
+            "Whether a text is an address.",
+            ["isIP('::1')", "!isIP('::1%eth0')"],
+            plain("is_ip", (STRING,), BOOL, _is_ip),
+            cost=_LOOK,
+        ),
+        function(
+            "ip.isCanonical",
+            "Whether an address is written in its shortest form.",
+            ["!ip.isCanonical('2001:db8:0::1')"],
+            plain("ip_is_canonical", (STRING,), BOOL, lambda text: show(_address(text)) == text),
+            cost=traversal(2),
+        ),
+        function(
+            "family",
+            "4 or 6.",
+            ["ip('::1').family() == 6"],
+            member("ip_family", (IP_TYPE,), INT, lambda value: value.address.version),
+            cost=_ONE,
+        ),
+        function(
+            "isUnspecified",
+            "Whether it is 0.0.0.0 or ::.",
+            ["ip('0.0.0.0').isUnspecified()"],
+            member("ip_is_unspecified", (IP_TYPE,), BOOL, lambda value: value.address.is_unspecified),
+            cost=_ONE,
+        ),
+        function(
+            "isLoopback",
+            "Whether it leads to the same host.",
+            ["ip('127.0.0.1').isLoopback()"],
+            member("ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback),
+            cost=_ONE,
+        ),
+        function(
+            "isLinkLocalMulticast",
+            "Whether it leads to all of one link.",
+            ["ip('224.0.0.1').isLinkLocalMulticast()"],
+            member("ip_is_link_local_multicast", (IP_TYPE,), BOOL, lambda value: _local_multicast(value.address)),
+            cost=_ONE,
+        ),
+        function(
+            "isLinkLocalUnicast",
+            "Whether it is of one link.",
+            ["ip('169.254.169.254').isLinkLocalUnicast()"],
+            member("ip_is_link_local_unicast", (IP_TYPE,), BOOL, lambda value: value.address.is_link_local),
+            cost=_ONE,
+        ),
+        function(
+            "isGlobalUnicast",
+            "Whether it is none of the special ones.",
+            ["ip('10.0.0.1').isGlobalUnicast()"],
+            member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _global(value.address)),
+            cost=_ONE,
+        ),
+        function(
+            "cidr",
+            "Reads a range of addresses.",
+            [f"cidr({_SAME}).prefixLength() == 24"],
+            plain("string_to_cidr", (STRING,), CIDR_TYPE, cidr),
+            cost=_LOOK,
+        ),
+        function(
+            "isCIDR",
+            "Whether a text is a range of addresses.",
+            [f"isCIDR({_SAME})"],
+            plain("is_cidr", (STRING,), BOOL, _is_cidr),
+            cost=_LOOK,
+        ),
+        function(
+            "containsIP",
+            "Whether an address is in a range.",
+            [f"cidr({_SAME}).containsIP('192.168.0.1')"],
+            member("cidr_contains_ip_string", (CIDR_TYPE, STRING), BOOL, _has_ip_text),
+            member("cidr_contains_ip_ip", (CIDR_TYPE, IP_TYPE), BOOL, _has_ip),
+            cost=_covering(False),
+        ),
+        function(
+            "containsCIDR",
+            "Whether a range is in another.",
+            [f"cidr({_SAME}).containsCIDR('192.168.0.0/25')"],
+            member("cidr_contains_cidr_string", (CIDR_TYPE, STRING), BOOL, _has_cidr_text),
+            member("cidr_contains_cidr", (CIDR_TYPE, CIDR_TYPE), BOOL, _has_cidr),
+            cost=_covering(True),
+        ),
+        function(
+            "prefixLength",
+            "How many bits count.",
+            [f"cidr({_SAME}).prefixLength() == 24"],
+            member("cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits),
+            cost=_ONE,
+        ),
+        function(
+            "masked",
+            "The range with all other bits zero.",
+            ["cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')"],
+            member("cidr_masked", (CIDR_TYPE,), CIDR_TYPE, lambda value: value.masked()),
+            cost=_ONE,
+        ),
+        function(
+            "string",
+            "The text of an address or a range.",
+            [f"string(cidr({_SAME})) == {_SAME}"],
+            plain("ip_to_string", (IP_TYPE,), STRING, lambda value: show(value.address)),
+            plain("cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{show(value.address)}/{value.bits}"),
+        ),
+    ),
+    {"net.IP": IP_TYPE, "net.CIDR": CIDR_TYPE},
+)

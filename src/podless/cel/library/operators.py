@@ -1,0 +1,245 @@
+"""Operators. Where the types of the operands are known, the compiler writes the operator itself."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from podless.cel import operate
+from podless.cel.decls import Library, Overload, function, plain
+from podless.cel.sizes import ONE, PER_CHARACTER, ZERO, Cost, Estimate, Range, Site
+from podless.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    LIST_A,
+    MAP_AB,
+    PARAM_A,
+    PARAM_B,
+    STRING,
+    TIMESTAMP,
+    UINT,
+    Type,
+    optional,
+)
+from podless.cel.values import size_of
+
+# types whose equality costs one unit, by name
+UNIT_EQUALITY = {"kubernetes.Quantity", "kubernetes.Semver", "net.IP", "net.CIDR"}
+_FORMAT = "kubernetes.NamedFormat"
+
+
+def _compared(site: Site) -> Estimate:
+    most = min(site.size(0).high, site.size(1).high)
+    return Range(1 if most else 0, most).scaled(PER_CHARACTER), None
+
+
+def _compared_actual(one: Any, other: Any, *_: Any) -> int:
+    return math.ceil(min(size_of(one), size_of(other)) * PER_CHARACTER)
+
+
+def _equal_estimate(site: Site) -> Estimate:
+    kind = site.type(0)
+    if kind == site.type(1):
+        if kind.name in UNIT_EQUALITY:
+            return ONE, None
+        if kind.name == _FORMAT:
+            return Range(1, 64).scaled(PER_CHARACTER), None
+        if kind.name == "kubernetes.URL":
+            return Range(1, max(1, site.size(1).high)).scaled(PER_CHARACTER), None
+    return _compared(site)
+
+
+COMPARED = Cost(_compared, _compared_actual)
+EQUAL = Cost(_equal_estimate, _compared_actual)
+
+
+def _texts_joined(site: Site) -> Estimate:
+    size = site.size(0).plus(site.size(1))
+    return size.scaled(PER_CHARACTER), size
+
+
+_JOIN = Cost(_texts_joined, lambda a, b, *_: math.ceil((size_of(a) + size_of(b)) * PER_CHARACTER))
+_LIST_JOIN = Cost(lambda site: (ONE, site.size(0).plus(site.size(1))), lambda *_: 1)
+_IN_LIST = Cost(lambda site: (site.size(1), None), lambda item, place, *_: size_of(place))
+_ORDERED = (
+    ("bool", BOOL),
+    ("int64", INT),
+    ("uint64", UINT),
+    ("double", DOUBLE),
+    ("string", STRING),
+    ("bytes", BYTES),
+    ("timestamp", TIMESTAMP),
+    ("duration", DURATION),
+)
+_MIXED = (
+    ("int64_double", INT, DOUBLE),
+    ("int64_uint64", INT, UINT),
+    ("uint64_double", UINT, DOUBLE),
+    ("uint64_int64", UINT, INT),
+    ("double_int64", DOUBLE, INT),
+    ("double_uint64", DOUBLE, UINT),
+)
+
+
+def _comparison(word: str, call: Any) -> tuple[Overload, ...]:
+    same = [
+        plain(f"{word}_{name}", (kind, kind), BOOL, call, COMPARED if kind in (STRING, BYTES) else None)
+        for name, kind in _ORDERED
+    ]
+    mixed = [plain(f"{word}_{name}", (one, other), BOOL, call) for name, one, other in _MIXED]
+    return (*same, *mixed)
+
+
+def _arithmetic(word: str, call: Any, *kinds: Type) -> tuple[Overload, ...]:
+    names = {"int": "int64", "uint": "uint64"}
+    return tuple(plain(f"{word}_{names.get(kind.name, kind.name)}", (kind, kind), kind, call) for kind in kinds)
+
+
+def _condition(site: Site) -> Estimate:
+    return ZERO, site.size(1).union(site.size(2))
+
+
+_OPT_A = optional(PARAM_A)
+LIBRARY = Library(
+    "operators",
+    (
+        function("!_", "Not.", ["!false"], plain("logical_not", (BOOL,), BOOL, operate.invert)),
+        function(
+            "_&&_",
+            "And; an error counts for nothing where the other side is false.",
+            ["!(false && 1 / 0 > 0)"],
+            plain("logical_and", (BOOL, BOOL), BOOL, None),
+        ),
+        function(
+            "_||_",
+            "Or; an error counts for nothing where the other side is true.",
+            ["1 / 0 > 0 || true"],
+            plain("logical_or", (BOOL, BOOL), BOOL, None),
+        ),
+        function(
+            "_?_:_",
+            "The one or the other.",
+            ["(true ? 1 : 2) == 1"],
+            plain("conditional", (BOOL, PARAM_A, PARAM_A), PARAM_A, None, Cost(_condition, lambda *_: 0)),
+        ),
+        function(
+            "@not_strictly_false",
+            "Whether a comprehension goes on.",
+            [],
+            plain("not_strictly_false", (BOOL,), BOOL, None),
+        ),
+        function(
+            "_==_",
+            "Equality of all there is in two values.",
+            ["[1, 2] == [1, 2]", "dyn(1) == 1.0", "dyn(1) != 'a'"],
+            plain("equals", (PARAM_A, PARAM_A), BOOL, operate.equal),
+            cost=EQUAL,
+        ),
+        function(
+            "_!=_",
+            "Inequality.",
+            ["1 != 2"],
+            plain("not_equals", (PARAM_A, PARAM_A), BOOL, operate.unequal),
+            cost=COMPARED,
+        ),
+        function("_<_", "Less.", ["1 < 2", "1 < 1.5", "'a' < 'b'"], *_comparison("less", operate.less)),
+        function("_<=_", "Less or equal.", ["1 <= 1"], *_comparison("less_equals", operate.less_equal)),
+        function("_>_", "Greater.", ["2u > 1u"], *_comparison("greater", operate.greater)),
+        function("_>=_", "Greater or equal.", ["b'b' >= b'a'"], *_comparison("greater_equals", operate.greater_equal)),
+        function(
+            "_+_",
+            "The sum; texts, bytes and lists are put together.",
+            [
+                "1 + 2 == 3",
+                "'a' + 'b' == 'ab'",
+                "[1] + [2] == [1, 2]",
+                "timestamp('2024-01-01T00:00:00Z') + duration('24h') == timestamp('2024-01-02T00:00:00Z')",
+            ],
+            plain("add_bytes", (BYTES, BYTES), BYTES, operate.add, _JOIN),
+            plain("add_double", (DOUBLE, DOUBLE), DOUBLE, operate.add),
+            plain("add_duration_duration", (DURATION, DURATION), DURATION, operate.add),
+            plain("add_duration_timestamp", (DURATION, TIMESTAMP), TIMESTAMP, operate.add),
+            plain("add_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP, operate.add),
+            plain("add_int64", (INT, INT), INT, operate.add),
+            plain("add_list", (LIST_A, LIST_A), LIST_A, operate.add, _LIST_JOIN),
+            plain("add_string", (STRING, STRING), STRING, operate.add, _JOIN),
+            plain("add_uint64", (UINT, UINT), UINT, operate.add),
+        ),
+        function(
+            "_-_",
+            "The difference.",
+            ["3 - 1 == 2"],
+            *_arithmetic("subtract", operate.sub, DOUBLE, INT, UINT),
+            plain("subtract_duration_duration", (DURATION, DURATION), DURATION, operate.sub),
+            plain("subtract_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP, operate.sub),
+            plain("subtract_timestamp_timestamp", (TIMESTAMP, TIMESTAMP), DURATION, operate.sub),
+        ),
+        function("_*_", "The product.", ["2 * 3 == 6"], *_arithmetic("multiply", operate.mul, DOUBLE, INT, UINT)),
+        function(
+            "_/_",
+            "The quotient; of integers cut off towards zero.",
+            ["-7 / 2 == -3"],
+            *_arithmetic("divide", operate.div, DOUBLE, INT, UINT),
+        ),
+        function(
+            "_%_",
+            "The remainder, with the sign of the first.",
+            ["-7 % 2 == -1"],
+            *_arithmetic("modulo", operate.mod, INT, UINT),
+        ),
+        function(
+            "-_",
+            "The negative.",
+            ["-(1) == 0 - 1"],
+            plain("negate_double", (DOUBLE,), DOUBLE, operate.negate),
+            plain("negate_int64", (INT,), INT, operate.negate),
+        ),
+        function(
+            "@in",
+            "Whether a list has an item, or a map a key.",
+            ["1 in [1, 2]", "'a' in {'a': 1}"],
+            plain("in_list", (PARAM_A, LIST_A), BOOL, operate.within, _IN_LIST),
+            plain("in_map", (PARAM_A, MAP_AB), BOOL, operate.within),
+        ),
+        function(
+            "_[_]",
+            "An item of a list by its place, or of a map by its key.",
+            ["[1, 2][1] == 2", "{'a': 1}['a'] == 1"],
+            plain("index_list", (LIST_A, INT), PARAM_A, operate.index),
+            plain("index_map", (MAP_AB, PARAM_A), PARAM_B, operate.index),
+            plain("optional_list_index_int", (optional(LIST_A), INT), _OPT_A, operate.index),
+            plain("optional_map_index_value", (optional(MAP_AB), PARAM_A), optional(PARAM_B), operate.index),
+        ),
+        function(
+            "_[?_]",
+            "An item if there is one.",
+            ["![1][?1].hasValue()", "{'a': 1}[?'a'].value() == 1"],
+            plain("list_optindex_optional_int", (LIST_A, INT), _OPT_A, operate.optional_index),
+            plain("optional_list_optindex_optional_int", (optional(LIST_A), INT), _OPT_A, operate.optional_index),
+            plain("map_optindex_optional_value", (MAP_AB, PARAM_A), optional(PARAM_B), operate.optional_index),
+            plain(
+                "optional_map_optindex_optional_value",
+                (optional(MAP_AB), PARAM_A),
+                optional(PARAM_B),
+                operate.optional_index,
+            ),
+        ),
+        function(
+            "_?._",
+            "A field if it is there.",
+            ["{'a': 1}.?a.value() == 1"],
+            plain("select_optional_field", (DYN, STRING), optional(DYN), operate.optional_index),
+        ),
+        function(
+            "cel.@mapInsert",
+            "Adds to the map that a comprehension makes.",
+            [],
+            plain("@mapInsert_map_key_value", (MAP_AB, PARAM_A, PARAM_B), MAP_AB, None),
+            plain("@mapInsert_map_map", (MAP_AB, MAP_AB), MAP_AB, None),
+        ),
+    ),
+)

@@ -1,0 +1,61 @@
+"""Lists as sets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.cel import operate
+from podless.cel.decls import Library, function, plain
+from podless.cel.sizes import ONE, Cost, Estimate, Site
+from podless.cel.types import BOOL, LIST_A
+
+
+def contains(items: list[Any], others: list[Any]) -> bool:
+    """Whether each of the others is among the items."""
+    operate.afford(len(items) * len(others))
+    return all(operate.within(other, items) for other in others)
+
+
+def _equivalent(one: list[Any], other: list[Any]) -> bool:
+    return contains(one, other) and contains(other, one)
+
+
+def _intersects(one: list[Any], other: list[Any]) -> bool:
+    operate.afford(len(one) * len(other))
+    return any(operate.within(item, one) for item in other)
+
+
+def _cost(factor: float) -> Cost:
+    def estimate(site: Site) -> Estimate:
+        return site.size(0).times(site.size(1)).scaled(factor).plus(ONE), None
+
+    return Cost(estimate, lambda one, other, *_: int(len(one) * len(other) * factor) + 1)
+
+
+_PAIR = (LIST_A, LIST_A)
+LIBRARY = Library(
+    "sets",
+    (
+        function(
+            "sets.contains",
+            "Whether the first has all items of the second.",
+            ["sets.contains([1, 2], [2])"],
+            plain("list_sets_contains_list", _PAIR, BOOL, contains),
+            cost=_cost(1),
+        ),
+        function(
+            "sets.equivalent",
+            "Whether both have the same items.",
+            ["sets.equivalent([1, 1, 2], [2, 1])"],
+            plain("list_sets_equivalent_list", _PAIR, BOOL, _equivalent),
+            cost=_cost(2),
+        ),
+        function(
+            "sets.intersects",
+            "Whether both have an item in common.",
+            ["sets.intersects([1, 2], [2, 3])"],
+            plain("list_sets_intersects_list", _PAIR, BOOL, _intersects),
+            cost=_cost(1),
+        ),
+    ),
+)

@@ -1,0 +1,394 @@
+"""The standard functions of the language: sizes, texts, conversions and types."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from typing import Any
+
+from podless.cel import gotimes, operate, patterns
+from podless.cel.decls import Library, function, member, plain
+from podless.cel.errors import EvaluationError
+from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, Cost, Estimate, Range, Site, search_cost, traversal
+from podless.cel.types import (
+    BOOL,
+    BYTES,
+    DOUBLE,
+    DURATION,
+    DYN,
+    INT,
+    LIST_A,
+    LIST_DYN,
+    MAP_AB,
+    NULL,
+    PARAM_A,
+    STRING,
+    TIMESTAMP,
+    TYPE,
+    UINT,
+    map_of,
+    type_of,
+)
+from podless.cel.values import (
+    INT_MAX,
+    INT_MIN,
+    SECOND,
+    UINT_MAX,
+    Duration,
+    Timestamp,
+    TypeValue,
+    Uint,
+    conversion,
+    size_of,
+)
+
+_INTEGER = re.compile(r"[+-]?[0-9]+\Z")
+_NATURAL = re.compile(r"[0-9]+\Z")
+_FLOAT = re.compile(
+    r"[+-]?(?:(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)\Z", re.IGNORECASE
+)
+_LONG = 1000  # digits that are still read
+_EXPONENT = 6  # from here on an exponent is written
+_TRUE = frozenset(("1", "t", "true", "T", "True", "TRUE"))
+_FALSE = frozenset(("0", "f", "false", "F", "False", "FALSE"))
+
+
+def to_int(value: Any) -> int:
+    """int(value)."""
+    kind = value.__class__
+    if kind is int:
+        return int(value)
+    if kind is Uint:
+        return operate.whole(int(value))
+    if kind is float:
+        if value != value or not -(2.0**63) < value < 2.0**63:
+            raise EvaluationError("integer overflow")
+        return int(value)
+    if kind is str:
+        if not _INTEGER.match(value) or len(value) > _LONG or not INT_MIN <= int(value) <= INT_MAX:
+            raise conversion(value, "int")
+        return int(value)
+    if kind is Timestamp:
+        return int(value.ns // SECOND)
+    if kind is Duration:
+        return int(value.ns)
+    raise conversion(value, "int")
+
+
+def to_uint(value: Any) -> Uint:
+    """uint(value)."""
+    kind = value.__class__
+    if kind is Uint:
+        return Uint(value)
+    if kind is int:
+        return operate.unsigned(value)
+    if kind is float:
+        if value != value or not 0 <= value < 2.0**64:
+            raise EvaluationError("unsigned integer overflow")
+        return Uint(value)
+    if kind is str:
+        if not _NATURAL.match(value) or len(value) > _LONG or int(value) > UINT_MAX:
+            raise conversion(value, "uint")
+        return Uint(value)
+    raise conversion(value, "uint")
+
+
+def to_double(value: Any) -> float:
+    """double(value)."""
+    kind = value.__class__
+    if kind is str:
+        if not _FLOAT.match(value):
+            raise conversion(value, "double")
+        number = float(value)
+        if math.isinf(number) and "i" not in value.lower():
+            raise conversion(value, "double")
+        return number
+    if kind in (float, int, Uint):
+        return float(value)
+    raise conversion(value, "double")
+
+
+def show_double(value: float) -> str:
+    """A double as Go's %g prints it: the fewest digits, and an exponent where it is below -4 or above 5."""
+    if value != value:
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    sign, digits, power = Decimal(repr(value)).normalize().as_tuple()
+    minus = "-" if sign else ""
+    if digits == (0,):
+        return f"{minus}0"
+    exponent = len(digits) + int(power) - 1
+    if -4 <= exponent < _EXPONENT:
+        return format(Decimal(repr(value)).normalize(), "f")
+    text = "".join(map(str, digits))
+    rest = f".{text[1:]}" if len(text) > 1 else ""
+    return f"{minus}{text[0]}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+
+
+def to_string(value: Any) -> str:
+    """string(value)."""
+    kind = value.__class__
+    if kind is str:
+        return str(value)
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is int or kind is Uint:
+        return str(int(value))
+    if kind is float:
+        return show_double(value)
+    if kind is bytes:
+        try:
+            return str(value.decode())
+        except UnicodeDecodeError:
+            raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
+    if kind is Timestamp:
+        return gotimes.show_timestamp(value)
+    if kind is Duration:
+        return gotimes.show_duration(value)
+    if kind is TypeValue:
+        return str(value.name)
+    raise conversion(value, "string")
+
+
+def to_bytes(value: Any) -> bytes:
+    """bytes(value)."""
+    if value.__class__ is str:
+        return bytes(value.encode("utf-8", "surrogatepass"))
+    if value.__class__ is bytes:
+        return bytes(value)
+    raise conversion(value, "bytes")
+
+
+def to_bool(value: Any) -> bool:
+    """bool(value)."""
+    if value.__class__ is bool:
+        return bool(value)
+    if value.__class__ is str and value in _TRUE:
+        return True
+    if value.__class__ is str and value in _FALSE:
+        return False
+    raise conversion(value, "bool")
+
+
+def to_timestamp(value: Any) -> Timestamp:
+    """timestamp(value)."""
+    kind = value.__class__
+    if kind is Timestamp:
+        return Timestamp(value.ns, value.offset)
+    if kind is int:
+        return operate.moment(value * SECOND)
+    if kind is str:
+        time = gotimes.parse_timestamp(value)
+        if time is None:
+            raise conversion(value, "google.protobuf.Timestamp")
+        if not gotimes.in_years(time):
+            raise EvaluationError("timestamp overflow")
+        return time
+    raise conversion(value, "google.protobuf.Timestamp")
+
+
+def to_duration(value: Any) -> Duration:
+    """duration(value)."""
+    kind = value.__class__
+    if kind is Duration:
+        return Duration(value.ns)
+    if kind is int:
+        return Duration(value)
+    if kind is str:
+        ns = gotimes.parse_duration(value)
+        if ns is not None:
+            return Duration(ns)
+    raise conversion(value, "google.protobuf.Duration")
+
+
+def _size(value: Any) -> int:
+    return len(value)
+
+
+def _looked(value: Any, *_: Any) -> int:
+    return math.ceil(size_of(value) * PER_CHARACTER)
+
+
+def _encoded(site: Site) -> Estimate:
+    size = site.size(0)
+    return size.scaled(PER_CHARACTER), Range(size.low, min(size.high * 4, (1 << 64) - 1))
+
+
+def _decoded(site: Site) -> Estimate:
+    size = site.size(0)
+    return size.scaled(PER_CHARACTER), Range(size.low // 4, size.high)
+
+
+def _matched(site: Site) -> Estimate:
+    if site.count < 2:
+        return ONE, None
+    text = site.size(0).plus(ONE).scaled(PER_CHARACTER)
+    return text.times(site.size(1).scaled(PER_PATTERN)), None
+
+
+def _contained(site: Site) -> Estimate:
+    return site.size(0).scaled(PER_CHARACTER).times(site.size(1).scaled(PER_CHARACTER)), None
+
+
+def _contained_actual(text: str, part: str, *_: Any) -> int:
+    return math.ceil(len(text) * PER_CHARACTER) * math.ceil(len(part) * PER_CHARACTER)
+
+
+# the estimate goes by the part, the count by the whole, as in the original
+_AFFIX = Cost(
+    lambda site: (site.size(1).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
+)
+_LOOK = traversal()
+_BYTES = Cost(_encoded, _looked)
+_TEXT = Cost(_decoded, _looked)
+_SIZES = (("string", STRING), ("bytes", BYTES), ("list", LIST_A), ("map", MAP_AB))
+
+LIBRARY = Library(
+    "standard",
+    (
+        function(
+            "size",
+            "The number of characters, bytes, items or entries.",
+            ["size('ñb') == 2", "[1, 2].size() == 2", "{'a': 1}.size() == 1"],
+            *(plain(f"size_{name}", (kind,), INT, _size) for name, kind in _SIZES),
+            *(member(f"{name}_size", (kind,), INT, _size) for name, kind in _SIZES),
+        ),
+        function(
+            "contains",
+            "Whether a text has a part.",
+            ["'hello'.contains('ell')"],
+            member("contains_string", (STRING, STRING), BOOL, lambda a, b: b in a),
+            cost=Cost(_contained, _contained_actual),
+        ),
+        function(
+            "startsWith",
+            "Whether a text starts with another.",
+            ["'hello'.startsWith('he')"],
+            member("starts_with_string", (STRING, STRING), BOOL, lambda a, b: a.startswith(b)),
+            cost=_AFFIX,
+        ),
+        function(
+            "endsWith",
+            "Whether a text ends with another.",
+            ["'hello'.endsWith('lo')"],
+            member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)),
+            cost=_AFFIX,
+        ),
+        function(
+            "matches",
+            "Whether a text has a part of a pattern's language (RE2).",
+            ["'hello'.matches('^h.*o$')", "matches('hello', 'l+')"],
+            plain("matches", (STRING, STRING), BOOL, patterns.matches, Cost(_matched, search_cost)),
+            member("matches_string", (STRING, STRING), BOOL, patterns.matches, Cost(_matched, search_cost)),
+        ),
+        function(
+            "type",
+            "The type of a value.",
+            ["type(1) == int", "type([]) == list"],
+            plain("type", (PARAM_A,), type_of(PARAM_A), operate.type_of),
+        ),
+        function(
+            "dyn", "The value, its type forgotten.", ["dyn(1) == 1.0"], plain("to_dyn", (PARAM_A,), DYN, lambda a: a)
+        ),
+        function(
+            "int",
+            "Converts to int.",
+            ["int('42') == 42", "int(2.9) == 2", "int(timestamp(5)) == 5"],
+            *(
+                plain(f"{name}_to_int64", (kind,), INT, to_int)
+                for name, kind in (
+                    ("int64", INT),
+                    ("double", DOUBLE),
+                    ("duration", DURATION),
+                    ("string", STRING),
+                    ("timestamp", TIMESTAMP),
+                    ("uint64", UINT),
+                )
+            ),
+        ),
+        function(
+            "uint",
+            "Converts to uint.",
+            ["uint(3) == 3u"],
+            *(
+                plain(f"{name}_to_uint64", (kind,), UINT, to_uint)
+                for name, kind in (("uint64", UINT), ("double", DOUBLE), ("int64", INT), ("string", STRING))
+            ),
+        ),
+        function(
+            "double",
+            "Converts to double.",
+            ["double('1.5') == 1.5"],
+            *(
+                plain(f"{name}_to_double", (kind,), DOUBLE, to_double)
+                for name, kind in (("double", DOUBLE), ("int64", INT), ("string", STRING), ("uint64", UINT))
+            ),
+        ),
+        function(
+            "string",
+            "Converts to a text.",
+            ["string(1) == '1'", "string(1.0) == '1'", "string(b'ab') == 'ab'", "string(duration('90s')) == '90s'"],
+            plain("string_to_string", (STRING,), STRING, to_string),
+            plain("bool_to_string", (BOOL,), STRING, to_string),
+            plain("bytes_to_string", (BYTES,), STRING, to_string, _TEXT),
+            *(
+                plain(f"{name}_to_string", (kind,), STRING, to_string)
+                for name, kind in (
+                    ("double", DOUBLE),
+                    ("duration", DURATION),
+                    ("int64", INT),
+                    ("timestamp", TIMESTAMP),
+                    ("uint64", UINT),
+                )
+            ),
+        ),
+        function(
+            "bytes",
+            "Converts to bytes.",
+            ["bytes('ab') == b'ab'"],
+            plain("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
+            plain("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
+        ),
+        function(
+            "bool",
+            "Converts to bool.",
+            ["bool('true')"],
+            plain("bool_to_bool", (BOOL,), BOOL, to_bool),
+            plain("string_to_bool", (STRING,), BOOL, to_bool),
+        ),
+        function(
+            "timestamp",
+            "Converts to a timestamp.",
+            ["timestamp('1970-01-01T00:00:01Z') == timestamp(1)"],
+            *(
+                plain(f"{name}_to_timestamp", (kind,), TIMESTAMP, to_timestamp)
+                for name, kind in (("timestamp", TIMESTAMP), ("int64", INT), ("string", STRING))
+            ),
+        ),
+        function(
+            "duration",
+            "Converts to a duration.",
+            ["duration('1h') == duration('60m')"],
+            *(
+                plain(f"{name}_to_duration", (kind,), DURATION, to_duration)
+                for name, kind in (("duration", DURATION), ("int64", INT), ("string", STRING))
+            ),
+        ),
+    ),
+    {
+        "bool": BOOL,
+        "bytes": BYTES,
+        "double": DOUBLE,
+        "int": INT,
+        "string": STRING,
+        "uint": UINT,
+        "list": LIST_DYN,
+        "map": map_of(DYN, DYN),
+        "null_type": NULL,
+        "type": TYPE,
+        "google.protobuf.Timestamp": TIMESTAMP,
+        "google.protobuf.Duration": DURATION,
+    },
+)

@@ -1,0 +1,280 @@
+"""Texts: the second version of CEL's string extensions, as Kubernetes offers them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from podless.cel import operate
+from podless.cel.decls import Library, function, member, plain
+from podless.cel.errors import EvaluationError
+from podless.cel.library import formatting
+from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal
+from podless.cel.types import INT, LIST_DYN, STRING, list_of
+from podless.cel.values import size_of
+
+_STRINGS = list_of(STRING)
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+_LOWER = {code: code + 32 for code in range(65, 91)}
+_UPPER = {code: code - 32 for code in range(97, 123)}
+_QUOTED = str.maketrans(
+    {
+        "\a": "\\a",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\n": "\\n",
+        "\r": "\\r",
+        "\t": "\\t",
+        "\v": "\\v",
+        "\\": "\\\\",
+        '"': '\\"',
+    }
+)
+
+
+def char_at(text: str, place: int) -> str:
+    """The character at a place; one past the end gives the empty text."""
+    if not 0 <= place <= len(text):
+        raise EvaluationError(f"index out of range: {place}")
+    return text[place : place + 1]
+
+
+def index_of(text: str, part: str, start: int = 0) -> int:
+    """Where a part first is, at or after a place; -1 for nowhere."""
+    if start < 0:
+        raise EvaluationError(f"index out of range: {start}")
+    if not part:
+        return min(start, len(text))
+    return text.find(part, start)
+
+
+def last_index_of(text: str, part: str, start: int | None = None) -> int:
+    """Where a part last is, at or before a place; -1 for nowhere."""
+    if start is None:
+        return text.rfind(part)
+    if start < 0:
+        raise EvaluationError(f"index out of range: {start}")
+    if not part:
+        return min(start, len(text))
+    return -1 if start >= len(text) else text.rfind(part, 0, start + len(part))
+
+
+def substring(text: str, start: int, end: int | None = None) -> str:
+    """The characters from one place to before another."""
+    size = len(text)
+    if end is not None and start > end:
+        raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
+    if not 0 <= start <= size:
+        raise EvaluationError(f"index out of range: {start}")
+    if end is not None and end > size:
+        raise EvaluationError(f"index out of range: {end}")
+    return text[start:end]
+
+
+def replace(text: str, old: str, new: str, count: int = -1) -> str:
+    """The text with another one in place of a part, at most so often; any number of times where it is negative."""
+    found = text.count(old)
+    found = min(found, count) if count >= 0 else found
+    operate.bounded(len(text) + found * len(new))
+    return text.replace(old, new, count)
+
+
+def split(text: str, separator: str, count: int = -1) -> list[str]:
+    """The parts between separators, at most so many; any number where it is negative."""
+    if count == 0:
+        return []
+    if not separator:
+        parts = list(text)
+        return parts if count < 0 or count >= len(parts) else [*parts[: count - 1], text[count - 1 :]]
+    return text.split(separator, -1 if count < 0 else count - 1)
+
+
+def join(items: list[Any], separator: str = "") -> str:
+    """All texts of a list in one, with a separator between them."""
+    for item in items:
+        if item.__class__ is not str:
+            raise EvaluationError(f"join: invalid input: {operate.show(item)}")
+    operate.bounded(sum(map(len, items)) + len(separator) * len(items))
+    return separator.join(items)
+
+
+def quote(text: str) -> str:
+    """The text in double quotes, with escapes."""
+    return '"' + text.translate(_QUOTED) + '"'
+
+
+def _replaced(site: Site) -> Estimate:
+    size, old, new = site.size(0), site.size(1), site.size(2)
+    high, kept_high = _longest(size, old, new)
+    low, kept_low = _shortest(size, old, new)
+    count = Range(low, high).times(new)
+    return size.scaled(2 * PER_CHARACTER), count.plus(Range(kept_low, kept_high))
+
+
+def _longest(size: Range, old: Range, new: Range) -> tuple[int, int]:
+    """The most replacements, and the characters that stay, in the longest result."""
+    if old.low == 0:
+        return min(size.high + 1, MOST), size.high
+    if new.high <= old.low:
+        return 0, size.high
+    return scale(size.high, 1 / old.low), 0
+
+
+def _shortest(size: Range, old: Range, new: Range) -> tuple[int, int]:
+    if old.high == 0:
+        return min(size.low + 1, MOST), size.low
+    if old.high <= new.low:
+        return 0, size.low
+    return scale(size.low, 1 / old.high), 0
+
+
+def _split(site: Site) -> Estimate:
+    size = site.size(0)
+    most = site.constant(2) if site.count > 2 else None
+    high = size.high if most is None else most % (1 << 64)
+    return size.scaled(2 * PER_CHARACTER), Range(0, high)
+
+
+def _joined(site: Site) -> Estimate:
+    count = site.size(0)
+    item = site.item_size(0)
+    size = count.times(item) if item is not None else Range(0, 0)
+    if site.count > 1:
+        size = size.plus(site.size(1).times(Range(max(count.low - 1, 0), max(count.high - 1, 0))))
+    return size.scaled(PER_CHARACTER), size
+
+
+def _quoted(site: Site) -> Estimate:
+    size = site.size(0)
+    return size.scaled(PER_CHARACTER), Range(size.low + 2, min(size.high * 2 + 2, MOST))
+
+
+def _twice(text: Any, *_: Any) -> int:
+    return math.ceil(size_of(text) * 2 * PER_CHARACTER)
+
+
+def _join_actual(*given: Any) -> int:
+    return math.ceil(size_of(given[-1]) * 2 * PER_CHARACTER)
+
+
+def _looked(text: Any, *_: Any) -> int:
+    return math.ceil(size_of(text) * PER_CHARACTER)
+
+
+def _search(site: Site) -> Estimate:
+    return site.size(0).scaled(PER_CHARACTER), None
+
+
+_SEARCH = Cost(_search, lambda text, *_: int(len(text.encode("utf-8", "surrogatepass")) * PER_CHARACTER))
+_SAME = traversal(sized=True)
+_FORMAT = Cost(
+    lambda site: (site.size(0).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
+)
+_QUOTE = Cost(_quoted, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
+
+LIBRARY = Library(
+    "strings",
+    (
+        function(
+            "charAt",
+            "The character at a place.",
+            ["'abc'.charAt(1) == 'b'", "'abc'.charAt(3) == ''"],
+            member("string_char_at_int", (STRING, INT), STRING, char_at),
+        ),
+        function(
+            "indexOf",
+            "Where a part first is.",
+            ["'hello'.indexOf('l') == 2", "'hello'.indexOf('l', 3) == 3"],
+            member("string_index_of_string", (STRING, STRING), INT, index_of),
+            member("string_index_of_string_int", (STRING, STRING, INT), INT, index_of),
+            cost=_SEARCH,
+        ),
+        function(
+            "lastIndexOf",
+            "Where a part last is.",
+            ["'hello'.lastIndexOf('l') == 3"],
+            member("string_last_index_of_string", (STRING, STRING), INT, last_index_of),
+            member("string_last_index_of_string_int", (STRING, STRING, INT), INT, last_index_of),
+            cost=_SEARCH,
+        ),
+        function(
+            "lowerAscii",
+            "The letters A to Z in lower case.",
+            ["'ÀB'.lowerAscii() == 'Àb'"],
+            member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)),
+            cost=_SAME,
+        ),
+        function(
+            "upperAscii",
+            "The letters a to z in upper case.",
+            ["'ab'.upperAscii() == 'AB'"],
+            member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)),
+            cost=_SAME,
+        ),
+        function(
+            "replace",
+            "Another text in place of a part.",
+            ["'hello'.replace('l', 'L') == 'heLLo'", "'hello'.replace('l', 'L', 1) == 'heLlo'"],
+            member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace),
+            member("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace),
+            cost=Cost(_replaced, _twice),
+        ),
+        function(
+            "split",
+            "The parts between separators.",
+            ["'a,b'.split(',') == ['a', 'b']", "'ab'.split('', 1) == ['ab']"],
+            member("string_split_string", (STRING, STRING), _STRINGS, split),
+            member("string_split_string_int", (STRING, STRING, INT), _STRINGS, split),
+            cost=Cost(_split, _twice),
+        ),
+        function(
+            "substring",
+            "The characters from a place to before another.",
+            ["'tacocat'.substring(4) == 'cat'"],
+            member("string_substring_int", (STRING, INT), STRING, substring),
+            member("string_substring_int_int", (STRING, INT, INT), STRING, substring),
+            cost=_SAME,
+        ),
+        function(
+            "trim",
+            "Without white space at both ends.",
+            ["'  a '.trim() == 'a'"],
+            member("string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE)),
+            cost=_SAME,
+        ),
+        function(
+            "join",
+            "All texts of a list in one.",
+            ["['a', 'b'].join('-') == 'a-b'"],
+            member("list_join", (_STRINGS,), STRING, join),
+            member("list_join_string", (_STRINGS, STRING), STRING, join),
+            cost=Cost(_joined, _join_actual),
+        ),
+        function(
+            "format",
+            "The text with values in place of its clauses.",
+            ["'%s has %d'.format(['a', 2]) == 'a has 2'", "'%.2f'.format([1234.5]) == '1,234.50'"],
+            member("string_format", (STRING, LIST_DYN), STRING, formatting.render),
+            cost=_FORMAT,
+        ),
+        function(
+            "strings.quote",
+            "The text in quotes, with escapes.",
+            [r"""strings.quote('a"b') == '"a\\"b"'"""],
+            plain("strings_quote", (STRING,), STRING, quote),
+            cost=_QUOTE,
+        ),
+    ),
+)
+
+REVERSE = Library(
+    "strings 3",
+    (
+        function(
+            "reverse",
+            "The characters from the last to the first.",
+            ["'abc'.reverse() == 'cba'"],
+            member("string_reverse", (STRING,), STRING, lambda a: a[::-1]),
+        ),
+    ),
+)

@@ -1,0 +1,108 @@
+"""Literals: the values of number, text and bytes tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from podless.cel.types import BYTES, DOUBLE, INT, STRING, UINT, Type
+from podless.cel.values import Uint
+
+_LONG = 1000
+_PLAIN = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.))", re.DOTALL)
+
+
+def _whole(digits: str) -> int:
+    """A number that is given in decimal or hexadecimal digits, too large a one as some large one."""
+    if digits.startswith("0x"):
+        return int(digits, 16)
+    return int(digits) if len(digits) < _LONG else 1 << 64
+
+
+def _int(text: str) -> tuple[Any, Type]:
+    digits = text.lstrip("-")
+    value = _whole(digits)
+    value = -value if text.startswith("-") else value
+    if not -(1 << 63) <= value < 1 << 63:
+        raise ValueError("invalid int literal")
+    return value, INT
+
+
+def _uint(text: str) -> tuple[Any, Type]:
+    value = _whole(text[:-1])
+    if value >= 1 << 64:
+        raise ValueError("invalid uint literal")
+    return Uint(value), UINT
+
+
+def _double(text: str) -> tuple[Any, Type]:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError("invalid double literal")
+    return value, DOUBLE
+
+
+def _string(text: str) -> tuple[Any, Type]:
+    body, raw = _body(text)
+    return (body if raw else _ESCAPE.sub(_character, body)), STRING
+
+
+def _bytes(text: str) -> tuple[Any, Type]:
+    body, raw = _body(text[1:])
+    if raw or "\\" not in body:
+        return body.encode("utf-8", "surrogatepass"), BYTES
+    out = bytearray()
+    end = 0
+    for match in _ESCAPE.finditer(body):
+        out += body[end : match.start()].encode("utf-8", "surrogatepass")
+        out += _octet(match)
+        end = match.end()
+    out += body[end:].encode("utf-8", "surrogatepass")
+    return bytes(out), BYTES
+
+
+def _body(text: str) -> tuple[str, bool]:
+    """What stands between the quotes, and whether escapes in it mean nothing."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    raw = text[0] in "rR"
+    if raw:
+        text = text[1:]
+    quotes = 3 if len(text) >= 6 and text[:3] in ('"""', "'''") else 1
+    return text[quotes:-quotes], raw
+
+
+def _code(match: re.Match[str]) -> int | None:
+    """The number that an escape gives."""
+    if match[1]:
+        return int(match[2], 16)
+    digits = match[3] or match[4]
+    if digits:
+        return int(digits, 16)
+    return int(match[5], 8) if match[5] else None
+
+
+def _character(match: re.Match[str]) -> str:
+    code = _code(match)
+    if code is None:
+        return _PLAIN.get(match[6], match[6])
+    if code > 0x10FFFF or 0xD800 <= code < 0xE000:
+        raise ValueError("invalid unicode code point")
+    return chr(code)
+
+
+def _octet(match: re.Match[str]) -> bytes:
+    if match[3] or match[4]:
+        raise ValueError("unable to unescape string")
+    code = _code(match)
+    return _PLAIN.get(match[6], match[6]).encode() if code is None else bytes((code,))
+
+
+READERS: dict[str, Callable[[str], tuple[Any, Type]]] = {
+    "NUM_INT": _int,
+    "NUM_UINT": _uint,
+    "NUM_FLOAT": _double,
+    "STRING": _string,
+    "BYTES": _bytes,
+}

@@ -1,0 +1,216 @@
+"""Macros: calls that the parser replaces by comprehensions, as the language defines them.
+
+Each makes a Comprehension whose parts are those that cel-go makes, for its types and its cost are found from them;
+`macro`, `guard` and `body` say the same to the compiler in fewer words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.cel.syntax import ACCU, UNUSED, Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Select
+from podless.cel.types import BOOL, INT
+
+# (where the call stands, what it is called on, arguments) -> the expression, or None for no macro after all
+Macro = Callable[[int, Expr | None, list[Expr]], Expr | None]
+_SORTED = "@__sortBy_input__"
+
+
+class Misuse(Exception):
+    """A macro's arguments are not of the form that it takes."""
+
+    def __init__(self, offset: int, message: str) -> None:
+        super().__init__(message)
+        self.offset = offset
+
+
+def has(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    """has(e.f): whether there is such a field."""
+    operand = args[0]
+    if not isinstance(operand, Select):
+        raise Misuse(operand.offset, "invalid argument to has() macro")
+    return Select(offset, operand.operand, operand.field, test=True)
+
+
+def _name(arg: Expr, text: str) -> str:
+    if not isinstance(arg, Ident):
+        raise Misuse(arg.offset, text)
+    if arg.name in (ACCU, "__result__"):
+        raise Misuse(arg.offset, "iteration variable overwrites accumulator variable")
+    return arg.name
+
+
+def _one(args: list[Expr], text: str = "argument must be a simple name") -> tuple[str, str]:
+    return _name(args[0], text), ""
+
+
+def _two(args: list[Expr]) -> tuple[str, str]:
+    for arg in args[:2]:
+        if not isinstance(arg, Ident):
+            raise Misuse(arg.offset, "argument must be a simple name")
+    one, two = args[0], args[1]
+    assert isinstance(one, Ident)
+    assert isinstance(two, Ident)
+    if one.name == two.name:
+        raise Misuse(two.offset, f"duplicate variable name: {one.name}")
+    return _name(one, ""), _name(two, "")
+
+
+def _quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], body: Expr) -> Expr:
+    def accu() -> Expr:
+        return Ident(offset, ACCU)
+
+    def call(function: str, *args: Expr) -> Expr:
+        return Call(offset, function, list(args))
+
+    parts: tuple[Expr, Expr, Expr, Expr]
+    if macro == "exists_one":
+        one = Literal(offset, 1, INT)
+        step = call("_?_:_", body, call("_+_", accu(), one), accu())
+        result = call("_==_", accu(), Literal(offset, 1, INT))
+        parts = (Literal(offset, 0, INT), Literal(offset, True, BOOL), step, result)
+    elif macro == "all":
+        condition = call("@not_strictly_false", accu())
+        parts = (Literal(offset, True, BOOL), condition, call("_&&_", accu(), body), accu())
+    else:
+        condition = call("@not_strictly_false", call("!_", accu()))
+        parts = (Literal(offset, False, BOOL), condition, call("_||_", accu(), body), accu())
+    return Comprehension(offset, macro, over, names, ACCU, parts, None, body)
+
+
+def _fold(
+    macro: str, offset: int, over: Expr, names: tuple[str, str], init: Expr, step: Expr, guard: Expr | None, body: Expr
+) -> Expr:
+    """A comprehension that collects."""
+    if guard is not None:
+        step = Call(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
+    parts = (init, Literal(offset, True, BOOL), step, Ident(offset, ACCU))
+    return Comprehension(offset, macro, over, names, ACCU, parts, guard, body)
+
+
+def _list(offset: int, over: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
+    step = Call(offset, "_+_", [Ident(offset, ACCU), ListOf(offset, [body])])
+    return _fold("list", offset, over, names, ListOf(offset, []), step, guard, body)
+
+
+def _quantifier1(macro: str) -> Macro:
+    def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+        assert target is not None
+        return _quantifier(macro, offset, target, _one(args), args[1])
+
+    return expand
+
+
+def _quantifier2(macro: str) -> Macro:
+    def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+        assert target is not None
+        return _quantifier(macro, offset, target, _two(args), args[2])
+
+    return expand
+
+
+def _map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    assert target is not None
+    names = _one(args, "argument is not an identifier")
+    return _list(offset, target, names, args[1] if len(args) == 3 else None, args[-1])
+
+
+def _filter(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    assert target is not None
+    return _list(offset, target, _one(args, "argument is not an identifier"), args[1], args[0])
+
+
+def _transform_list(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    assert target is not None
+    return _list(offset, target, _two(args), args[2] if len(args) == 4 else None, args[-1])
+
+
+def _transform_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    assert target is not None
+    names = _two(args)
+    step = Call(offset, "cel.@mapInsert", [Ident(offset, ACCU), Ident(offset, names[0]), args[-1]])
+    guard = args[2] if len(args) == 4 else None
+    return _fold("map", offset, target, names, MapOf(offset, []), step, guard, args[-1])
+
+
+def _transform_entry(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    assert target is not None
+    names = _two(args)
+    step = Call(offset, "cel.@mapInsert", [Ident(offset, ACCU), args[-1]])
+    guard = args[2] if len(args) == 4 else None
+    return _fold("entries", offset, target, names, MapOf(offset, []), step, guard, args[-1])
+
+
+def bound(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
+    """cel.bind(name, value, body): a comprehension over nothing, whose accumulator is the name."""
+    parts = (value, Literal(offset, False, BOOL), Ident(offset, name), body)
+    return Comprehension(offset, "bind", ListOf(offset, []), (UNUSED, ""), name, parts, None, body)
+
+
+def _bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | None:
+    if not isinstance(target, Ident) or target.name != "cel":
+        return None
+    if not isinstance(args[0], Ident):
+        raise Misuse(args[0].offset, "cel.bind() variable names must be simple identifiers")
+    return bound(offset, args[0].name, args[1], args[2])
+
+
+def _optional(flat: bool) -> Macro:
+    name = "optFlatMap" if flat else "optMap"
+
+    def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+        assert target is not None
+        if not isinstance(args[0], Ident):
+            raise Misuse(args[0].offset, f"{name}() variable name must be a simple identifier")
+        value = bound(offset, args[0].name, Call(offset, "value", [], target), args[1])
+        kept: Expr = value if flat else Call(offset, "optional.of", [value])
+        absent = Call(offset, "optional.none", [])
+        return Call(offset, "_?_:_", [Call(offset, "hasValue", [], target), kept, absent])
+
+    return expand
+
+
+def _sort_by(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+    assert target is not None
+    if isinstance(target, Literal | MapOf):
+        text = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
+        raise Misuse(target.offset, text)
+    keys = _map(offset, Ident(offset, _SORTED), args)
+    call = Call(offset, "@sortByAssociatedKeys", [keys], Ident(offset, _SORTED))
+    return bound(offset, _SORTED, target, call)
+
+
+STANDARD: dict[tuple[str, int, bool], Macro] = {
+    ("has", 1, False): has,
+    ("all", 2, True): _quantifier1("all"),
+    ("exists", 2, True): _quantifier1("exists"),
+    ("exists_one", 2, True): _quantifier1("exists_one"),
+    ("map", 2, True): _map,
+    ("map", 3, True): _map,
+    ("filter", 2, True): _filter,
+}
+TWO_VARIABLES: dict[tuple[str, int, bool], Macro] = {
+    ("all", 3, True): _quantifier2("all"),
+    ("exists", 3, True): _quantifier2("exists"),
+    ("existsOne", 3, True): _quantifier2("exists_one"),
+    ("exists_one", 3, True): _quantifier2("exists_one"),
+    ("transformList", 3, True): _transform_list,
+    ("transformList", 4, True): _transform_list,
+    ("transformMap", 3, True): _transform_map,
+    ("transformMap", 4, True): _transform_map,
+    ("transformMapEntry", 3, True): _transform_entry,
+    ("transformMapEntry", 4, True): _transform_entry,
+}
+OPTIONALS: dict[tuple[str, int, bool], Macro] = {
+    ("optMap", 2, True): _optional(False),
+    ("optFlatMap", 2, True): _optional(True),
+}
+LISTS: dict[tuple[str, int, bool], Macro] = {("sortBy", 2, True): _sort_by}
+BIND: dict[tuple[str, int, bool], Macro] = {
+    ("bind", 3, True): _bind,
+    ("existsOne", 2, True): _quantifier1("exists_one"),
+}
+
+# what a rule of a CustomResourceDefinition may use
+KUBERNETES = STANDARD | TWO_VARIABLES | OPTIONALS | LISTS
+EVERY = KUBERNETES | BIND

@@ -1,0 +1,115 @@
+"""What all parts of the compiler share: the state of one program, values, and calls of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.cel.declared import Decl
+from podless.cel.decls import Declarations, Overload
+from podless.cel.dispatch import guarded
+from podless.cel.syntax import Call, Expr, Literal
+from podless.cel.types import Type
+from podless.cel.writer import Value, Writer
+
+
+class Maker:
+    """The state of one program that is being made, and what all parts of it need."""
+
+    # class of node -> what writes its code
+    emitters: dict[type, Callable[..., Value]] = {}
+
+    def __init__(self, declarations: Declarations, exact: bool) -> None:
+        self.declarations = declarations
+        self.exact = exact
+        self.writer = Writer()
+        self.scope: dict[str, Value] = {}
+
+    def emit(self, node: Expr) -> Value:
+        """The code of a node; what must happen before it is written."""
+        return self.emitters[node.__class__](self, node)
+
+    def value(self, node: Expr) -> str:
+        """The code of a node as a value of the language."""
+        return self.plain(self.emit(node))
+
+    def plain(self, value: Value) -> str:
+        """A value of the language from JSON."""
+        decl = value.decl
+        if decl is None or decl.plain:
+            return value.code
+        return f"{self.writer.constant(decl.convert)}({value.code})"
+
+    def leaf(self, code: str, decl: Decl) -> Value:
+        """A part of JSON; scalars become values at once, lists and maps stay as they are."""
+        if decl.kind in ("list", "map", "object"):
+            return Value(code, decl.type, decl)
+        if decl.plain and not self.exact:
+            return Value(code, decl.type)
+        if decl.kind == "double" and not self.exact and not decl.nullable:
+            return Value(f"float({code})", decl.type)
+        return Value(f"{self.writer.constant(decl.convert)}({code})", decl.type)
+
+    def steady(self, node: Expr) -> str:
+        """A value that can be named more than once, and keeps its place among its neighbours."""
+        code = self.value(node)
+        return code if code.isidentifier() or isinstance(node, Literal) else self.writer.keep(code)
+
+    def named(self, code: str) -> str:
+        """A name for code that is used more than once."""
+        return code if code.isidentifier() else self.writer.keep(code)
+
+    def condition(self, node: Expr) -> str:
+        """A value that must be a bool."""
+        code = self.value(node)
+        return code if node.type.kind == "bool" and node.type.name != "wrapper" else f"truth({code})"
+
+    def variable(self, item: Value) -> Value:
+        """A variable: scalars are converted where they are used."""
+        if item.decl is None or item.decl.kind in ("list", "map", "object"):
+            return item
+        if item.decl.plain and not self.exact:
+            return Value(item.code, item.kind)
+        if item.decl.kind == "double" and not self.exact and not item.decl.nullable:
+            return Value(f"float({item.code})", item.kind)
+        return Value(f"{self.writer.constant(item.decl.convert)}({item.code})", item.kind)
+
+    def generic(self, node: Call) -> Value:
+        """A call of the function itself, its arguments looked at first where their types are not known."""
+        nodes = node.args if node.target is None else [node.target, *node.args]
+        args = [self.steady(arg) for arg in nodes]
+        self.writer.tick()
+        overloads = [self.declarations.overloads[name] for name in node.overloads]
+        call = self.callee(node, overloads, [arg.type for arg in nodes])
+        result = self.writer.keep(f"{self.writer.constant(call)}({', '.join(args)})")
+        self.charge(overloads, nodes, args, result)
+        return Value(result, node.type)
+
+    def callee(self, node: Call, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
+        """What is called: the function itself, or something that looks at the arguments first."""
+        sure = all(_sure(one, wanted) for one, wanted in zip(given, overloads[0].args, strict=True))
+        if (len(overloads) == 1 and sure) or (len({id(each.call) for each in overloads}) == 1 and sure):
+            call = overloads[0].call
+            assert call is not None
+            return call
+        return guarded(node.function, overloads)
+
+    def charge(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
+        """Count what a call cost."""
+        cost = self.declarations.costs.get(overloads[0].name)
+        if cost is None:
+            self.writer.spend(1)
+            return
+        name = self.writer.constant(cost.actual)
+        self.writer.spend(f"{name}({', '.join((*args, result))})")
+        self.writer.settle()
+        self.writer.line("if c > limit: raise CostExceeded")
+
+
+def _sure(given: Type, wanted: Type) -> bool:
+    """Whether a value of a type needs no look before it is taken for another."""
+    if wanted.kind in ("dyn", "param"):
+        return True
+    if given.kind in ("dyn", "null", "error", "param") or given.name == "wrapper":
+        return False
+    return given.kind == wanted.kind

@@ -1,0 +1,153 @@
+"""Expressions ready to be evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from podless.cel import checker, cost, generate, library, macros, parser, validate
+from podless.cel.declared import Decl, Declared
+from podless.cel.decls import Declarations
+from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue
+from podless.cel.parser import MAX_DEPTH
+from podless.cel.sizes import Range
+from podless.cel.types import Type
+
+# what one evaluation may cost, in kube-apiserver and here
+LIMIT = 1_000_000
+_Run = Callable[..., tuple[Any, int]]
+
+
+class Program:
+    """A compiled expression. source: its text. type: what it gives. Immutable but for what it makes when it is used."""
+
+    __slots__ = ("_declarations", "_exact", "_quick", "_tree", "_types", "_variables", "source", "type")
+
+    def __init__(
+        self,
+        source: str,
+        tree: Any,
+        declarations: Declarations,
+        types: Mapping[str, Type],
+        variables: Mapping[str, Decl | None],
+    ) -> None:
+        self.source = source
+        self.type: Type = tree.type
+        self._tree = tree
+        self._declarations = declarations
+        self._types = types
+        self._variables = variables
+        self._quick: _Run | None = None
+        self._exact: _Run | None = None
+
+    def evaluate(self, bindings: Mapping[str, Any] | None = None, *, limit: int = LIMIT) -> Any:
+        """The value for some values of the variables.
+
+        limit: what it may cost. Raises EvaluationError, CostExceeded among them.
+        """
+        given = bindings or {}
+        return self.run(*(given.get(name) for name in self._variables), limit=limit)[0]
+
+    def run(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
+        """Value and cost for values of the variables in their order. The cost of an error is its attribute cost."""
+        quick = self._quick
+        if quick is None:
+            quick = self._quick = self._make(False)
+        try:
+            result = quick(*values, limit)
+        except CostExceeded:
+            raise exceeded(limit + 1) from None
+        except Exception:
+            return self._again(*values, limit)
+        if result[1] > limit:
+            raise exceeded(result[1])
+        return result
+
+    def _again(self, *values: Any) -> tuple[Any, int]:
+        """The exact way, after the quick one came upon an error."""
+        if self._exact is None:
+            self._exact = self._make(True)
+        try:
+            result = self._exact(*values)
+        except EvaluationError:
+            raise
+        except RecursionError:
+            raise EvaluationError("the value nests too deep") from None
+        except MemoryError:
+            raise exceeded(values[-1] + 1) from None
+        except Exception:
+            raise EvaluationError("no such overload") from None
+        if result[1] > values[-1]:
+            raise exceeded(result[1])
+        return result
+
+    def _make(self, exact: bool) -> _Run:
+        return generate.program(self._tree, self._declarations, self._variables, self._types, exact)
+
+    def prepare(self) -> None:
+        """Make the code now. Raises CompileError where the expression is too large for it."""
+        try:
+            self._quick = self._make(False)
+        except (SyntaxError, MemoryError, RecursionError):
+            text = f"expression recursion limit exceeded: {MAX_DEPTH}"
+            raise CompileError(self.source, [Issue(-1, text)]) from None
+
+    def estimate(self) -> Range:
+        """What an evaluation costs, at least and at most."""
+        roots = [decl for decl in self._variables.values() if decl is not None]
+        return cost.estimate(self._tree, self._declarations, roots[0] if roots else None)
+
+    def uses(self, name: str) -> bool:
+        """Whether the expression names a variable."""
+        return validate.names(self._tree, name)
+
+    def check_constants(self) -> None:
+        """Find constants that can never be used. Raises ProgramError."""
+        validate.constants(self._tree)
+
+
+def exceeded(spent: int) -> CostExceeded:
+    """The error of an evaluation that cost too much."""
+    error = CostExceeded()
+    error.cost = spent
+    return error
+
+
+def compile(
+    source: str,
+    variables: Mapping[str, Type | Decl] | None = None,
+    *,
+    declarations: Declarations | None = None,
+    schemas: Declared | None = None,
+    known: dict[Any, Any] | None = None,
+) -> Program:
+    """Compile an expression.
+
+    variables: their types, or the declarations that schemas make of them. declarations: the functions; all of this
+    package if left out. schemas: where the declarations come from. known: the macros. Raises CompileError with the
+    places of all that is wrong, ProgramError for constants that cannot be used.
+    """
+    declarations = declarations or library.every()
+    given = variables or {}
+    types = {name: part.type if isinstance(part, Decl) else part for name, part in given.items()}
+    tree = analyze(source, types, declarations, schemas, macros.EVERY if known is None else known)
+    decls = {name: part if isinstance(part, Decl) else None for name, part in given.items()}
+    program = Program(source, tree, declarations, types, decls)
+    program.check_constants()
+    program.prepare()
+    return program
+
+
+def analyze(
+    source: str, types: Mapping[str, Type], declarations: Declarations, schemas: Declared | None, known: dict[Any, Any]
+) -> Any:
+    """The checked tree of an expression. Raises CompileError."""
+    try:
+        tree = parser.parse(source, known)
+        checker.check(source, tree, declarations, types, schemas)
+        issues = validate.literals(tree)
+    except RecursionError:
+        raise CompileError(source, [Issue(-1, f"expression recursion limit exceeded: {MAX_DEPTH}")]) from None
+    if issues:
+        raise CompileError(source, issues)
+    return tree

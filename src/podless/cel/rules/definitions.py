@@ -1,0 +1,185 @@
+"""The rules of a definition, when it is written: do they compile, may they see the old value, what do they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from podless.cel.declared import MAX_REQUEST, Declared
+from podless.cel.rules.objects import Rules
+from podless.cel.rules.rule import Rule, RuleError, compile_rule, shown_rule
+from podless.meta import field
+from podless.meta.field import FieldError
+
+Schema = dict[str, Any]
+RULE_LIMIT = 10_000_000
+TOTAL_LIMIT = 100_000_000
+_MOST = (1 << 64) - 1
+_RULES = "x-kubernetes-validations"
+_CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
+_TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
+_UNTYPED = (
+    "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert"
+    " structural schema to CEL declarations"
+)
+
+
+class Definitions:
+    """Checks the rules of definitions: podless.schema's Expressions.
+
+    One is made for each definition that is written. old: the schemas of the stored definition on update; a rule of an
+    unchanged schema may cost what it costs.
+    """
+
+    def __init__(self, old: Iterable[Schema] = ()) -> None:
+        self._old = tuple(old)
+        self._root: Schema | None = None
+        self._costs: list[tuple[str, int]] = []
+        self._unchanged = False
+        self._declared: dict[int, tuple[Schema, Declared]] = {}
+
+    def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
+        """What is wrong with the rules of one node; above: the nodes over it, the root first."""
+        self._begin(above[0] if above else schema)
+        at = f"{path}.{_RULES}"
+        declared = self._type(schema, above)
+        if declared is None:
+            return [field.internal(at, _UNTYPED)]
+        assert declared.root is not None
+        times = _cardinality(above)
+        times = MAX_REQUEST // (declared.root.least + 1) if times is None else times
+        fixed = _uncorrelatable(schema, path, above)
+        errors: list[FieldError] = []
+        for place, given in enumerate(schema[_RULES]):
+            errors += self._rule(compile_rule(given, declared), f"{at}[{place}]", times, fixed)
+        return errors
+
+    def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
+        """Which rules of a node, and below, a default value breaks: as an unchanged value and as a new one."""
+        rules = Rules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
+        if not rules:
+            return []
+        return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
+
+    def total(self, schema: Schema, path: str) -> list[FieldError]:
+        """What is wrong with all rules of the schema together."""
+        self._begin(schema)
+        costs, self._root = self._costs, None
+        total = min(sum(cost for _, cost in costs), _MOST)
+        self._costs, self._declared = [], {}
+        if total <= TOTAL_LIMIT:
+            return []
+        greatest = sorted((each for each in costs if each[1] >= TOTAL_LIMIT // 100), key=lambda each: -each[1])[:4]
+        errors = [field.forbidden(at, _CONTRIBUTED) for at, _ in greatest]
+        return [*errors, field.forbidden(path, _over(_TOTAL, total, TOTAL_LIMIT))]
+
+    def _begin(self, root: Schema) -> None:
+        if self._root is not root:
+            self._root, self._costs, self._declared = root, [], {}
+            self._unchanged = any(root == old for old in self._old)
+
+    def _type(self, schema: Schema, above: tuple[Schema, ...]) -> Declared | None:
+        """The types of a node, or None where a node with rules at or over it has none."""
+        nodes = (*above, schema)
+        for place, node in enumerate(nodes[:-1]):
+            if node.get(_RULES) and self._made(node, place == 0) is None:
+                return None
+        return self._made(schema, not above)
+
+    def _made(self, node: Schema, root: bool) -> Declared | None:
+        known = self._declared.get(id(node))
+        if known is None:
+            resource = root or bool(node.get("x-kubernetes-embedded-resource"))
+            known = self._declared[id(node)] = (node, Declared(node, resource=resource))
+        return None if known[1].root is None else known[1]
+
+    def _rule(self, rule: Rule, at: str, times: int, fixed: str) -> list[FieldError]:
+        errors: list[FieldError] = []
+        given = rule.given
+        cost = min(rule.cost * times, _MOST)
+        if cost > RULE_LIMIT and not self._unchanged:
+            errors.append(field.forbidden(f"{at}.rule", _over("estimated rule cost", cost, RULE_LIMIT)))
+        self._costs.append((f"{at}.rule", cost))
+        if rule.error:
+            errors.append(RuleError("FieldValueInvalid", f"{at}.rule", shown_rule(given), rule.error))
+        errors += self._message(rule, f"{at}.messageExpression")
+        if rule.transition and fixed:
+            text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {fixed}"
+            errors.append(field.invalid(f"{at}.rule", given["rule"], text))
+        elif not rule.transition and given.get("optionalOldSelf") is not None:
+            text = "may not be set if oldSelf is not used in rule"
+            errors.append(field.invalid(f"{at}.optionalOldSelf", given["optionalOldSelf"], text))
+        return errors
+
+    def _message(self, rule: Rule, at: str) -> list[FieldError]:
+        if rule.message_error:
+            return [RuleError("FieldValueInvalid", at, shown_rule(rule.given), rule.message_error)]
+        if rule.message is None:
+            return []
+        cost = rule.message_cost
+        self._costs.append((at, cost))
+        if cost > RULE_LIMIT and not self._unchanged:
+            return [field.forbidden(at, _over("estimated messageExpression cost", cost, RULE_LIMIT))]
+        return []
+
+
+def check(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
+    """All that is wrong with the rules of a sound structural schema: each by itself, then all together."""
+    checker = Definitions(old)
+    errors: list[FieldError] = []
+    todo: list[tuple[Schema, str, tuple[Schema, ...]]] = [(schema, path, ())]
+    while todo:
+        node, at, above = todo.pop()
+        if node.get(_RULES):
+            errors += checker.declared(node, at, above)
+        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in _children(node)]
+    return errors + checker.total(schema, path)
+
+
+def _children(node: Schema) -> Iterable[tuple[str, Schema]]:
+    """The nodes of a structural schema directly below one."""
+    for keyword in ("additionalProperties", "items"):
+        if isinstance(node.get(keyword), dict):
+            yield f".{keyword}", node[keyword]
+    for name, part in (node.get("properties") or {}).items():
+        yield f".properties[{name}]", part or {}
+
+
+def _cardinality(above: tuple[Schema, ...]) -> int | None:
+    """How many values there can be for a node below others; None for any number."""
+    total = 1
+    for node in above:
+        if node.get("type") == "array":
+            most = node.get("maxItems")
+        elif node.get("type") == "object" and node.get("additionalProperties") is not None:
+            most = node.get("maxProperties")
+        else:
+            continue
+        if most is None:
+            return None
+        total = min(total * max(most, 0), _MOST)
+    return total
+
+
+def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str:
+    """The path of the highest list over a node whose items have no identity, or ""."""
+    steps = []
+    for node, below in zip(above, (*above, schema)[1:], strict=True):
+        step = next((suffix for suffix, part in _children(node) if part is below), "")
+        steps.append(step)
+    for place, node in enumerate(above):
+        if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[place] == ".items":
+            return path.removesuffix("".join(steps[place:]))
+    return ""
+
+
+def _over(name: str, cost: int, limit: int) -> str:
+    factor = cost / limit
+    if factor > 100:
+        shown = "more than 100x"
+    else:
+        shown = f"{factor:.6f}x" if factor < 1.5 else f"{factor:.1f}x"
+    return (
+        f"{name} exceeds budget by factor of {shown} (try simplifying the rule, or adding maxItems, maxProperties, and"
+        " maxLength where arrays, maps, and strings are declared)"
+    )

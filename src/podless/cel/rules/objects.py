@@ -1,0 +1,294 @@
+"""The rules of a schema over an object: which apply, in which order, and what is said where one does not hold."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import Any
+
+from podless.cel.declared import Declared
+from podless.cel.errors import CostExceeded, EvaluationError
+from podless.cel.program import LIMIT
+from podless.cel.rules.pairs import Keyed, Pair
+from podless.cel.rules.rule import Rule, RuleError, compile_rule
+from podless.cel.values import NONE, Optional
+from podless.meta import gotext
+from podless.meta.field import FieldError
+
+Schema = dict[str, Any]
+# what all rules may cost for one object
+BUDGET = 10_000_000
+_RULES = "x-kubernetes-validations"
+_LONGEST_MESSAGE = 5 * 1024
+_SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+_SPACE = " \t\n\v\f\r\x85\xa0"
+_STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
+
+
+class _Absent:
+    """Stands for a variable that has no value."""
+
+
+_ABSENT = _Absent()
+
+
+class _Stop(Exception):
+    """The budget is spent: no further rule is run."""
+
+
+class Rules:
+    """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
+
+    __slots__ = ("_made", "_uses_old", "additional", "items", "properties", "resource", "schema")
+
+    def __init__(self, schema: Schema, resource: bool) -> None:
+        self.schema = schema
+        self.resource = resource
+        self._made: list[tuple[Rule, str]] | None = None
+        self._uses_old = False
+        self.items = _node(schema.get("items"))
+        self.additional = _node(schema.get("additionalProperties"))
+        parts = (schema.get("properties") or {}).items()
+        self.properties = {name: below for name, part in parts if (below := _node(part)) is not None}
+
+    @classmethod
+    def compile(cls, schema: Schema, *, resource: bool = True) -> Rules:
+        """The rules of an openAPIV3Schema. resource: it is that of a whole object."""
+        return cls(schema, resource)
+
+    def __bool__(self) -> bool:
+        return bool(self.schema.get(_RULES) or self.items or self.additional or self.properties)
+
+    def validate(
+        self,
+        obj: Any,
+        old: Any = None,
+        *,
+        path: str = "",
+        ratchet: bool | None = None,
+        warnings: list[str] | None = None,
+        budget: int = BUDGET,
+    ) -> list[FieldError]:
+        """Which rules an object breaks, decoded, pruned and defaulted.
+
+        old: the object it replaces; transition rules compare with it. ratchet: what an unchanged part broke before is
+        only warned of; by default on an update of a whole object. warnings: takes such warnings. path: where the
+        value stands. budget: what all rules may cost together.
+        """
+        if not self:
+            return []
+        if ratchet is None:
+            ratchet = old is not None and not path
+        pair = Pair(obj, old, self.schema) if ratchet and old is not None else None
+        walk = _Walk(budget, warnings)
+        with contextlib.suppress(_Stop):
+            walk.node(self, obj, old, path, pair, None)
+        return walk.errors
+
+    def rules(self) -> list[tuple[Rule, str]]:
+        """The rules of this node, each with the field that it names for its errors."""
+        if self._made is None:
+            given = self.schema.get(_RULES) or ()
+            made: list[tuple[Rule, str]] = []
+            declared = Declared(self.schema, resource=self.resource) if given else None
+            if declared is not None and declared.root is not None:
+                made = [
+                    (compile_rule(each, declared), field_path(each.get("fieldPath") or "", self.schema))
+                    for each in given
+                ]
+            self._uses_old = any(rule.transition for rule, _ in made)
+            self._made = made
+        return self._made
+
+    @property
+    def uses_old(self) -> bool:
+        """Whether a rule of this node names oldSelf."""
+        return self._uses_old
+
+
+def _node(schema: Any) -> Rules | None:
+    """The rules at and below a node, or None."""
+    if not isinstance(schema, dict):
+        return None
+    if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
+        return Rules(schema, bool(schema.get("x-kubernetes-embedded-resource"))) or None
+    return None
+
+
+class _Walk:
+    """One run over one object."""
+
+    __slots__ = ("errors", "left", "warnings")
+
+    def __init__(self, budget: int, warnings: list[str] | None) -> None:
+        self.left = budget
+        self.errors: list[FieldError] = []
+        self.warnings = warnings
+
+    def node(self, rules: Rules, obj: Any, old: Any, path: str, pair: Pair | None, parent: Pair | None) -> None:
+        """The rules of a node, then those below it. parent: the nearest pair above."""
+        if obj is None:
+            return
+        if rules.schema.get(_RULES):
+            self.rules(rules, obj, old, path, pair if pair is not None else parent)
+        if isinstance(obj, list):
+            if rules.items is not None:
+                self.list(rules, rules.items, obj, old, path, pair, parent)
+        elif isinstance(obj, dict):
+            self.object(rules, obj, old if isinstance(old, dict) else {}, path, pair, parent)
+
+    def list(
+        self, rules: Rules, items: Rules, obj: list[Any], old: Any, path: str, pair: Pair | None, parent: Pair | None
+    ) -> None:
+        known = Keyed(rules.schema, old)
+        for place, item in enumerate(obj):
+            below = pair.index(place) if pair is not None else None
+            self.node(items, item, known.get(item), f"{path}[{place}]", below, pair or parent)
+
+    def object(self, rules: Rules, obj: Schema, old: Schema, path: str, pair: Pair | None, parent: Pair | None) -> None:
+        if rules.additional is not None:
+            for name, item in obj.items():
+                below = pair.key(name) if pair is not None else None
+                self.node(rules.additional, item, old.get(name), f"{path}[{name}]", below, pair or parent)
+        for name, part in rules.properties.items():
+            if name not in obj:
+                continue
+            where = f"{path}.{name}" if path else name
+            if pair is not None and parent is None and name in ("apiVersion", "kind"):
+                self.node(part, obj[name], old.get(name), where, None, None)
+                continue
+            below = pair.key(name) if pair is not None else None
+            self.node(part, obj[name], old.get(name), where, below, pair or parent)
+
+    def rules(self, rules: Rules, obj: Any, old: Any, path: str, nearest: Pair | None) -> None:
+        kind = gotext.quote(rules.schema.get("type") or "")
+        at = path or "<nil>"
+        compiled = rules.rules()
+        if self.left <= 0:
+            self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
+            raise _Stop
+        for rule, where in compiled:
+            if rule.error:
+                self.errors.append(RuleError("FieldValueInvalid", at, kind, f"rule compile error: {rule.error}"))
+                continue
+            if rule.program is None or (rule.transition and old is None and not rule.optional):
+                continue
+            if self.holds(rule, rules, obj, old, at, kind):
+                continue
+            target = f"{path}.{where}" if path and where else where or at
+            self.broken(rule, rules, obj, old, target, kind, nearest)
+
+    def holds(self, rule: Rule, rules: Rules, obj: Any, old: Any, at: str, kind: str) -> bool:
+        """Whether a rule needs no further word: it holds, or it failed and that was said."""
+        before: Any = old if old is not None else _ABSENT
+        if rule.optional:
+            before = NONE if old is None else Optional(_converted(rules, old))
+        assert rule.program is not None
+        problem = ""
+        try:
+            result, cost = rule.program.run(obj, before, limit=LIMIT)
+        except EvaluationError as error:
+            result, cost, problem = True, error.cost, self.explain(error, rule)
+            if not isinstance(error, CostExceeded) or cost > self.left:
+                self.spend(cost, at, kind)
+            self.errors.append(RuleError("FieldValueInvalid", at, kind, problem))
+            if isinstance(error, CostExceeded):
+                raise _Stop from None
+            return True
+        self.spend(cost, at, kind)
+        return result is True
+
+    def explain(self, error: EvaluationError, rule: Rule) -> str:
+        """What is said of an evaluation that failed."""
+        text = str(error)
+        if text.startswith("no such overload"):
+            what = "call arguments did not match a supported operator, function or macro signature for rule"
+            return f"'{text}': {what}: {rule.text}"
+        if isinstance(error, CostExceeded):
+            what = "no further validation rules will be run due to call cost exceeds limit for rule"
+            return f"'{text}': {what}: {rule.text}"
+        return f"{text} evaluating rule: {rule.text}"
+
+    def spend(self, cost: int, at: str, kind: str) -> None:
+        """Take a cost from the budget."""
+        if cost > self.left:
+            self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
+            raise _Stop
+        self.left -= cost
+
+    def broken(self, rule: Rule, rules: Rules, obj: Any, old: Any, at: str, kind: str, nearest: Pair | None) -> None:
+        """Say that a rule does not hold."""
+        forgiven = not rule.transition and nearest is not None and nearest.same()
+        detail, fatal = self.message(rule, rules, obj, old)
+        if fatal:
+            self.add(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
+            raise _Stop
+        shown = None if rules.schema.get("type") in ("object", "array") else gotext.value(obj)
+        reason = rule.given.get("reason") or "FieldValueInvalid"
+        if reason == "FieldValueDuplicate":
+            detail = ""
+        self.add(RuleError(reason, at, shown, detail), forgiven)
+
+    def add(self, error: FieldError, forgiven: bool) -> None:
+        if not forgiven:
+            self.errors.append(error)
+        elif self.warnings is not None:
+            self.warnings.append(str(error))
+
+    def message(self, rule: Rule, rules: Rules, obj: Any, old: Any) -> tuple[str, str]:
+        """The message of a broken rule, and why no further rule is run, if so."""
+        if rule.message is None:
+            return rule.failure, ""
+        before = old if rules.uses_old and old is not None else _ABSENT
+        source = gotext.quote(rule.given["messageExpression"])
+        stopped = (
+            f"no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}"
+        )
+        try:
+            text, cost = rule.message.run(obj, before, limit=LIMIT)
+        except EvaluationError as error:
+            if error.cost > self.left:
+                return "", _OUT
+            if isinstance(error, CostExceeded):
+                return "", stopped
+            self.left -= error.cost
+            return rule.failure, ""
+        if cost > self.left:
+            return "", _OUT
+        self.left -= cost
+        return (_usable(text) or rule.failure), ""
+
+
+_STOPPED = "no further validation rules will be run due to call cost exceeds limit for messageExpression"
+_OUT = "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+
+
+def _usable(text: Any) -> str:
+    """A message as it may be shown, or ""."""
+    if not isinstance(text, str):
+        return ""
+    text = text.strip(_SPACE)
+    return "" if "\n" in text or len(text.encode("utf-8", "replace")) > _LONGEST_MESSAGE else text
+
+
+def _converted(rules: Rules, value: Any) -> Any:
+    """A value of the language; an old value in an optional has no declaration to go by."""
+    declared = Declared(rules.schema, resource=rules.resource)
+    assert declared.root is not None
+    return declared.root.convert(value)
+
+
+def field_path(text: str, schema: Schema) -> str:
+    """A fieldPath as errors name the field: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
+    out = ""
+    node: Any = schema
+    for step in _STEP.finditer(text):
+        name = step[2] if step[2] is not None else re.sub(r"\\(.)", r"\1", step[1])
+        properties = node.get("properties") if isinstance(node, dict) else None
+        if properties is not None:
+            out = f"{out}.{name}" if out else name
+            node = properties.get(name)
+        else:
+            out = f"{out}[{name}]"
+            node = node.get("additionalProperties") if isinstance(node, dict) else None
+    return out

@@ -1,0 +1,142 @@
+"""One rule: its expression and its message's, compiled together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from podless.cel import library, macros, program, types
+from podless.cel.declared import Decl, Declared
+from podless.cel.errors import CelError, CompileError, ProgramError
+from podless.cel.program import Program
+from podless.meta.field import TEXTS, FieldError
+
+Given = dict[str, Any]
+_FIELDS = (
+    ("Rule", "rule", ""),
+    ("Message", "message", ""),
+    ("MessageExpression", "messageExpression", ""),
+    ("Reason", "reason", None),
+    ("FieldPath", "fieldPath", ""),
+    ("OptionalOldSelf", "optionalOldSelf", None),
+)
+_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
+_VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
+
+
+class RuleError(FieldError):
+    """A field error that shows its value in words of its own, or not at all."""
+
+    __slots__ = ()
+
+    @property
+    def body(self) -> str:
+        """The message without the field's path."""
+        parts = [TEXTS[self.reason]]
+        if self.value is not None and self.reason not in _VALUELESS:
+            parts.append(self.value)
+        if self.detail:
+            parts.append(self.detail)
+        return ": ".join(parts)
+
+
+def shown_rule(given: Given) -> str:
+    """A rule as the JSON of its Go struct."""
+    found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in _FIELDS}
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).translate(_HTML)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule. error, message_error: why there is no program. transition: the rule names oldSelf."""
+
+    given: Given
+    program: Program | None = None
+    error: str = ""
+    transition: bool = False
+    message: Program | None = None
+    message_error: str = ""
+
+    @property
+    def cost(self) -> int:
+        """The most that one evaluation costs."""
+        return self.program.estimate().high if self.program is not None else 0
+
+    @property
+    def message_cost(self) -> int:
+        """The most that the message costs."""
+        return self.message.estimate().high if self.message is not None else 0
+
+    @property
+    def optional(self) -> bool:
+        """Whether oldSelf is an optional."""
+        return bool(self.given.get("optionalOldSelf"))
+
+    @property
+    def text(self) -> str:
+        """What the rule is called in errors."""
+        return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext_space)
+
+    @property
+    def failure(self) -> str:
+        """What is said where the rule does not hold, without a message of its own making."""
+        return self.text if self.given.get("message") else f"failed rule: {self.text}"
+
+
+gotext_space = " \t\n\v\f\r\x85\xa0"
+
+
+def compile_rule(given: Given, declared: Declared) -> Rule:
+    """Compile a rule for values of a declaration."""
+    source = given.get("rule") or ""
+    if not source.strip():
+        return Rule(given)
+    root = declared.root
+    assert root is not None
+    try:
+        made = _program(source, root, declared, given)
+    except CompileError as error:
+        return Rule(given, error=f"compilation failed: {error}")
+    except _Unfit:
+        return Rule(given, error="cel expression must evaluate to a bool")
+    transition = made.uses("oldSelf")
+    try:
+        made.check_constants()
+    except ProgramError as error:
+        return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
+    except CelError as error:
+        return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
+    message, wrong = _message(given, root, declared)
+    return Rule(given, made, "", transition, message, wrong)
+
+
+class _Unfit(Exception):
+    """The expression gives something else than is wanted."""
+
+
+def _program(source: str, root: Decl, declared: Declared, given: Given, wanted: str = "bool") -> Program:
+    old = types.optional(root.type) if given.get("optionalOldSelf") else root.type
+    kinds = {"self": root.type, "oldSelf": old}
+    functions = library.kubernetes()
+    tree = program.analyze(source, kinds, functions, declared, macros.KUBERNETES)
+    if tree.type.kind != wanted or tree.type.name == "wrapper":
+        raise _Unfit
+    decls = {"self": root, "oldSelf": None if given.get("optionalOldSelf") else root}
+    return Program(source, tree, functions, kinds, decls)
+
+
+def _message(given: Given, root: Decl, declared: Declared) -> tuple[Program | None, str]:
+    source = given.get("messageExpression") or ""
+    if not source:
+        return None, ""
+    try:
+        made = _program(source, root, declared, given, "string")
+        made.check_constants()
+    except CompileError as error:
+        return None, f"messageExpression compilation failed: {error}"
+    except _Unfit:
+        return None, "messageExpression must evaluate to a string"
+    except ProgramError as error:
+        return None, f"messageExpression instantiation failed: {error}"
+    return made, ""

@@ -1,0 +1,94 @@
+"""What the code of programs calls: names that every program can use."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+from podless.cel import operate, values
+from podless.cel.errors import CostExceeded, EvaluationError
+from podless.cel.values import NONE, Optional, Uint
+
+
+def _field(value: Any, real: str, name: str) -> Any:
+    """A declared field; what is null is not there."""
+    found = value.get(real)
+    if found is None:
+        raise EvaluationError(f"no such key: {name}")
+    return found
+
+
+def _item(place: list[Any], key: Any) -> Any:
+    """An item of a declared list, which takes integers only."""
+    if key.__class__ is float and key.is_integer() and 0 <= key < len(place):
+        raise EvaluationError(f"unsupported index: {int(key)}")
+    return operate.index(place, key)
+
+
+def _least(one: Any, other: Any) -> int:
+    return math.ceil(min(values.size_of(one), values.size_of(other)) * 0.1)
+
+
+def _put(target: dict[Any, Any], key: Any, value: Any) -> None:
+    if key.__class__ not in (str, int, Uint, float, bool):
+        raise EvaluationError(f"unsupported key type: {values.name_of(key)}")
+    if key in target:
+        raise EvaluationError(f"Failed with repeated key: {operate.show(key)}")
+    target[key] = value
+
+
+def _opened(value: Optional) -> Any:
+    return value.value if value.present else NONE
+
+
+def _build(name: str, fields: list[tuple[str, Any]]) -> Any:
+    """A message that stands for a plain value."""
+    given = {key: value for key, value in fields if value is not NONE}
+    if name == "google.protobuf.Duration":
+        return operate.span(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+    if name == "google.protobuf.Timestamp":
+        return operate.moment(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+    return given.get("value", _ZEROS[name])
+
+
+_ZEROS: dict[str, Any] = {
+    "google.protobuf.BoolValue": False,
+    "google.protobuf.BytesValue": b"",
+    "google.protobuf.DoubleValue": 0.0,
+    "google.protobuf.FloatValue": 0.0,
+    "google.protobuf.Int32Value": 0,
+    "google.protobuf.Int64Value": 0,
+    "google.protobuf.StringValue": "",
+    "google.protobuf.UInt32Value": Uint(0),
+    "google.protobuf.UInt64Value": Uint(0),
+}
+
+
+def _no_overload() -> EvaluationError:
+    return EvaluationError("no such overload")
+
+
+GLOBALS: dict[str, Any] = {
+    "clock": time.monotonic,
+    "CostExceeded": CostExceeded,
+    "EvaluationError": EvaluationError,
+    "NONE": NONE,
+    "Optional": Optional,
+    "build": _build,
+    "equal": operate.equal,
+    "field": _field,
+    "has": operate.has,
+    "index": operate.index,
+    "item": _item,
+    "insert": operate.insert,
+    "iterate": operate.iterate,
+    "least": _least,
+    "no_overload": _no_overload,
+    "opened": _opened,
+    "optional_index": operate.optional_index,
+    "put": _put,
+    "select": operate.select,
+    "truth": operate.truth,
+    "whole": operate.whole,
+}

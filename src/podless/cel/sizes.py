@@ -1,0 +1,140 @@
+"""Sizes and costs as ranges, and the two sides of a function's cost: what it may be, and what it was.
+
+Costs are counted in the units of cel-go; a tenth of a unit for each character that is looked at. Numbers stop at the
+greatest unsigned integer of 64 bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from podless.cel.types import Type
+from podless.cel.values import size_of
+
+MOST = (1 << 64) - 1
+PER_CHARACTER = 0.1
+PER_PATTERN = 0.25
+_ENOUGH = 50_000_000
+NEW_LIST = 10
+NEW_MAP = 30
+NEW_MESSAGE = 40
+
+
+class Range(NamedTuple):
+    """From the least to the most."""
+
+    low: int
+    high: int
+
+    def plus(self, other: Range) -> Range:
+        """The sum."""
+        return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
+
+    def times(self, other: Range) -> Range:
+        """The product."""
+        return Range(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
+
+    def scaled(self, factor: float) -> Range:
+        """The product with a factor, rounded up."""
+        return Range(scale(self.low, factor), scale(self.high, factor))
+
+    def union(self, other: Range) -> Range:
+        """What holds both."""
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+
+UNKNOWN = Range(0, MOST)
+ZERO = Range(0, 0)
+ONE = Range(1, 1)
+
+
+def scale(count: int, factor: float) -> int:
+    """A count times a factor, rounded up."""
+    product = count * factor
+    return MOST if product >= 2.0**64 else math.ceil(product)
+
+
+class Site(Protocol):
+    """A call whose cost is asked for. Places count the target of a member function first."""
+
+    def size(self, place: int) -> Range:
+        """The size of an argument."""
+
+    def item_size(self, place: int) -> Range | None:
+        """The size of the items of a list argument that are texts or bytes; None for no list."""
+
+    def type(self, place: int) -> Type:
+        """The type of an argument."""
+
+    def constant(self, place: int) -> Any:
+        """The value of a literal argument, else None."""
+
+    @property
+    def count(self) -> int:
+        """How many arguments there are."""
+
+
+# the cost, and the size of the result if it is known
+Estimate = tuple[Range, Range | None]
+
+
+class Cost(NamedTuple):
+    """The cost of a function: estimated from sizes that arguments may have, and counted from arguments and result."""
+
+    estimate: Callable[[Site], Estimate]
+    actual: Callable[..., int]
+
+
+def once() -> Cost:
+    """One unit."""
+    return Cost(lambda site: (ONE, None), lambda *_: 1)
+
+
+def traversal(factor: float = 1.0, *, sized: bool = False) -> Cost:
+    """So many looks at each character of the first argument; sized: the result is as long as it."""
+    each = factor * PER_CHARACTER
+
+    def estimate(site: Site) -> Estimate:
+        size = site.size(0)
+        return size.scaled(each), size if sized else None
+
+    return Cost(estimate, lambda first, *_: math.ceil(size_of(first) * each))
+
+
+def searched() -> Cost:
+    """A pattern against a text: the product of both lengths."""
+
+    def estimate(site: Site) -> Estimate:
+        text = site.size(0)
+        cost = text.plus(ONE).scaled(PER_CHARACTER).times(site.size(1).scaled(PER_PATTERN))
+        return cost, Range(0, text.high)
+
+    return Cost(estimate, search_cost)
+
+
+def search_cost(text: Any, pattern: Any, *_: Any) -> int:
+    """What a search for a pattern cost."""
+    return math.ceil((1.0 + size_of(text)) * PER_CHARACTER) * math.ceil(size_of(pattern) * PER_PATTERN)
+
+
+def value_cost(value: Any) -> int:
+    """What it costs to look at all of a value."""
+    total = 0
+    todo = [value]
+    while todo and total < _ENOUGH and len(todo) < _ENOUGH:
+        part = todo.pop()
+        kind = part.__class__
+        if kind is str:
+            total += int(len(part.encode("utf-8", "surrogatepass")) * PER_CHARACTER)
+        elif kind is bytes:
+            total += int(len(part) * PER_CHARACTER)
+        elif isinstance(part, list):
+            todo += part
+        elif kind is dict:
+            todo += part
+            todo += part.values()
+        else:
+            total += 1
+    return max(total, len(todo))

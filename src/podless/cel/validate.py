@@ -1,0 +1,113 @@
+"""Literals that no evaluation could use: found when an expression is compiled, as kube-apiserver does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.cel import patterns
+from podless.cel.errors import EvaluationError, Issue, ProgramError
+from podless.cel.library import formatting, standard
+from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+
+_CONVERSIONS = {
+    "int": standard.to_int,
+    "uint": standard.to_uint,
+    "double": standard.to_double,
+    "bool": standard.to_bool,
+    "string": standard.to_string,
+    "bytes": standard.to_bytes,
+    "timestamp": standard.to_timestamp,
+    "duration": standard.to_duration,
+}
+
+
+def nodes(tree: Expr) -> Iterator[Expr]:
+    """All nodes, the tree's own first."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(reversed(_children(node)))
+
+
+def _children(node: Expr) -> list[Expr]:
+    if isinstance(node, Select):
+        return [node.ident or node.operand]
+    if isinstance(node, Call):
+        return [*([node.target] if node.target is not None else ()), *node.args]
+    if isinstance(node, ListOf):
+        return node.items
+    if isinstance(node, MapOf):
+        return [part for entry in node.entries for part in (entry.key, entry.value)]
+    if isinstance(node, Message):
+        return [entry.value for entry in node.entries]
+    if isinstance(node, Comprehension):
+        return [node.over, node.init, node.condition, node.step, node.result]
+    return []
+
+
+def names(tree: Expr, name: str) -> bool:
+    """Whether a tree names a variable."""
+    return any(isinstance(node, Ident) and node.name == name and not node.constant for node in nodes(tree))
+
+
+def literals(tree: Expr) -> list[Issue]:
+    """Literals in places where they have to be a duration, a timestamp, a pattern or a format."""
+    found: dict[tuple[int, str], Issue] = {}
+    for node in nodes(tree):
+        if isinstance(node, Call):
+            for issue in _call(node):
+                found.setdefault((issue.offset, issue.message), issue)
+    return list(found.values())
+
+
+def _call(node: Call) -> Iterator[Issue]:
+    if node.function == "format" and isinstance(node.target, Literal) and isinstance(node.args[0], ListOf):
+        yield from _format(node, node.target, node.args[0])
+    if len(node.args) != 1 or not isinstance(node.args[0], Literal):
+        return
+    arg = node.args[0]
+    if node.function in ("duration", "timestamp") and node.target is None:
+        if _fails(node.function, arg.value):
+            yield Issue(arg.offset, f"invalid {node.function} argument")
+    elif node.function == "matches" and node.target is not None:
+        try:
+            patterns.compile(arg.value)
+        except patterns.PatternError:
+            yield Issue(arg.offset, "invalid matches argument")
+
+
+def _fails(function: str, value: Any) -> bool:
+    try:
+        _CONVERSIONS[function](value)
+    except EvaluationError:
+        return True
+    return False
+
+
+def _format(node: Call, text: Literal, args: ListOf) -> Iterator[Issue]:
+    constants = [item.value if isinstance(item, Literal) else None for item in args.items]
+    problem = formatting.problem(text.value, [item.type for item in args.items], constants)
+    if problem is not None:
+        offset = args.items[problem.place].offset if problem.place >= 0 else node.offset
+        yield Issue(offset, str(problem))
+
+
+def constants(tree: Expr) -> None:
+    """Constants that are worked out before the first evaluation. Raises ProgramError for what is wrong with one."""
+    for node in nodes(tree):
+        if not isinstance(node, Call):
+            continue
+        try:
+            _constant(node)
+        except EvaluationError as error:
+            raise ProgramError(str(error)) from None
+
+
+def _constant(node: Call) -> None:
+    args = node.args if node.target is None else [node.target, *node.args]
+    if node.function in ("matches", "find", "findAll") and isinstance(args[1], Literal):
+        patterns.compile(args[1].value)
+    elif node.function in _CONVERSIONS and node.target is None and isinstance(args[0], Literal):
+        _CONVERSIONS[node.function](args[0].value)

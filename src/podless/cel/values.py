@@ -1,0 +1,161 @@
+"""The values of expressions that plain Python has not, and how each kind of value is called.
+
+int, float, str, bytes, bool, None, list and dict stand for themselves; uint, timestamp, duration, optional and type
+have classes of their own. A bool is never a number here, though Python's is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.cel.errors import EvaluationError
+
+INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+UINT_MAX = (1 << 64) - 1
+SECOND = 1_000_000_000
+TIME_MIN = -62135596800 * SECOND
+TIME_MAX = 253402300800 * SECOND - 1
+
+
+class Uint(int):
+    """An unsigned integer of 64 bits."""
+
+    __slots__ = ()
+
+
+class _Moment:
+    """Something measured in nanoseconds."""
+
+    __slots__ = ("ns",)
+
+    def __init__(self, ns: int) -> None:
+        self.ns = ns
+
+    def __eq__(self, other: object) -> bool:
+        return self.__class__ is other.__class__ and self.ns == other.ns
+
+    def __lt__(self, other: _Moment) -> bool:
+        return self.ns < other.ns
+
+    def __le__(self, other: _Moment) -> bool:
+        return self.ns <= other.ns
+
+    def __gt__(self, other: _Moment) -> bool:
+        return self.ns > other.ns
+
+    def __ge__(self, other: _Moment) -> bool:
+        return self.ns >= other.ns
+
+    def __hash__(self) -> int:
+        return hash((self.__class__, self.ns))
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__name__}({self.ns})"
+
+
+class Timestamp(_Moment):
+    """A point in time: nanoseconds since 1970, and the offset in seconds from UTC that it was written with."""
+
+    __slots__ = ("offset",)
+
+    def __init__(self, ns: int, offset: int = 0) -> None:
+        super().__init__(ns)
+        self.offset = offset
+
+
+class Duration(_Moment):
+    """A span of time in nanoseconds."""
+
+    __slots__ = ()
+
+
+class Optional:
+    """A value that may be absent."""
+
+    __slots__ = ("present", "value")
+
+    def __init__(self, value: Any = None, present: bool = True) -> None:
+        self.value = value
+        self.present = present
+
+    def __repr__(self) -> str:
+        return f"Optional({self.value!r})" if self.present else "NONE"
+
+
+NONE = Optional(present=False)
+
+
+class TypeValue:
+    """A type as a value, known by its name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TypeValue) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash((TypeValue, self.name))
+
+    def __repr__(self) -> str:
+        return f"TypeValue({self.name!r})"
+
+
+class SetList(list[Any]):
+    """A list of type set: equal whatever the order, and + leaves out what is there."""
+
+    __slots__ = ()
+
+
+class MapList(list[Any]):
+    """A list of type map: equal by key, and + replaces what has the same key."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, items: list[Any], keys: tuple[str, ...]) -> None:
+        super().__init__(items)
+        self.keys = keys
+
+
+# class -> name of the type, as type() and errors give it; libraries add their own
+NAMES: dict[type, str] = {
+    int: "int",
+    Uint: "uint",
+    float: "double",
+    str: "string",
+    bytes: "bytes",
+    bool: "bool",
+    type(None): "null_type",
+    list: "list",
+    SetList: "list",
+    MapList: "list",
+    dict: "map",
+    Timestamp: "google.protobuf.Timestamp",
+    Duration: "google.protobuf.Duration",
+    Optional: "optional_type",
+    TypeValue: "type",
+}
+
+
+def name_of(value: Any) -> str:
+    """The name of a value's type."""
+    return NAMES[value.__class__]
+
+
+def size_of(value: Any) -> int:
+    """The size that costs go by: of texts, bytes, lists and maps their length, of all else 1."""
+    if value.__class__ in _SIZED:
+        return len(value)
+    if value.__class__ is Optional and value.present:
+        return size_of(value.value)
+    return 1
+
+
+_SIZED = frozenset((str, bytes, list, dict, SetList, MapList))
+
+
+def conversion(value: Any, target: str) -> EvaluationError:
+    """The error of a value that cannot be converted."""
+    return EvaluationError(f"type conversion error from '{name_of(value)}' to '{target}'")
