@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import pkgutil
 import sys
@@ -10,8 +11,10 @@ import bench
 
 
 def main() -> int:
-    names = sys.argv[1:] or sorted(m.name for m in pkgutil.iter_modules(bench.__path__) if not m.name.startswith("_"))
-    for name in names:
+    known = sorted(module.name for module in pkgutil.iter_modules(bench.__path__) if not module.name.startswith("_"))
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Print what things cost on this machine.")
+    parser.add_argument("name", nargs="*", choices=[*known, []], metavar="NAME", help=f"one of: {', '.join(known)}")
+    for name in parser.parse_args().name or known:
         print(f"== {name}")
         importlib.import_module(f"bench.{name}").main()
     return 0
