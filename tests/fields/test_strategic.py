@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.fields import strategic
+from podless.meta import gotext
 from podless.meta.errors import APIError, BadRequest, Internal, Unprocessable
 
 TABLES = {"Thing": {"items": "name", "items.ports": "port", "set": ""}}
@@ -143,7 +144,7 @@ def test_tables_of_kinds() -> None:
 
 
 def test_values_as_go_prints_them() -> None:
-    assert strategic.printed({"b": ["x", 1, None, True], "a": {"c": 1.5}}) == "map[a:map[c:1.5] b:[x 1 <nil> true]]"
+    assert gotext.plain({"b": ["x", 1, None, True], "a": {"c": 1.5}}) == "map[a:map[c:1.5] b:[x 1 <nil> true]]"
 
 
 KEYS = st.sampled_from(

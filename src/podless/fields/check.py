@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.fields import elements, values
 from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
+from podless.meta import gotext
 
 Fault = tuple[str, str]  # (path, text)
 
@@ -39,13 +40,13 @@ def faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
 
 def _refusal(value: Any, shape: Shape) -> str:
     if shape.map is not None:
-        return f"expected map, got &{{{values.plain(value)}}}"
+        return f"expected map, got &{{{gotext.plain(value)}}}"
     if shape.scalar == "numeric":
         return f"expected numeric (int or float), got {_GO_TYPES[type(value)]}"
     if shape.scalar == "string":
         return f"expected string, got &value.valueUnstructured{{Value:{values.syntax(value)}}}"
     expected = {"boolean": "boolean", "untyped": "any scalar"}.get(shape.scalar, "list")
-    return f"expected {expected}, got &{{{values.plain(value)}}}"
+    return f"expected {expected}, got &{{{gotext.plain(value)}}}"
 
 
 def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:

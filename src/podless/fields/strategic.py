@@ -63,17 +63,6 @@ def apply(document: dict[str, Any], patch: Any, kind: str, tables: Mapping[str, 
     return _merge(document, check(patch), "", tables.get(kind, METADATA))
 
 
-def printed(value: Any) -> str:
-    """A decoded value as Go's %v prints it: map[a:1 b:[x y]]."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{key}:{printed(item)}' for key, item in sorted(value.items()))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(printed, value))}]"
-    if value is None:
-        return "<nil>"
-    return value if isinstance(value, str) else gotext.value(value)
-
-
 def _key(table: Table, path: str) -> str | None:
     """The merge key of the list at a path; None where the list is replaced."""
     found = table.get(path)
@@ -115,7 +104,7 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
-    return Internal(f"unknown patch type: {printed(directive)} in map: {printed(patch)}")
+    return Internal(f"unknown patch type: {gotext.plain(directive)} in map: {gotext.plain(patch)}")
 
 
 def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
@@ -163,9 +152,8 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
         if isinstance(item, dict) and _DIRECTIVE in item:
             continue
         if not any(_identity(item, key) == _identity(other, key) for other in wanted):
-            text = (
-                f"The order in patch list:\n{printed(new)}\n doesn't match $setElementOrder list:\n{printed(order)}\n"
-            )
+            given, wanted_order = gotext.plain(new), gotext.plain(order)
+            text = f"The order in patch list:\n{given}\n doesn't match $setElementOrder list:\n{wanted_order}\n"
             raise Internal(text)
 
 
@@ -272,7 +260,7 @@ def _identity(item: Any, key: str) -> Any:
         if not isinstance(item, dict):
             raise _wrong_type(dict, item)
         if key not in item:
-            raise Internal(f"map: {printed(item)} does not contain declared merge key: {key}")
+            raise Internal(f"map: {gotext.plain(item)} does not contain declared merge key: {key}")
         item = item[key]
     if isinstance(item, dict | list):
         raise Internal(f"runtime error: hash of unhashable type {_GO_TYPES[type(item)]}")
@@ -287,7 +275,7 @@ def _element_type(items: list[Any]) -> type:
     if type(items[0]) is list:
         raise Unprocessable("the server rejected our request due to an error in our request", {})
     if len(kinds) > 1:
-        raise Internal(f"list element types are not identical: [{printed(items)}]")
+        raise Internal(f"list element types are not identical: [{gotext.plain(items)}]")
     return kinds.pop()
 
 

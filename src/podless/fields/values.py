@@ -25,17 +25,6 @@ def equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def plain(value: Any) -> str:
-    """A value as Go's %v prints it: map[a:1 b:[x y]]."""
-    if isinstance(value, dict):
-        return f"map[{' '.join(f'{name}:{plain(value[name])}' for name in sorted(value))}]"
-    if isinstance(value, list):
-        return f"[{' '.join(map(plain, value))}]"
-    if value is None:
-        return "<nil>"
-    return value if isinstance(value, str) else gotext.value(value)
-
-
 def syntax(value: Any) -> str:
     """A value as Go's %#v prints it: []interface {}{"x", 1}."""
     if isinstance(value, dict):

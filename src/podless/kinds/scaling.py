@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.strategic import printed
 from podless.kinds.kind import Scale
-from podless.meta import field
+from podless.meta import field, gotext
 from podless.meta.field import FieldError
 
 _MOST = 2**31 - 1
@@ -33,7 +32,7 @@ def validate(obj: dict[str, Any], scale: Scale | None) -> list[FieldError]:
     if path:
         value, fault = get(obj, path)
         if not fault and value is not NOTHING and not isinstance(value, str):
-            fault = f"{printed(value)} is of the type {_go_type(value)}, expected string"
+            fault = f"{gotext.plain(value)} is of the type {_go_type(value)}, expected string"
         if fault:
             errors.append(field.invalid(path, "", f"{path} accessor error: {fault}"))
     return errors
@@ -42,7 +41,7 @@ def validate(obj: dict[str, Any], scale: Scale | None) -> list[FieldError]:
 def _replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
     value, fault = get(obj, path)
     if not fault and value is not NOTHING and type(value) is not int:
-        fault = f"{printed(value)} is of the type {_go_type(value)}, expected int64"
+        fault = f"{gotext.plain(value)} is of the type {_go_type(value)}, expected int64"
     if fault:
         return [field.invalid(path, 0, f"{path} accessor error: {fault}")]
     if value is NOTHING:
@@ -63,7 +62,7 @@ def get(obj: dict[str, Any], path: str) -> tuple[Any, str]:
     value: Any = obj
     for name in filter(None, path.split(".")):
         if not isinstance(value, dict):
-            return NOTHING, f"{printed(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}"
+            return NOTHING, f"{gotext.plain(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}"
         if name not in value:
             return NOTHING, ""
         value = value[name]

@@ -154,3 +154,25 @@ def hex_or_text(raw: bytes) -> str:
     shown = raw[:_SNIPPET]
     text = jsontext.utf8(shown) if raw[0] == ord("{") else shown.hex()
     return f"{text} ..." if len(raw) > _SNIPPET else text
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
+    todo = [(one, other)]
+    while todo:
+        left, right = todo.pop()
+        if left is right:
+            continue
+        if left.__class__ is not right.__class__:
+            return False
+        if isinstance(left, dict):
+            if left.keys() != right.keys():
+                return False
+            todo.extend((item, right[key]) for key, item in left.items())
+        elif isinstance(left, list):
+            if len(left) != len(right):
+                return False
+            todo.extend(zip(left, right, strict=True))
+        elif left != right:
+            return False
+    return True

@@ -64,3 +64,14 @@ def value(item: Any) -> str:
 def strings(items: list[str]) -> str:
     """A []string as fmt's %#v prints it: []string{"a", "b"}."""
     return "[]string{" + ", ".join(quote(item) for item in items) + "}"
+
+
+def plain(item: Any) -> str:
+    """A value as Go's %v prints it: map[a:1 b:[x y]]."""
+    if isinstance(item, dict):
+        return f"map[{' '.join(f'{name}:{plain(item[name])}' for name in sorted(item))}]"
+    if isinstance(item, list):
+        return f"[{' '.join(map(plain, item))}]"
+    if item is None:
+        return "<nil>"
+    return item if isinstance(item, str) else value(item)

@@ -5,6 +5,7 @@ Go takes more than RFC 3339: hours of one digit, a comma before fractions, offse
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import re
 from collections.abc import Callable
@@ -189,3 +190,18 @@ def duration_fault(text: str) -> str:
         total += int(match[1] or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
         place = match.end()
     return invalid if total > 2**63 - (text[0] != "-") else ""
+
+
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a full-date of RFC 3339, of a day that there is."""
+    match = _DATE.match(text)
+    if not match:
+        return False
+    year, month, day = map(int, match.groups())
+    if not 1 <= month <= 12:
+        return False
+    leap = month == 2 and calendar.isleap(year)
+    return 1 <= day <= (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month] + leap

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta import field, gotext
+from podless.meta import codec, field, gotext
 from podless.meta.field import FieldError
 from podless.schema import formats, numbers, regex
 from podless.schema.node import Node
@@ -267,7 +267,7 @@ def _list(value: list[Any], node: Node, path: str, result: Result, pair: Pair | 
         text = f"{path} in body should have at most {most} items"
         result.add(text, _many(result.where(path), len(value), most))
     if raw.get("uniqueItems") and any(
-        numbers.equal(item, other) for place, item in enumerate(value) for other in value[:place]
+        codec.equal(item, other) for place, item in enumerate(value) for other in value[:place]
     ):
         result.invalid(path, "", f"{path} in body shouldn't contain duplicates")
     result.matched += 1

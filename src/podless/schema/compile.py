@@ -16,7 +16,8 @@ from typing import Any
 
 import orjson
 
-from podless.schema import check, default, embedded, lists, numbers
+from podless.meta import codec
+from podless.schema import check, default, embedded, lists
 from podless.schema.emit import Values, literal
 from podless.schema.node import Node, copy
 from podless.schema.prune import META
@@ -65,7 +66,7 @@ class Program:
             "resource": embedded.clean,
             "inf": float("inf"),
             "different": lambda items: (
-                not any(numbers.equal(item, other) for place, item in enumerate(items) for other in items[:place])
+                not any(codec.equal(item, other) for place, item in enumerate(items) for other in items[:place])
             ),
         }
         self.count = 0

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta import field
+from podless.meta.codec import equal
 from podless.meta.field import FieldError
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
 from podless.schema.node import Node, copy
-from podless.schema.numbers import equal
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
 from podless.schema.shown import shown

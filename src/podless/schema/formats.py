@@ -6,10 +6,10 @@ Names are compared without dashes.
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Callable
 
+from podless.meta import gotime
 from podless.schema import network, regex
 
 # compiled when a value first needs it: RE2 takes 0.1 s for it
@@ -25,7 +25,6 @@ _CARD = re.compile(
 _CHANNEL = r"\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\s*"
 _BASE64 = re.compile(r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
 _SSN = re.compile(r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}\Z")
-_DATE = re.compile(r"^([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 # the dot before the fraction stands for any character in the original, too
 _CLOCK = re.compile(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))\Z")
 # what is surely a date and time; all else is looked at closely
@@ -86,22 +85,11 @@ def _isbn13(value: str) -> bool:
     return (10 - total % 10) % 10 == int(text[12])
 
 
-def _date(value: str) -> bool:
-    match = _DATE.match(value)
-    if not match:
-        return False
-    year, month, day = map(int, match.groups())
-    if not 1 <= month <= 12:
-        return False
-    leap = month == 2 and calendar.isleap(year)
-    return 1 <= day <= (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month] + leap
-
-
 def _datetime(value: str) -> bool:
     if _USUAL.match(value):
         return True
     parts = value.lower().split("t")
-    if len(value.encode()) < 4 or len(parts) < 2 or not _date(parts[0]):
+    if len(value.encode()) < 4 or len(parts) < 2 or not gotime.is_date(parts[0]):
         return False
     match = _CLOCK.match(parts[1])
     return bool(match) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"  # type: ignore[index]
@@ -165,7 +153,7 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "rgbcolor": _pattern(rf"^rgb\({_CHANNEL},{_CHANNEL},{_CHANNEL}\)\Z".replace(r"\s", r"[\t\n\f\r ]")),
     "byte": lambda value: _BASE64.match(value) is not None,
     "password": lambda value: True,
-    "date": _date,
+    "date": gotime.is_date,
     "duration": _duration,
     "datetime": _datetime,
     "k8sshortname": _short,

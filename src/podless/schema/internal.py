@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.cel.rules.rule import FIELDS as RULE_FIELDS
+
 # the fields of the internal JSONSchemaProps in order: name in Go, keyword, value when absent
 _FIELDS: tuple[tuple[str, str, Any], ...] = (
     ("ID", "id", ""),
@@ -51,14 +53,6 @@ _FIELDS: tuple[tuple[str, str, Any], ...] = (
     ("XMapType", "x-kubernetes-map-type", None),
     ("XValidations", "x-kubernetes-validations", None),
 )
-_RULE = (
-    ("Rule", "rule", ""),
-    ("Message", "message", ""),
-    ("MessageExpression", "messageExpression", ""),
-    ("Reason", "reason", None),
-    ("FieldPath", "fieldPath", ""),
-    ("OptionalOldSelf", "optionalOldSelf", None),
-)
 
 
 def dump(schema: dict[str, Any] | None) -> dict[str, Any]:
@@ -74,7 +68,7 @@ def zero(value: Any) -> bool:
 
 def rule(item: dict[str, Any]) -> dict[str, Any]:
     """The internal form of one of x-kubernetes-validations."""
-    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in _RULE}
+    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in RULE_FIELDS}
 
 
 def _value(keyword: str, value: Any, empty: Any) -> Any:

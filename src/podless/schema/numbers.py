@@ -10,6 +10,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from podless.meta.codec import equal
+
 _MOST = float(2**53 - 1)
 _EPSILON = 1e-9
 _MAX32 = 3.4028235677973366e38  # where float32 overflows when rounding to nearest
@@ -97,25 +99,3 @@ def same(value: Any, allowed: Any) -> bool:
     if isinstance(allowed, float):
         return isinstance(value, int | float) and float(value) == allowed
     return allowed is not None and equal(value, allowed)
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
-    todo = [(one, other)]
-    while todo:
-        left, right = todo.pop()
-        if left is right:
-            continue
-        if left.__class__ is not right.__class__:
-            return False
-        if isinstance(left, dict):
-            if left.keys() != right.keys():
-                return False
-            todo.extend((item, right[key]) for key, item in left.items())
-        elif isinstance(left, list):
-            if len(left) != len(right):
-                return False
-            todo.extend(zip(left, right, strict=True))
-        elif left != right:
-            return False
-    return True

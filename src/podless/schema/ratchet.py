@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.meta.codec import equal
 from podless.schema.node import Node
-from podless.schema.numbers import equal
 
 
 class Pair:

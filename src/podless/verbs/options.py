@@ -10,6 +10,7 @@ from podless.meta import codec, field, gotext, protobuf, selectors, structs
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
+from podless.meta.structs import Struct
 from podless.verbs.call import Call
 
 _GROUP = "meta.k8s.io"
@@ -254,17 +255,7 @@ def _delete_query(call: Call) -> dict[str, Any]:
 
 
 def _delete_body(call: Call) -> dict[str, Any]:
-    try:
-        if call.content_type.startswith(protobuf.MEDIA):
-            raw: Any = protobuf.read(call.body, DELETE_OPTIONS)
-        elif "yaml" in call.content_type:
-            raw = codec.decode_yaml(call.body)
-        else:
-            raw = codec.decode_json(call.body)
-    except protobuf.ProtobufError as error:
-        raise BadRequest(str(error)) from None
-    except (codec.JSONError, codec.YAMLError) as error:
-        raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from None
+    raw = document(call, DELETE_OPTIONS)
     if not isinstance(raw, dict):
         raw = {}
     kind, version = raw.get("kind"), raw.get("apiVersion")
@@ -275,6 +266,18 @@ def _delete_body(call: Call) -> dict[str, Any]:
         return structs.decode(DELETE_OPTIONS, raw)
     except structs.DecodeError as error:
         raise BadRequest(str(error)) from None
+
+
+def document(call: Call, struct: Struct) -> Any:
+    """A body that is no object of the call's kind, decoded but not checked. Raises BadRequest."""
+    try:
+        if call.content_type.startswith(protobuf.MEDIA):
+            return protobuf.read(call.body, struct)
+        return codec.decode_yaml(call.body) if "yaml" in call.content_type else codec.decode_json(call.body)
+    except protobuf.ProtobufError as error:
+        raise BadRequest(str(error)) from None
+    except (codec.JSONError, codec.YAMLError) as error:
+        raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from None
 
 
 def too_large(wanted: int, current: int) -> APIError:

@@ -11,7 +11,7 @@ from podless.fields import jsonpatch, managers, mergepatch
 from podless.kinds import view
 from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
-from podless.meta import codec, gotext, protobuf, structs
+from podless.meta import codec, gotext, structs
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.meta.field import invalid
 from podless.verbs import options, steps, tracking
@@ -138,18 +138,7 @@ def _decode(call: Call, raw: Any, validation: str) -> Object:
 
 
 def _replacement(call: Call, validation: str) -> Any:
-    try:
-        if call.content_type.startswith(protobuf.MEDIA):
-            raw: Any = protobuf.read(call.body, SCALE)
-        elif "yaml" in call.content_type:
-            raw = codec.decode_yaml(call.body)
-        else:
-            raw = codec.decode_json(call.body)
-    except protobuf.ProtobufError as error:
-        raise BadRequest(str(error)) from None
-    except (codec.JSONError, codec.YAMLError) as error:
-        raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from None
-    given = _decode(call, raw, validation)
+    given = _decode(call, options.document(call, SCALE), validation)
     return lambda shown: given
 
 

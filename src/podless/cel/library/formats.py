@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import math
 import re
 from collections.abc import Callable
@@ -16,12 +15,11 @@ from podless.cel.library import urls
 from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, Cost, Estimate, Site, once
 from podless.cel.types import STRING, list_of, optional, struct
 from podless.cel.values import NONE, Optional
-from podless.meta import names
+from podless.meta import gotime, names
 
 FORMAT = struct("kubernetes.NamedFormat")
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z", re.IGNORECASE)
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
-_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 _CLOCK = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z")
 _LONGEST = 128
 
@@ -38,21 +36,12 @@ class Format:
 values.NAMES[Format] = "kubernetes.NamedFormat"
 
 
-def _date(text: str) -> bool:
-    match = _DATE.match(text)
-    if not match:
-        return False
-    year, month, day = map(int, match.groups())
-    if not 1 <= month <= 12:
-        return False
-    leap = month == 2 and calendar.isleap(year)
-    return 1 <= day <= (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month] + leap
-
-
 def _datetime(text: str) -> bool:
     day, separator, clock = text.lower().partition("t")
     match = _CLOCK.match(clock)
-    return bool(separator and match and _date(day)) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"  # type: ignore[index]
+    if not separator or match is None or not gotime.is_date(day):
+        return False
+    return match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
 def _uri(text: str) -> list[str]:
@@ -84,7 +73,7 @@ FORMATS = {
     "uri": Format("URI", _uri, 1103),
     "uuid": Format("uuid", _said(_UUID.match, "does not match the UUID format"), 94),
     "byte": Format("byte", _said(_BASE64.match, "invalid base64"), 84),
-    "date": Format("date", _said(_date, "invalid date"), 88),
+    "date": Format("date", _said(gotime.is_date, "invalid date"), 88),
     "datetime": Format("datetime", _said(_datetime, "invalid datetime"), 88),
 }
 

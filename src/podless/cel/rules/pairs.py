@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.meta.codec import equal
+
 Schema = dict[str, Any]
 
 
@@ -82,25 +84,3 @@ class Keyed:
         """The old item with the same keys, or None."""
         key = self._key(item) if self._keys else None
         return None if key is None else self._items.get(key)
-
-
-def equal(one: Any, other: Any) -> bool:
-    """Deep equality of JSON values, where 1, 1.0 and true are three different things."""
-    todo = [(one, other)]
-    while todo:
-        left, right = todo.pop()
-        if left is right:
-            continue
-        if left.__class__ is not right.__class__:
-            return False
-        if isinstance(left, dict):
-            if left.keys() != right.keys():
-                return False
-            todo.extend((item, right[key]) for key, item in left.items())
-        elif isinstance(left, list):
-            if len(left) != len(right):
-                return False
-            todo.extend(zip(left, right, strict=True))
-        elif left != right:
-            return False
-    return True

@@ -13,7 +13,8 @@ from podless.cel.program import Program
 from podless.meta.field import TEXTS, FieldError
 
 Given = dict[str, Any]
-_FIELDS = (
+# the fields of a rule: in Go, in JSON, and what Go shows of one that is not given
+FIELDS = (
     ("Rule", "rule", ""),
     ("Message", "message", ""),
     ("MessageExpression", "messageExpression", ""),
@@ -43,7 +44,7 @@ class RuleError(FieldError):
 
 def shown_rule(given: Given) -> str:
     """A rule as the JSON of its Go struct."""
-    found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in _FIELDS}
+    found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in FIELDS}
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")).translate(_HTML)
 
 
