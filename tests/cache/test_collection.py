@@ -92,12 +92,24 @@ def test_past_states_and_events_are_those_of_the_model(
             assert [revision for _, revision, _, _ in world.seen] == list(range(1, len(world.history)))
         await world.store.close()
 
-    kept = module.WINDOW
-    module.WINDOW = window
+    kept = module.WINDOW, module.WINDOW_BYTES
+    module.WINDOW, module.WINDOW_BYTES = window, 60 * window  # an object has about 60 bytes
     try:
         asyncio.run(play())
     finally:
-        module.WINDOW = kept
+        module.WINDOW, module.WINDOW_BYTES = kept
+
+
+async def test_replaced_states_do_not_fill_the_memory() -> None:
+    world = World()
+    collection = await world.open(early=True)
+    body, mark = b'{"metadata":{"resourceVersion":"', 32
+    revision = 0
+    for _ in range(20):
+        revision = await world.store.commit(Write(PREFIX + "ns1/big", body + b"x" * (1 << 20), mark, revision))
+    assert sum(len(event.before.body) for event in collection._window if event.before) <= module.WINDOW_BYTES
+    assert [event.revision for event in await collection.since(1, 0)] == list(range(2, 21))
+    await world.store.close()
 
 
 async def test_a_page_starts_after_a_key_and_tells_what_is_left() -> None:

@@ -14,7 +14,10 @@ from typing import Any
 from podless.cache.entry import Entry
 from podless.store import Change, Compacted, Store
 
-WINDOW = 4096  # changes kept in memory for watches that resume and for older pages
+# changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
+# what is older is read from the store
+WINDOW = 4096
+WINDOW_BYTES = 4 << 20
 
 
 class Event:
@@ -59,6 +62,7 @@ class Collection:
         self._entries: dict[str, Entry] = {}
         self._keys: list[str] = []
         self._window: deque[Event] = deque()
+        self._window_bytes = 0
         self._listeners: list[Listener] = []
         self._early: list[Change] | None = None
 
@@ -97,9 +101,12 @@ class Collection:
             del self._keys[bisect_left(self._keys, change.key)]
         event = Event(change.key, change.revision, before, after)
         self.changed = change.revision
-        if len(self._window) >= WINDOW:
-            self.floor = self._window.popleft().revision
         self._window.append(event)
+        self._window_bytes += _size(event)
+        while len(self._window) > WINDOW or self._window_bytes > WINDOW_BYTES:
+            oldest = self._window.popleft()
+            self.floor = oldest.revision
+            self._window_bytes -= _size(oldest)
         return event
 
     def publish(self, events: Sequence[Event]) -> None:
@@ -181,6 +188,11 @@ class Collection:
             after = Entry(change.record, self.namespaced) if change.record is not None else None
             events.append(Event(change.key, change.revision, before, after))
         return events
+
+
+def _size(event: Event) -> int:
+    """The bytes that an event keeps in memory beside the current state."""
+    return len(event.before.body) if event.before is not None else 0
 
 
 def _later(window: deque[Event], revision: int) -> Iterator[Event]:
