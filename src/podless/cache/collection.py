@@ -75,8 +75,11 @@ class Collection:
         records, revision = await self._store.range(self.prefix)
         if self.loaded:
             return
-        self._entries = {record.key: Entry(record, self.namespaced) for record in records}
-        self._keys = list(self._entries)
+        self._keys = [record.key for record in records]
+        self._entries = {}
+        while records:  # one after the other, so that the state is not in memory twice
+            record = records.pop()
+            self._entries[record.key] = Entry(record, self.namespaced)
         self.floor = self.changed = revision
         self.loaded = True
         early, self._early = self._early, None

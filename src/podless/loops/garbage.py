@@ -122,10 +122,14 @@ class Garbage:
 
     async def _scan(self) -> None:
         for kind in self._api.registry:
-            records, _ = await self._api.store.range(kind.prefix)
-            for record in records:
-                if self._scanning is not None and record.key not in self._scanning:
-                    self._written(record.key, record.value)
+            collection = self._api.collection(kind)
+            if collection.loaded:
+                found = [(entry.key, entry.body) for entry in collection.under(kind.prefix)[0]]
+            else:  # read, but not kept: nobody may ever ask for it
+                found = [(record.key, record.value) for record in (await self._api.store.range(kind.prefix))[0]]
+            for key, value in found:
+                if self._scanning is not None and key not in self._scanning:
+                    self._written(key, value)
             await asyncio.sleep(0)
         self._scanning = None
 
