@@ -12,6 +12,7 @@ from podless.fields.collect import whole
 from podless.fields.sets import LEAF, Fields, union
 from podless.fields.typed import ListShape, Misfit, Shape, element
 from podless.fields.values import equal
+from podless.meta.codec import encode
 
 
 class Comparison(NamedTuple):
@@ -42,6 +43,8 @@ def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
     kind = type(old)
     if kind is not type(new) or old is None:
         return _SAME if old is None and new is None else _changed(old, new, shape)
+    if old == new and encode(old) == encode(new):  # to Python 1 and true are equal
+        return _SAME
     if kind is dict and shape.map is not None:
         return _map(old, new, old, new, shape)
     if kind is list and shape.list is not None:
