@@ -9,16 +9,16 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.custom import CustomRules
-from podless.meta import codec, field, objectmeta, structs
+from podless.meta import codec, field, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
 from podless.schema import Malformed, default, prune
-from podless.store import Conflicted, Record, Write
+from podless.store import Conflicted
 from podless.verbs import options, steps, tracking
 from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.create import insert
 from podless.verbs.options import WriteOptions
 from podless.verbs.update import rewrite
 
@@ -178,7 +178,7 @@ def _default(call: Call, obj: Object, applied: Object) -> None:
 
 async def _create(api: API, call: Call, request: _Request) -> Single:
     """Make the object. Raises Conflicted where somebody else does so at the same time."""
-    kind, version = call.kind, call.version
+    kind = call.kind
     merged = request.merged(None)
     if merged["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
@@ -189,21 +189,9 @@ async def _create(api: API, call: Call, request: _Request) -> Single:
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.group, call.name, why)
     await steps.admit_namespace(api, call, call.name)
-    entries = metadata.pop("managedFields", [])
     _check_revision(metadata)
     steps.identify(kind, metadata)
-    managers.put(metadata, entries)
-    kind.rules.prepare_create(version, obj)
-    call.warnings += objectmeta.dedupe_owners(metadata)
-    steps.check_create(call, obj)
-    steps.warn(call, obj)
-    if request.chosen.dry_run:
-        return Single(None, obj, 201)
-    value, mark = view.encode(kind, kind.rules.store(kind, obj))
-    key = kind.key(metadata.get("namespace", ""), call.name)
-    revision = await api.store.commit(Write(key, value, mark, 0))
-    await api.react(kind)
-    return Single(Entry(Record(key, value, mark, revision, revision), kind.namespaced), None, 201)
+    return await insert(api, call, obj, dry_run=request.chosen.dry_run)
 
 
 def _check_revision(metadata: Object) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.meta import objectmeta
@@ -9,6 +11,8 @@ from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record, Write
 from podless.verbs import body, options, steps, tracking
 from podless.verbs.call import API, Call, Single
+
+Object = dict[str, Any]
 
 
 async def create(api: API, call: Call) -> Single:
@@ -26,22 +30,30 @@ async def create(api: API, call: Call) -> Single:
     kind.rules.default(version, obj)
     tracking.created(call, obj, chosen.manager)
     steps.identify(kind, metadata)
-    kind.rules.prepare_create(version, obj)
+    try:
+        return await insert(api, call, obj, dry_run=chosen.dry_run)
+    except Conflicted as conflict:
+        raise _taken(call, metadata["name"], (await api.loaded(kind)).get(conflict.key)) from None
+
+
+async def insert(api: API, call: Call, obj: Object, *, dry_run: bool) -> Single:
+    """Check a new object that the server has put its marks on, and store it.
+
+    Raises Invalid, Internal for a resourceVersion that a client gave, or Conflicted where the name is taken.
+    """
+    kind, metadata = call.kind, obj["metadata"]
+    kind.rules.prepare_create(call.version, obj)
     call.warnings += objectmeta.dedupe_owners(metadata)
     steps.check_create(call, obj)
     steps.warn(call, obj)
-    name = metadata["name"]
-    key = kind.key(metadata.get("namespace", ""), name)
-    if chosen.dry_run:
+    key = kind.key(metadata.get("namespace", ""), metadata["name"])
+    if dry_run:
         if (existing := (await api.loaded(kind)).get(key)) is not None:
-            raise _taken(call, name, existing)
+            raise Conflicted(key, existing.revision)
         return Single(None, obj, 201)
     steps.check_new_revision(metadata)
     value, mark = view.encode(kind, kind.rules.store(kind, obj))
-    try:
-        revision = await api.store.commit(Write(key, value, mark, 0))
-    except Conflicted:
-        raise _taken(call, name, (await api.loaded(kind)).get(key)) from None
+    revision = await api.store.commit(Write(key, value, mark, 0))
     await api.react(kind)
     return Single(Entry(Record(key, value, mark, revision, revision), kind.namespaced), None, 201)
 
