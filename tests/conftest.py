@@ -16,8 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from podless import Server
+
+# CI tries the same examples every time; HYPOTHESIS_PROFILE=long looks for more
+settings.register_profile("ci", derandomize=True)
+settings.register_profile("long", max_examples=2000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SHARED = Path(__file__).parent.parent.parent / "shared"

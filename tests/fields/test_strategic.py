@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podless.fields import strategic
@@ -167,6 +167,7 @@ VALUES = st.recursive(
 )
 
 
+@example({"items": []}, {"items": [None]})
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.dictionaries(KEYS, VALUES, max_size=3))
 def test_hostile_patches_raise_only_declared_errors(document: dict[str, Any], patch: dict[str, Any]) -> None:
     try:

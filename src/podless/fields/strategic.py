@@ -135,9 +135,10 @@ def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str
     if old is None and new is None:
         return rest
     items = _stripped(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
-    first, others = _split(items, order, key or "")
     of_maps = _element_type([*(old or []), *(new or [])]) is dict
-    merged[field] = _arrange(first, others, order, old or [], key or "", of_maps)
+    by = key or "" if of_maps else ""
+    first, others = _split(items, order, by)
+    merged[field] = _arrange(first, others, order, old or [], by, of_maps)
     return rest
 
 
@@ -174,8 +175,9 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
             raise Internal("cannot merge lists without merge key for struct")
         old, new = _special(old, new, key)
         merged = _merge_items(old, new, key, path, table)
-    first, others = _split(merged, new, key or "")
-    return _arrange(first, others, new, old, key or "", of_maps)
+    by = key or "" if of_maps else ""  # what is no map has no key to go by
+    first, others = _split(merged, new, by)
+    return _arrange(first, others, new, old, by, of_maps)
 
 
 def _special(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
