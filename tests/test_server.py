@@ -88,11 +88,19 @@ async def test_a_start_that_fails_in_asynchronous_code_says_why(tmp_path: Path) 
             pass
 
 
-def test_the_example_of_the_readme_works() -> None:
+OUTPUTS = [
+    "['default', 'kube-node-lease', 'kube-public', 'kube-system']\n",
+    "image: Invalid value: \"NGINX\": image in body should match '^[a-z]+$'\n{'image': 'NGINX', 'replicas': 1}\nTrue\n",
+]
+
+
+@pytest.mark.parametrize("number", range(len(OUTPUTS)))
+def test_the_examples_of_the_readme_work(number: int) -> None:
     readme = (Path(__file__).parent.parent / "README.md").read_text()
-    code = readme.split("```python\n")[1].split("```")[0]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "['default', 'kube-node-lease', 'kube-public', 'kube-system']\n"
+    examples = [part.split("```")[0] for part in readme.split("```python\n")[1:]]
+    assert len(examples) == len(OUTPUTS)
+    done = subprocess.run([sys.executable, "-c", examples[number]], capture_output=True, text=True, check=True)
+    assert done.stdout == OUTPUTS[number]
 
 
 def test_importing_the_package_does_not_import_the_server() -> None:
