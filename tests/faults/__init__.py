@@ -1,0 +1,1 @@
+"""Facts about what happens when the world around the server fails."""
