@@ -43,20 +43,18 @@ def test_one_walk_does_what_the_three_do_one_after_the_other(case: Case, budget:
 
 
 def _one_walk(schema: dict[str, Any], value: dict[str, Any]) -> None:
-    one, three = copy.deepcopy(value), copy.deepcopy(value)
-    unknown: list[str] = []
-    compiled = Schema.compile(schema)
-    errors = compiled.admit(one, unknown=unknown)
-    node, found = Node(schema), []  # type: tuple[Node, list[str]]
-    prune.prune(three, node, found, embedded=True)
-    default.drop_nulls(three, node, prune.META)
-    default.fill(three, node, prune.META)
-    assert one == three
-    assert unknown == found
-    assert errors == check.validate(three, node) + lists.validate(three, node)
-    again = copy.deepcopy(one)
-    assert compiled.admit(again) == errors  # functions that were compiled on the way are in place now
-    assert again == one
+    compiled, node = Schema.compile(schema), Node(schema)
+    for _ in range(2):  # the second time functions that were compiled on the way are in place
+        one, three = copy.deepcopy(value), copy.deepcopy(value)
+        unknown: list[str] = []
+        errors = compiled.admit(one, unknown=unknown)
+        found: list[str] = []
+        prune.prune(three, node, found, embedded=True)
+        default.drop_nulls(three, node, prune.META)
+        default.fill(three, node, prune.META)
+        assert one == three
+        assert unknown == found
+        assert errors == check.validate(three, node) + lists.validate(three, node)
 
 
 @SLOW
