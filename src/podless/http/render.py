@@ -56,7 +56,7 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
             return [protobuf.write(struct, outcome.obj or {})]
         return [protobuf.wrap(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
     if isinstance(outcome, Many):
-        shown = _list_transform(call, outcome, form)
+        shown = _partials(call, outcome, form)
         items = [protobuf.encode(PARTIAL_OBJECT_METADATA, item) for item in shown["items"] or ()]
         return protobuf.pack(shown["apiVersion"], shown["kind"], shown["metadata"], items)
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
@@ -96,8 +96,10 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
 
 
 def _many(call: Call, page: Many, form: Form) -> list[bytes]:
+    if form.target == "Table":
+        return [_table(call, page, form)]
     if form.target:
-        return [codec.encode(_list_transform(call, page, form))]
+        return [codec.encode(_partials(call, page, form))]
     kind, version = call.kind, call.version
     items = _COMMA.join([view.item(kind, version, entry) for entry in page.entries])
     api_version = kind.api_version(version.name)
@@ -125,19 +127,29 @@ def list_meta(page: Many) -> Object:
     return meta
 
 
-def _list_transform(call: Call, page: Many, form: Form) -> Object:
+def _partials(call: Call, page: Many, form: Form) -> Object:
+    """The metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
     if form.target == "PartialObjectMetadata":
         go = "*unstructured.UnstructuredList" if call.kind.custom else f"*v1.{call.kind.list_kind}"
         raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
-    objects = [view.load(call.kind, call.version, entry) for entry in page.entries]
-    if form.target == "PartialObjectMetadataList":
-        return {
-            "kind": "PartialObjectMetadataList",
-            "apiVersion": f"meta.k8s.io/{form.version}",
-            "metadata": list_meta(page),
-            "items": [table.partial(obj, form.version) for obj in objects] or None,
-        }
-    return _transform(call, objects, list_meta(page), form)
+    loaded = (view.load(call.kind, call.version, entry) for entry in page.entries)
+    return {
+        "kind": "PartialObjectMetadataList",
+        "apiVersion": f"meta.k8s.io/{form.version}",
+        "metadata": list_meta(page),
+        "items": [table.partial(obj, form.version) for obj in loaded] or None,
+    }
+
+
+def _table(call: Call, page: Many, form: Form) -> bytes:
+    """A list as a Table, row by row: no more than one object is decoded at a time."""
+    kind, version, wanted = call.kind, call.version, include(call)
+    layout = table.layout(kind, version)
+    rows = []
+    for entry in page.entries:
+        body = view.body(kind, version, entry) if wanted == "Object" else None
+        rows.append(table.encode_row(layout, view.load(kind, version, entry), wanted, form.version, body=body))
+    return table.encode_table(layout, rows, list_meta(page), form.version)
 
 
 def include(call: Call) -> str:
