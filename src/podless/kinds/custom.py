@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from podless.cel.rules import Rules as Expressions
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object, Rules
@@ -13,6 +12,9 @@ from podless.meta import codec, objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import FieldError
 from podless.schema import BLOCKING, Schema
+
+if TYPE_CHECKING:
+    from podless.cel.rules import Rules as Expressions
 
 
 class CustomRules(Rules):
@@ -37,6 +39,8 @@ class CustomRules(Rules):
         """The version's x-kubernetes-validations, compiled when first used."""
         known = self._expressions.get(version.name)
         if known is None:
+            from podless.cel.rules import Rules as Expressions  # takes its time, and many kinds have no rules
+
             known = self._expressions[version.name] = Expressions.compile(self.schema(version).openapi)
         return known
 
@@ -128,7 +132,7 @@ class CustomRules(Rules):
     ) -> list[FieldError]:
         """What the schema found, with what the scale and the rules have to say."""
         found += scaling.validate(obj, version.scale)
-        if not any(error.reason in BLOCKING for error in found):
+        if self.schema(version).has_rules and not any(error.reason in BLOCKING for error in found):
             found += self.expressions(version).validate(obj, old, warnings=warnings)
         return found
 

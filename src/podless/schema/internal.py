@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.cel.rules.rule import FIELDS as RULE_FIELDS
+from podless.meta.rulefields import RULE
 
 # the fields of the internal JSONSchemaProps in order: name in Go, keyword, value when absent
 _FIELDS: tuple[tuple[str, str, Any], ...] = (
@@ -68,7 +68,7 @@ def zero(value: Any) -> bool:
 
 def rule(item: dict[str, Any]) -> dict[str, Any]:
     """The internal form of one of x-kubernetes-validations."""
-    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in RULE_FIELDS}
+    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in RULE}
 
 
 def _value(keyword: str, value: Any, empty: Any) -> Any:

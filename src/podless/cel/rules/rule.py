@@ -11,17 +11,9 @@ from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError, CompileError, ProgramError
 from podless.cel.program import Program
 from podless.meta.field import TEXTS, FieldError
+from podless.meta.rulefields import RULE
 
 Given = dict[str, Any]
-# the fields of a rule: in Go, in JSON, and what Go shows of one that is not given
-FIELDS = (
-    ("Rule", "rule", ""),
-    ("Message", "message", ""),
-    ("MessageExpression", "messageExpression", ""),
-    ("Reason", "reason", None),
-    ("FieldPath", "fieldPath", ""),
-    ("OptionalOldSelf", "optionalOldSelf", None),
-)
 _HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
 
@@ -44,7 +36,7 @@ class RuleError(FieldError):
 
 def shown_rule(given: Given) -> str:
     """A rule as the JSON of its Go struct."""
-    found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in FIELDS}
+    found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
     return json.dumps(found, ensure_ascii=False, separators=(",", ":")).translate(_HTML)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from podless.cel.rules import Definitions
 from podless.kinds import definition as rules
 from podless.kinds.builtin.typed import TypedRules
 from podless.kinds.definition.shared import schemas
@@ -47,12 +46,16 @@ class DefinitionRules(TypedRules):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """All rules of a new definition."""
+        from podless.cel.rules import Definitions  # takes its time, and is needed with the first definition only
+
         return rules.validate_create(obj, Definitions())
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """All rules of a changed one."""
+        from podless.cel.rules import Definitions
+
         return rules.validate_update(obj, old, Definitions(schemas(old["spec"])))
 
     def validate_status(
