@@ -17,6 +17,7 @@ from podless.meta.errors import APIError
 from podless.meta.field import FieldError
 from podless.meta.structs_meta import OBJECT_META
 from podless.schema import Schema, structural
+from tests.schema.replay import merged
 
 SCENARIOS = pathlib.Path(__file__).parents[3] / "shared" / "conformance" / "scenarios"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -219,19 +220,6 @@ def patched(target: Object, patch: Any, kind: str) -> Object:
     else:
         found = merged(target, patch)
     return found
-
-
-def merged(target: Any, patch: Any) -> Any:
-    """A JSON merge patch."""
-    if not isinstance(patch, dict):
-        return patch
-    out = dict(target) if isinstance(target, dict) else {}
-    for key, item in patch.items():
-        if item is None:
-            out.pop(key, None)
-        else:
-            out[key] = merged(out.get(key), item)
-    return out
 
 
 def texts(errors: list[FieldError]) -> Causes:

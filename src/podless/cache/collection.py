@@ -133,11 +133,6 @@ class Collection:
             listener(())
         self._listeners.clear()
 
-    @property
-    def listeners(self) -> int:
-        """How many watch this resource."""
-        return len(self._listeners)
-
     def __len__(self) -> int:
         return len(self._keys)
 

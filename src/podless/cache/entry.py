@@ -53,7 +53,3 @@ class Entry:
         if self._labels is None:
             self._labels = self.decode()["metadata"].get("labels") or {}
         return self._labels
-
-    def know_labels(self, labels: dict[str, str]) -> None:
-        """Saves the decoding: the writer of this state has the labels at hand."""
-        self._labels = labels

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from podless.meta import protobuf
+from podless.meta.accept import Clause, clauses
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 
 JSON = "application/json"
@@ -35,37 +36,7 @@ class Form(NamedTuple):
     pretty: bool = False
 
 
-class _Clause(NamedTuple):
-    quality: float
-    kind: str
-    subtype: str
-    parameters: dict[str, str]
-
-
-def _clauses(accept: str) -> list[_Clause]:
-    """The clauses of an Accept header, best first: by quality, then by how exact they are, then as they came."""
-    clauses = []
-    for part in accept.split(","):
-        media, *fields = (piece.strip() for piece in part.split(";"))
-        kind, _, subtype = media.partition("/")
-        if not subtype and media == "*":
-            subtype = "*"
-        parameters, quality = {}, 1.0
-        for text in fields:
-            name, _, value = text.partition("=")
-            if name.strip() == "q":
-                try:
-                    quality = float(value)
-                except ValueError:
-                    quality = 1.0
-            else:
-                parameters[name.strip()] = value.strip()
-        clauses.append(_Clause(quality, kind, subtype, parameters))
-    clauses.sort(key=lambda clause: (-clause.quality, clause.kind == "*", clause.subtype == "*"))
-    return clauses
-
-
-def _transform(clause: _Clause, allowed: frozenset[tuple[str, str, str]]) -> tuple[str, str] | None:
+def _transform(clause: Clause, allowed: frozenset[tuple[str, str, str]]) -> tuple[str, str] | None:
     """What the clause wants the object turned into: ("", "") for nothing, None where that is not offered."""
     parameters = clause.parameters
     target = parameters.get("as", "")
@@ -97,7 +68,7 @@ def choose(
     """
     if not accept.strip():
         return Form(offered[0])
-    for clause in _clauses(accept):
+    for clause in clauses(accept):
         transform = _transform(clause, allowed)
         if transform is None:
             continue

@@ -19,14 +19,6 @@ class GroupVersion(NamedTuple):
         return f"{self.group}/{self.version}" if self.group else self.version
 
 
-class GroupVersionKind(NamedTuple):
-    """What apiVersion and kind of an object say."""
-
-    group: str
-    version: str
-    kind: str
-
-
 def parse_api_version(text: str) -> GroupVersion | None:
     """The group and version in an apiVersion; None where it has more than one slash."""
     if text.count("/") > 1:

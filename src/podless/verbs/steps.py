@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from podless.kinds.kind import Kind
-from podless.meta import codec, errors, names, objectmeta
+from podless.meta import errors, names, objectmeta
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound
 from podless.meta.field import FieldError, invalid
 from podless.verbs import options as options_
@@ -174,11 +174,6 @@ def check_update(call: Call, obj: Object, old: Object) -> None:
 def _any_name(name: str, prefix: bool) -> list[str]:
     """A name that an object has already is only checked as a part of a path."""
     return names.path_prefix(name) if prefix else names.path_segment(name)
-
-
-def same(one: Any, other: Any) -> bool:
-    """Equal as JSON: unlike in Python, 1 and true are two things."""
-    return one == other and codec.encode_sorted(one) == codec.encode_sorted(other)
 
 
 def warn(call: Call, obj: Object, old: Object | None = None) -> None:

@@ -9,7 +9,7 @@ from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import view
 from podless.meta import objectmeta
-from podless.meta.errors import Conflict, Unavailable
+from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Record, Write
 from podless.verbs import body, options, steps, tracking
 from podless.verbs.call import API, Call, Single
@@ -114,8 +114,3 @@ async def _remove(api: API, call: Call, entry: Entry, obj: Object) -> Single:
     await api.store.commit(Write(entry.key, None, 0, entry.revision))
     await api.react(call.kind)
     return Single(None, obj)
-
-
-def conflict(call: Call, why: str) -> Conflict:
-    """A conflict about the object of the call."""
-    return Conflict(call.kind.plural, call.kind.group, call.name, why)

@@ -17,6 +17,7 @@ import orjson
 
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec
+from podless.meta.accept import clauses
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import v2, v2pb, v3, v3pb
 
@@ -74,32 +75,12 @@ def group_version(path: str) -> GroupVersion | None:
 
 def accepted(accept: str, forms: dict[str, str]) -> str | None:
     """The first of the forms, as they are named to clients, that an Accept header takes; None where it takes none."""
-    for main, sub in _clauses(accept or "*/*"):
+    for _, main, sub, _ in clauses(accept or "*/*"):
         for name, form in forms.items():
             offered = name.split("/")
             if main in (offered[0], "*") and sub in (offered[1], "*"):
                 return form
     return None
-
-
-def _clauses(accept: str) -> list[tuple[str, str]]:
-    """The media types of an Accept header: the better quality first, then the narrower, then the earlier."""
-    found: list[tuple[float, bool, bool, int, str, str]] = []
-    for clause in accept.split(","):
-        name, *parameters = (part.strip() for part in clause.split(";"))
-        main, _, sub = name.partition("/")
-        if name == "*":
-            sub = "*"
-        quality = 1.0
-        for parameter in parameters:
-            key, _, value = parameter.partition("=")
-            if key.strip() == "q":
-                try:
-                    quality = float(value)
-                except ValueError:
-                    quality = 1.0
-        found.append((-quality, main == "*", sub == "*", len(found), main, sub))
-    return [(main, sub) for *_, main, sub in sorted(found)]
 
 
 def unchanged(if_none_match: str, etag: str) -> bool:

@@ -10,20 +10,14 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.meta import codec
+from podless.meta import codec, protobuf
 
 Write = Callable[[int, Any], bytes]
 
 
 def varint(value: int) -> bytes:
     """An unsigned number; negative ones as two's complement of 64 bits."""
-    out = bytearray()
-    value &= (1 << 64) - 1
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return protobuf.varint(value & ((1 << 64) - 1))
 
 
 def block(number: int, value: bytes) -> bytes:
