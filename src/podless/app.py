@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from podless.auth.kubeconfig import kubeconfig
-from podless.auth.tokens import ADMIN, Tokens, User, read_file
+from podless.auth.tokens import Tokens, read_file
+from podless.auth.user import ADMIN, User
 from podless.cache.collection import Cache
 from podless.http import status
 from podless.http.api import Server as Requests

@@ -5,25 +5,14 @@ from __future__ import annotations
 import csv
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+
+from podless.auth.user import AUTHENTICATED, User
 
 
 class BadTokenFile(Exception):
     """The token file cannot be used; the text is one clear line for a person."""
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """Who asks: a name, a uid and groups."""
-
-    name: str
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-
-
-ADMIN = User("kubernetes-admin", "", ("system:masters", "system:authenticated"))
 
 
 class Tokens:
@@ -59,5 +48,5 @@ def read_file(path: Path) -> dict[str, User]:
         if token in users:
             raise BadTokenFile(f"{path}: line {number}: the token stands on an earlier line too")
         groups = [group.strip() for group in row[3].split(",")] if len(row) > 3 else []
-        users[token] = User(name, uid, (*filter(None, groups), "system:authenticated"))
+        users[token] = User(name, uid, (*filter(None, groups), AUTHENTICATED))
     return users

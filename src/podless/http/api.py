@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from podless.auth.tokens import Tokens, User
+from podless.auth.denied import Denied
+from podless.auth.tokens import Tokens
+from podless.auth.user import ANONYMOUS, User
 from podless.http import negotiate, status
+from podless.http.attributes import attributes
 from podless.http.compress import compress
 from podless.http.documents import Documents
 from podless.http.info import RequestInfo, parse
@@ -88,11 +91,14 @@ class Server:
 
     def _answer(self, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
         user = self._who(request)
+        asked = attributes(request)
+        if not self._api.authorizer.allowed(user, asked):
+            raise Denied(user, asked, self._api.authorizer.decide(user, asked).reason)
         info = parse(request.path)
         if info is None:
             return self._documents.answer(request, accept)
         call, verb = self._call(request, info)
-        call.user = user.name if user is not None else ""
+        call.user = user
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._guard(self._watch(call, form), accept, call)
@@ -104,7 +110,7 @@ class Server:
                 return status.render(error, accept, call.warnings)
         return self._guard(self._write(call, verb, form), accept, call)
 
-    def _who(self, request: Request) -> User | None:
+    def _who(self, request: Request) -> User:
         """Raises Unauthorized where nobody known asks for something that is not open to all."""
         header = request.headers.get("authorization", "")
         user = self._known.get(header)
@@ -114,7 +120,7 @@ class Server:
         user = self._tokens.find(token.strip()) if scheme.lower() == "bearer" and token.strip() else None
         if user is None:
             if not header and request.path.startswith(_OPEN):
-                return None
+                return ANONYMOUS
             raise Unauthorized
         if len(self._known) >= _KEEP_TOKENS:
             self._known.clear()

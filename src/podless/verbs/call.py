@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from podless.auth.authorizer import AllowAll, Authorizer
+from podless.auth.user import ANONYMOUS, User
 from podless.cache.collection import Cache, Collection
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
@@ -20,7 +22,7 @@ Object = dict[str, Any]
 class Call:
     """One request to a resource.
 
-    query: the parameters. body: as sent, content_type says in what form. agent: the User-Agent.
+    query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
     warnings: texts for the client, filled as the work goes on.
     """
 
@@ -32,7 +34,7 @@ class Call:
     query: Mapping[str, Sequence[str]] = field(default_factory=dict)
     body: bytes = b""
     content_type: str = ""
-    user: str = ""
+    user: User = ANONYMOUS
     agent: str = ""
     warnings: list[str] = field(default_factory=list)
 
@@ -86,15 +88,16 @@ Outcome = Single | Many | Document
 
 
 class API:
-    """What verbs work on: the store, what is cached of it, and the kinds that are served.
+    """What verbs work on: the store, what is cached of it, the kinds that are served, and who may do what.
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered.
     """
 
-    def __init__(self, store: Store, cache: Cache, registry: Registry) -> None:
+    def __init__(self, store: Store, cache: Cache, registry: Registry, authorizer: Authorizer | None = None) -> None:
         self.store = store
         self.cache = cache
         self.registry = registry
+        self.authorizer = authorizer or AllowAll()
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
 
     def collection(self, kind: Kind) -> Collection:

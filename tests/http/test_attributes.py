@@ -1,0 +1,34 @@
+"""What requests ask to be allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from podless.auth.attributes import Attributes
+from podless.http.attributes import attributes
+from podless.http.message import Request
+
+CASES = [
+    ("GET", "/api/v1/namespaces", Attributes("list", "", "v1", "namespaces")),
+    ("GET", "/api/v1/namespaces/a", Attributes("get", "", "v1", "namespaces", "", "a", "a")),
+    ("PUT", "/api/v1/namespaces/a/finalize", Attributes("update", "", "v1", "namespaces", "finalize", "a", "a")),
+    ("GET", "/api/v1/namespaces/a/secrets", Attributes("list", "", "v1", "secrets", "", "a")),
+    ("DELETE", "/api/v1/namespaces/a/secrets", Attributes("deletecollection", "", "v1", "secrets", "", "a")),
+    ("DELETE", "/api/v1/namespaces/a/secrets/b", Attributes("delete", "", "v1", "secrets", "", "a", "b")),
+    ("HEAD", "/apis/g/v1/cogs/b/status", Attributes("get", "g", "v1", "cogs", "status", "", "b")),
+    ("PATCH", "/apis/g/v1/cogs/b/status/more", Attributes("patch", "g", "v1", "cogs", "status", "", "b")),
+    ("POST", "/apis/g/v1/cogs", Attributes("create", "g", "v1", "cogs")),
+    ("GET", "/apis/g/v1/cogs?watch=1", Attributes("watch", "g", "v1", "cogs")),
+    ("GET", "/apis/g/v1/cogs?watch=false", Attributes("list", "g", "v1", "cogs")),
+    ("GET", "/apis/g/v1/cogs/b?watch=1", Attributes("get", "g", "v1", "cogs", "", "", "b")),
+    ("GET", "/apis/g/v1/watch/cogs/b", Attributes("watch", "g", "v1", "cogs", "", "", "b")),
+    ("GET", "/apis/g/v1/cogs?fieldSelector=metadata.name%3Db", Attributes("list", "g", "v1", "cogs", "", "", "b")),
+    ("GET", "/apis/g/v1/cogs?fieldSelector=metadata.name%3Db%2Fc", Attributes("list", "g", "v1", "cogs")),
+    ("GET", "/apis/g/v1", Attributes("get", path="/apis/g/v1")),
+    ("POST", "/healthz", Attributes("post", path="/healthz")),
+]
+
+
+@pytest.mark.parametrize(("method", "target", "asked"), CASES)
+def test_a_request_asks_for_a_verb_on_something(method: str, target: str, asked: Attributes) -> None:
+    assert attributes(Request(method, target, {})) == asked
