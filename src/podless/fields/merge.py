@@ -63,6 +63,7 @@ class Endpoint:
     kind's objects in an apiVersion, None where it does not have it. blank: an object of which nothing is said.
     reset: by apiVersion, the fields that a write there does not change, whatever is sent. custom: whether a
     definition made the kind; such kinds refuse to deal with owners in a version that is gone, others forget them.
+    convert: gives an object in another apiVersion, None where nothing but the apiVersion differs.
     """
 
     version: str
@@ -71,6 +72,7 @@ class Endpoint:
     subresource: str = ""
     reset: Mapping[str, Fields] = field(default_factory=dict)
     custom: bool = True
+    convert: Callable[[Object, str], Object] | None = None
 
     def shape(self, version: str) -> Shape:
         """Raises NoVersion, or Misfit for a custom kind."""
@@ -86,8 +88,9 @@ class Endpoint:
         if obj.get("apiVersion") == version:
             return obj
         try:
-            seen = {**obj, "apiVersion": version}
-            check(seen, self.shape(version))
+            shape = self.shape(version)
+            seen = self.convert(obj, version) if self.convert is not None else {**obj, "apiVersion": version}
+            check(seen, shape)
         except Misfit as misfit:
             raise Misfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
         return seen

@@ -137,10 +137,13 @@ _PRIMITIVES = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}
 _META = object()  # stands for the schema of ObjectMeta
 
 
-def of_schema(openapi: dict[str, Any] | None) -> Shape:
-    """The shape of a custom kind's objects from one version's openAPIV3Schema. Nothing is read before it is needed."""
+def of_schema(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
+    """The shape of a custom kind's objects from one version's openAPIV3Schema. Nothing is read before it is needed.
+
+    preserve: fields that the schema does not know are kept at every level.
+    """
     schema = openapi or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return _schema({**schema, "x-kubernetes-embedded-resource": True}, False)
+    return _schema({**schema, "x-kubernetes-embedded-resource": True}, preserve)
 
 
 def _schema(raw: Any, preserve: bool) -> Shape:

@@ -45,7 +45,7 @@ _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 
 
 def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
-    struct = call.kind.struct
+    struct = call.kind.struct_of(call.version)
     if isinstance(outcome, Document) and (not form.target or outcome.obj["kind"] == "Status"):
         return [protobuf.write(_DOCUMENTS[outcome.obj["kind"]], outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):

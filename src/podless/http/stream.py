@@ -14,6 +14,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, protobuf
 from podless.meta.errors import APIError
+from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA, STATUS
 from podless.publish import table
 from podless.verbs.call import API, Call
@@ -86,7 +87,7 @@ class WatchStream:
             obj |= {"apiVersion": f"meta.k8s.io/{self._form.version}", "kind": "PartialObjectMetadata"}
         elif self._form.target == "Table":
             return self._sink.send(self._table_line("BOOKMARK", obj))
-        return self._sink.send(_event("BOOKMARK", obj, call.kind, self._form))
+        return self._sink.send(_event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form))
 
     def _layout(self) -> table.Layout:
         return table.layout(self._call.kind, self._call.version)
@@ -154,7 +155,8 @@ def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
         obj = view.load(kind, version, item.entry)
-        frame = _event(item.type, table.partial(obj, form.version) if form.target else obj, kind, form)
+        shown = table.partial(obj, form.version) if form.target else obj
+        frame = _event(item.type, shown, kind.struct_of(version), form)
         if item.event is not None:
             item.event.frames[key] = frame
     return frame
@@ -163,12 +165,12 @@ def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
 _RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadataList": _partial}
 
 
-def _event(type_: str, obj: Object, kind: Kind, form: Form) -> bytes:
+def _event(type_: str, obj: Object, struct: Struct | None, form: Form) -> bytes:
     """One event about an object as it is to be shown."""
     if form.media != PROTOBUF:
         return _line(type_.encode(), codec.encode(obj))
-    struct = kind.struct if kind.struct is not None and not form.target else PARTIAL_OBJECT_METADATA
-    return protobuf.frame(type_, protobuf.write(struct, obj))
+    whole = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
+    return protobuf.frame(type_, protobuf.write(whole, obj))
 
 
 def media(form: Form) -> bytes:

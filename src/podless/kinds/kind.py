@@ -5,13 +5,14 @@ Built-in and custom kinds are the same class; what differs is in their `rules` (
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from podless.meta import gvk
 from podless.meta.gvk import GroupVersion
+from podless.schema.definition import is_structural
 
 if TYPE_CHECKING:
     from podless.kinds.rules import Rules
@@ -55,6 +56,7 @@ class Version:
     source: the openAPIV3Schema as given (custom kinds), or what reads it, so that a schema that is not in use takes no
     memory beside the stored definition. columns: None for Name and Age.
     selectable: the JSONPaths that a fieldSelector may use beside metadata.name and metadata.namespace.
+    struct: the fields of a built-in kind in this version, where they are not those of the kind's `struct`.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Version:
     selectable: tuple[str, ...] = ()
     deprecated: bool = False
     deprecation_warning: str = ""
+    struct: Struct | None = None
 
     @property
     def schema(self) -> dict[str, Any] | None:
@@ -81,7 +84,9 @@ class Kind:
     creation; before it there is nothing to watch. changed: the revision of its latest change; what was written after
     that needs no second look when it is read. terminating: the definition is being deleted. webhook: only a conversion
     webhook, which this release does not call, can tell what an object of one version is in another. hash_version: the
-    version in the storage hash of discovery, where a real server stores another one than it serves.
+    version in the storage hash of discovery, where a real server stores another one than it serves. struct: the fields
+    of a built-in kind, in all versions that have none of their own. preserve: fields that the schemas do not know are
+    kept everywhere (spec.preserveUnknownFields).
     """
 
     group: str
@@ -101,6 +106,7 @@ class Kind:
     changed: int = 0
     terminating: bool = False
     webhook: bool = False
+    preserve: bool = False
     verbs: tuple[str, ...] = VERBS
     hash_version: str = ""
     more_subresources: tuple[str, ...] = ()
@@ -113,6 +119,18 @@ class Kind:
     def custom(self) -> bool:
         """Whether a CustomResourceDefinition made this kind."""
         return self.struct is None
+
+    def struct_of(self, version: Version) -> Struct | None:
+        """The fields of a built-in kind in one version; None for custom kinds."""
+        return version.struct or self.struct
+
+    def structure(self, version: Version) -> dict[str, Any] | None:
+        """A custom kind's schema in one version, where it is structural: merging and publishing know no other.
+
+        One that is not can only be where fields are kept that no schema knows.
+        """
+        schema = version.schema
+        return None if schema is not None and self.preserve and not is_structural(schema) else schema
 
     @cached_property
     def resource(self) -> str:
@@ -136,6 +154,13 @@ class Kind:
     def key(self, namespace: str, name: str) -> str:
         """The object's key in the store; keys sort as lists do, by namespace and name."""
         return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
+
+
+def serving(kind: Kind, names: Container[str]) -> Kind:
+    """The kind with only those of its versions served; the others stay known."""
+    chosen = replace(kind, versions=tuple(version for version in kind.versions if version.name in names))
+    chosen.by_version.update(kind.by_version)
+    return chosen
 
 
 def sort_versions(versions: list[Version]) -> tuple[Version, ...]:

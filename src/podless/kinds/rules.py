@@ -56,6 +56,10 @@ class Rules:
         obj["apiVersion"] = kind.api_version(kind.storage_version)
         return obj
 
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """An object of any version as another version says it; the given one is left as it is."""
+        return {**obj, "apiVersion": kind.api_version(version.name)}
+
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Reset what a client may not set on a new object."""
 

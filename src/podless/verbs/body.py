@@ -25,8 +25,9 @@ def read(call: Call, options: WriteOptions) -> Object:
     """
     repeated: list[str] = []
     strict = options.validation != "Ignore"
-    if call.content_type.startswith(protobuf.MEDIA) and call.kind.struct is not None:
-        raw, kind = _message(call, call.kind.struct)
+    struct = call.kind.struct_of(call.version)
+    if call.content_type.startswith(protobuf.MEDIA) and struct is not None:
+        raw, kind = _message(call, struct)
     else:
         parsed = _parse(call, call.content_type.startswith("application/yaml"), repeated if strict else None)
         kind = _kind(call, parsed)

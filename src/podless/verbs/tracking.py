@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -50,13 +51,24 @@ def place(call: Call) -> Endpoint:
 def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
     api_version = kind.api_version(version.name)
     head = {"kind": kind.kind, "apiVersion": api_version}
+    convert = None
     if kind.struct is None:
-        shapes = {kind.api_version(name): of_schema(known.schema) for name, known in kind.by_version.items()}
+        shapes = {
+            kind.api_version(name): of_schema(kind.structure(known), kind.preserve)
+            for name, known in kind.by_version.items()
+        }
         blank = head
     else:
-        shapes = dict.fromkeys(map(kind.api_version, kind.by_version), of_struct(kind.struct))
-        blank = {**structs.decode(kind.struct, {}), **head}
-    return Endpoint(api_version, shapes.get, blank, subresource, _reset(kind, version, subresource), kind.custom)
+        fields = {name: known.struct or kind.struct for name, known in kind.by_version.items()}
+        shapes = {kind.api_version(name): of_struct(struct) for name, struct in fields.items()}
+        blank = {**structs.decode(fields[version.name], {}), **head}
+        convert = partial(_convert, kind) if len(shapes) > 1 else None
+    reset = _reset(kind, version, subresource)
+    return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert)
+
+
+def _convert(kind: Kind, obj: Object, api_version: str) -> Object:
+    return kind.rules.convert(kind, kind.by_version[api_version.rpartition("/")[2]], obj)
 
 
 def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:

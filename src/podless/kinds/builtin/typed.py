@@ -12,8 +12,9 @@ class TypedRules(Rules):
 
     def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
         """The object in the struct's field order."""
-        assert kind.struct is not None
-        decoded = structs.decode(kind.struct, obj, unknown)
+        struct = kind.struct_of(version)
+        assert struct is not None
+        decoded = structs.decode(struct, obj, unknown)
         metadata = decoded.pop("metadata", None) or {}
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
         return head | {name: value for name, value in decoded.items() if name not in head}

@@ -54,9 +54,10 @@ def namer(kind: Kind, version: Version) -> Callable[[str], str]:
 
 def components(kind: Kind, version: Version) -> dict[str, Schema]:
     """The components of a built-in kind, of its list, and of all structs inside."""
-    assert kind.struct is not None, f"{kind.kind} is not a built-in kind"
+    struct = kind.struct_of(version)
+    assert struct is not None, f"{kind.kind} is not a built-in kind"
     walk = _Walk(package(kind.group, version.name))
-    walk.name(kind.struct)
+    walk.name(struct)
     item, whole = walk.prefix + kind.kind, walk.prefix + kind.list_kind
     found = walk.found
     found[item] = _rooted(found[item], kind, version, kind.kind)

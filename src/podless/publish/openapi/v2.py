@@ -110,8 +110,9 @@ def join(found: Iterable[Document], release: str = "v1.36.0") -> Document:
 def _components(kind: Kind, version: Version) -> Document:
     item = routes.model(kind.group, version.name, kind.kind)
     whole = routes.model(kind.group, version.name, kind.list_kind)
+    known = None if kind.preserve else version.schema  # kubectl takes what is listed for all there is
     return {
-        item: schema.root(version.schema, v2=True) | extensions(kind, version, kind.kind),
+        item: schema.root(known, v2=True) | extensions(kind, version, kind.kind),
         whole: schema.list_root(kind.kind, kind.list_kind, kind.plural, item, v2=True)
         | extensions(kind, version, kind.list_kind),
     }

@@ -76,7 +76,7 @@ def _components(kind: Kind, version: Version) -> dict[str, Any]:
     item = routes.model(kind.group, version.name, kind.kind)
     whole = routes.model(kind.group, version.name, kind.list_kind)
     return {
-        item: schema.root(version.schema) | extensions(kind, version, kind.kind),
+        item: schema.root(kind.structure(version)) | extensions(kind, version, kind.kind),
         whole: schema.list_root(kind.kind, kind.list_kind, kind.plural, item)
         | extensions(kind, version, kind.list_kind),
     }
@@ -135,6 +135,8 @@ def digest(kind: Kind, version: Version) -> bytes:
     verbs = [] if kind.custom else list(kind.verbs)
     names = [kind.group, kind.plural, kind.kind, kind.list_kind, kind.namespaced, verbs]
     shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
+    if kind.preserve:
+        shown.append("preserve")
     return sha512(codec.encode_sorted([__version__, names, shown])).digest()
 
 
