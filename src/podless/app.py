@@ -9,6 +9,9 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from podless.admission import Admission
+from podless.admission.lifecycle import NamespaceLifecycle
+from podless.admission.state import State
 from podless.auth.kubeconfig import kubeconfig
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
@@ -71,7 +74,8 @@ def is_loopback(address: str) -> bool:
 class App:
     """A server that can be started and stopped once.
 
-    After `start`: url, token (of the admin) and kubeconfig (a path) say how to reach it.
+    After `start`: url, token (of the admin) and kubeconfig (a path) say how to reach it. admission has the steps that
+    writes pass; one may be added at any time.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -81,6 +85,7 @@ class App:
         self.url = ""
         self.token = ""
         self.kubeconfig = Path()
+        self.admission = Admission()
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
         self._store: SQLiteStore | None = None
@@ -123,7 +128,8 @@ class App:
         registry = Registry()
         for kind in builtin.ALL:
             registry.put(kind)
-        api = API(self._store, cache, registry)
+        self.admission.steps += [NamespaceLifecycle(State(cache, registry))]
+        api = API(self._store, cache, registry, admission=self.admission)
         self._loops = [Namespaces(api, builtin.NAMESPACES), Definitions(api, builtin.DEFINITIONS)]
         if settings.garbage_delay is not None:
             self._loops.append(Garbage(api, settings.garbage_delay))

@@ -95,10 +95,6 @@ class Rules:
         """What is wrong with a status write beside the metadata; warnings as for an update."""
         return self.validate_update(kind, version, obj, old, warnings)
 
-    def forbids_delete(self, obj: Object, dry_run: bool) -> str:
-        """Why the object may not be deleted, or ""."""
-        return ""
-
     def prepare_delete(self, obj: Object) -> None:
         """What a delete does to an object before it is looked at whether it has to wait."""
 

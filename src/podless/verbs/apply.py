@@ -16,7 +16,7 @@ from podless.meta import codec, field, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
 from podless.schema import Malformed, default, prune
 from podless.store import Conflicted
-from podless.verbs import options, steps, tracking
+from podless.verbs import admit, options, steps, tracking
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.create import insert
 from podless.verbs.options import WriteOptions
@@ -42,6 +42,10 @@ async def apply(api: API, call: Call) -> Single:
     request = _Request(call)
     collection = await api.loaded(call.kind)
     warned = len(call.warnings)
+
+    async def change(old: Object) -> Object:
+        return await admit.mutate(api, call, request.chosen, request.fit(request.merged(old)), old)
+
     for _ in range(_TRIES):
         del call.warnings[warned:]
         if collection.get(call.key) is None:
@@ -52,7 +56,7 @@ async def apply(api: API, call: Call) -> Single:
             except Conflicted:
                 continue
         try:
-            return await rewrite(api, call, request.chosen, request.change)
+            return await rewrite(api, call, request.chosen, change)
         except NotFound:
             if call.subresource:
                 raise
@@ -94,12 +98,6 @@ class _Request:
         merged = view.copy(merged)  # the parts that it shares with what was given must stay as they are
         managers.put(merged["metadata"], entries)
         return merged
-
-    def change(self, old: Object, revision: int) -> Object:
-        """The object as it is to be, for `rewrite`."""
-        obj = self.fit(self.merged(old))
-        steps.check_revision(self.call, obj["metadata"], revision)
-        return obj
 
     def fit(self, merged: Object) -> Object:
         """The merged object as one of the kind, with its defaults, of the name and namespace of the path.
@@ -184,14 +182,14 @@ async def _create(api: API, call: Call, request: _Request) -> Single:
         why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
         raise Conflict(kind.plural, kind.group, call.name, f"{why} found")
     obj = request.fit(merged)
-    metadata = obj["metadata"]
+    steps.wipe(obj["metadata"])
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.group, call.name, why)
-    await steps.admit_namespace(api, call, call.name)
-    _check_revision(metadata)
-    steps.identify(kind, metadata)
-    return await insert(api, call, obj, dry_run=request.chosen.dry_run)
+    obj = await admit.mutate(api, call, request.chosen, obj)
+    steps.fit_namespace(call, obj["metadata"])
+    _check_revision(obj["metadata"])
+    return await insert(api, call, obj, request.chosen)
 
 
 def _check_revision(metadata: Object) -> None:
@@ -213,7 +211,7 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
     if (await api.loaded(call.kind)).get(call.key) is None:
         raise call.not_found()
 
-    def change(old: Object, revision: int) -> Object:
+    async def change(old: Object) -> Object:
         request.check_type()
         entries = tracking.scale_entries(call, old)
         if not entries:
@@ -221,7 +219,7 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
             raise Internal(f"failed to create manager for existing fields: {why}")
         scale = shown(old)
         managers.put(scale["metadata"], entries)
-        applied = request.merged(scale)
+        applied = await admit.mutate(api, call, request.chosen, request.merged(scale), scale)
         written = applied["metadata"].pop("managedFields", [])
         del scale["metadata"]["managedFields"]
         if not values.equal(applied, scale):
@@ -231,7 +229,7 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
         managers.put(obj["metadata"], tracking.rescaled(call, old, written))
         return obj
 
-    written = await rewrite(api, call, request.chosen, change)
+    written = await rewrite(api, call, request.chosen, change, shown)
     if written.entry is None:
         return Document(shown(written.obj or {}))
     return Document(shown(view.load(call.kind, call.version, written.entry)))

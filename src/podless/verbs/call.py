@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from podless.admission import Admission
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.user import ANONYMOUS, User
 from podless.cache.collection import Cache, Collection
@@ -23,7 +24,7 @@ class Call:
     """One request to a resource.
 
     query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
-    warnings: texts for the client, filled as the work goes on.
+    warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on.
     """
 
     kind: Kind
@@ -37,6 +38,7 @@ class Call:
     user: User = ANONYMOUS
     agent: str = ""
     warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -88,16 +90,24 @@ Outcome = Single | Many | Document
 
 
 class API:
-    """What verbs work on: the store, what is cached of it, the kinds that are served, and who may do what.
+    """What verbs work on: the store, what is cached of it, the kinds that are served, who may do what, and admission.
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered.
     """
 
-    def __init__(self, store: Store, cache: Cache, registry: Registry, authorizer: Authorizer | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        cache: Cache,
+        registry: Registry,
+        authorizer: Authorizer | None = None,
+        admission: Admission | None = None,
+    ) -> None:
         self.store = store
         self.cache = cache
         self.registry = registry
         self.authorizer = authorizer or AllowAll()
+        self.admission = admission or Admission()
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
 
     def collection(self, kind: Kind) -> Collection:

@@ -9,8 +9,9 @@ from podless.kinds import view
 from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record, Write
-from podless.verbs import body, options, steps, tracking
+from podless.verbs import admit, body, options, steps, tracking
 from podless.verbs.call import API, Call, Single
+from podless.verbs.options import WriteOptions
 
 Object = dict[str, Any]
 
@@ -25,29 +26,32 @@ async def create(api: API, call: Call) -> Single:
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.group, metadata.get("name") or "", why)
-    await steps.admit_namespace(api, call, metadata.get("name") or "")
-    steps.generate_name(metadata)
+    steps.wipe(metadata)
     kind.rules.default(version, obj)
     tracking.created(call, obj, chosen.manager)
-    steps.identify(kind, metadata)
+    obj = await admit.mutate(api, call, chosen, obj)
+    steps.fit_namespace(call, obj["metadata"])
     try:
-        return await insert(api, call, obj, dry_run=chosen.dry_run)
+        return await insert(api, call, obj, chosen)
     except Conflicted as conflict:
-        raise _taken(call, metadata["name"], (await api.loaded(kind)).get(conflict.key)) from None
+        raise _taken(call, obj["metadata"]["name"], (await api.loaded(kind)).get(conflict.key)) from None
 
 
-async def insert(api: API, call: Call, obj: Object, *, dry_run: bool) -> Single:
-    """Check a new object that the server has put its marks on, and store it.
+async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
+    """Put the server's marks on a new object that admission has seen, check it and store it.
 
     Raises Invalid, Internal for a resourceVersion that a client gave, or Conflicted where the name is taken.
     """
     kind, metadata = call.kind, obj["metadata"]
+    steps.generate_name(metadata)
+    steps.identify(kind, metadata)
     kind.rules.prepare_create(call.version, obj)
     call.warnings += objectmeta.dedupe_owners(metadata)
     steps.check_create(call, obj)
     steps.warn(call, obj)
+    await admit.validate(api, call, chosen, obj)
     key = kind.key(metadata.get("namespace", ""), metadata["name"])
-    if dry_run:
+    if chosen.dry_run:
         if (existing := (await api.loaded(kind)).get(key)) is not None:
             raise Conflicted(key, existing.revision)
         return Single(None, obj, 201)

@@ -7,9 +7,9 @@ from typing import Any
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
-from podless.meta.errors import Conflict, Forbidden, Unavailable
+from podless.meta.errors import Conflict, Unavailable
 from podless.store import Conflicted, Record, Write
-from podless.verbs import options, steps
+from podless.verbs import admit, options, steps
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.options import DeleteOptions
 
@@ -32,21 +32,25 @@ async def delete(api: API, call: Call) -> Single | Document:
         if entry is None:
             raise call.not_found()
         try:
-            return await remove(api, call, entry, chosen)
+            return await remove(api, call, entry, chosen, asked=call)
         except Conflicted:
             continue
     raise Unavailable("the object changes faster than this request can be carried out; try again")
 
 
-async def remove(api: API, call: Call, entry: Entry, chosen: DeleteOptions) -> Single | Document:
-    """Delete the object in this state. Raises Conflicted where it is no longer in it."""
+async def remove(
+    api: API, call: Call, entry: Entry, chosen: DeleteOptions, *, asked: Call | None = None
+) -> Single | Document:
+    """Delete the object in this state. Raises Conflicted where it is no longer in it.
+
+    asked: the request behind it, in whose name admission is asked; None where the server deletes by itself.
+    """
     kind = call.kind
     obj = view.load(kind, call.version, entry)
     metadata = obj["metadata"]
     _check(kind, entry, metadata, chosen)
-    reason = kind.rules.forbids_delete(obj, chosen.dry_run)
-    if reason:
-        raise Forbidden(kind.plural, kind.group, entry.name, reason)
+    if asked is not None:
+        await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
     if kind.rules.grace:
         _hold(metadata, chosen.policy)
     kind.rules.prepare_delete(obj)

@@ -20,7 +20,7 @@ async def delete_collection(api: API, call: Call) -> Many:
         while entry is not None:
             one = Call(call.kind, call.version, entry.namespace, entry.name)
             try:
-                await remove(api, one, entry, chosen)
+                await remove(api, one, entry, chosen, asked=call)
                 break
             except Conflicted:
                 entry = collection.get(listed_entry.key)

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.kinds import view
 from podless.store import Conflicted, Write
-from podless.verbs import body, options, steps
+from podless.verbs import admit, body, options, steps
 from podless.verbs.call import API, Call, Single
 
 Object = dict[str, Any]
@@ -21,8 +21,11 @@ async def finalize(api: API, call: Call) -> Single:
     collection = await api.loaded(kind)
     while (entry := collection.get(call.key)) is not None:
         obj = view.load(kind, call.version, entry)
-        steps.check_revision(call, given["metadata"], entry.revision)
-        kind.rules.finalize(obj, given)
+        old = view.load(kind, call.version, entry)
+        wanted = await admit.mutate(api, call, chosen, view.copy(given), old)
+        steps.check_revision(call, wanted["metadata"], entry.revision)
+        kind.rules.finalize(obj, wanted)
+        await admit.validate(api, call, chosen, obj, old)
         if chosen.dry_run:
             return Single(None, obj)
         ends = "deletionTimestamp" in obj["metadata"] and not kind.rules.waits(obj)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from dataclasses import field as field_
 from typing import Any
 
 from podless.kinds.types import DELETE_OPTIONS
@@ -43,12 +44,13 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default)."""
+    """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default). given: as sent."""
 
     dry_run: bool
     policy: str
     uid: str
     revision: str
+    given: dict[str, Any] = field_(default_factory=dict)
 
 
 def text(call: Call, name: str) -> str:
@@ -235,7 +237,7 @@ def delete(call: Call) -> DeleteOptions:
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
     conditions = given.get("preconditions") or {}
-    return DeleteOptions(dry_run, policy or "", conditions.get("uid", ""), conditions.get("resourceVersion", ""))
+    return DeleteOptions(dry_run, policy or "", conditions.get("uid", ""), conditions.get("resourceVersion", ""), given)
 
 
 def _delete_query(call: Call) -> dict[str, Any]:
@@ -244,7 +246,7 @@ def _delete_query(call: Call) -> dict[str, Any]:
         if name not in call.query:
             continue
         if name == "gracePeriodSeconds":
-            integer(call, name)
+            given[name] = integer(call, name)
         elif name == "orphanDependents":
             given[name] = truth(call, name)
         elif name == "dryRun":

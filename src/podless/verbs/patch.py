@@ -10,7 +10,7 @@ from podless.meta import codec, gotext, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.schema import Malformed
-from podless.verbs import options, steps
+from podless.verbs import admit, options, steps
 from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
@@ -52,13 +52,12 @@ async def patch(api: API, call: Call) -> Single:
     repeated: list[str] = []
     make = prepare(call, media, chosen, repeated)
 
-    def change(old: Object, revision: int) -> Object:
+    async def change(old: Object) -> Object:
         obj = read(call, chosen, make(old), repeated)
         steps.fit_name(call, obj["metadata"])
         steps.fit_namespace(call, obj["metadata"])
-        steps.check_revision(call, obj["metadata"], revision)
         complete(call, obj, old, chosen)
-        return obj
+        return await admit.mutate(api, call, chosen, obj, old)
 
     return await rewrite(api, call, chosen, change)
 

@@ -14,7 +14,7 @@ from podless.kinds.types import SCALE
 from podless.meta import codec, gotext, structs
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.meta.field import invalid
-from podless.verbs import options, steps, tracking
+from podless.verbs import admit, options, steps, tracking
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.patch import APPLY_PATCH, MERGE_PATCH, media_type
@@ -85,22 +85,25 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         if entry is None:
             raise call.not_found()
         return Document(read(view.load(call.kind, call.version, entry), paths))
+
+    def shown(obj: Object) -> Object:
+        return read(obj, paths, required=False)
+
     if verb == "patch" and media_type(call) == APPLY_PATCH:
-        return await apply_scale(api, call, lambda obj: read(obj, paths, required=False))
+        return await apply_scale(api, call, shown)
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     make = _replacement(call, chosen.validation) if verb == "update" else _patched(call, chosen.validation)
     if collection.get(call.key) is None:
         raise call.not_found()
 
-    def change(old: Object, revision: int) -> Object:
-        shown = read(old, paths, required=False)
-        given = make(view.copy(shown))
+    async def change(old: Object) -> Object:
+        before = shown(old)
+        given = make(view.copy(before))
         metadata = given.get("metadata") or {}
         steps.fit_name(call, metadata)
         steps.fit_namespace(call, metadata)
-        if metadata.get("resourceVersion"):
-            steps.check_revision(call, metadata, revision)
         steps.check_uid(call, metadata, old["metadata"])
+        given = await admit.mutate(api, call, chosen, given, before)
         replicas = (given.get("spec") or {}).get("replicas") or 0
         if replicas < 0:
             error = invalid(paths.spec_replicas_path, replicas, "should be a non-negative integer")
@@ -108,10 +111,12 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         obj = view.copy(old)
         _put(obj, paths.spec_replicas_path, replicas)
         call.kind.rules.default(call.version, obj)
-        managers.put(obj["metadata"], tracking.scaled(call, old, shown, given, chosen.manager))
+        managers.put(obj["metadata"], tracking.scaled(call, old, before, given, chosen.manager))
+        if wanted := (given.get("metadata") or {}).get("resourceVersion"):
+            obj["metadata"]["resourceVersion"] = wanted
         return obj
 
-    written = await rewrite(api, call, chosen, change)
+    written = await rewrite(api, call, chosen, change, shown)
     return Document(read(_object(call, written), paths, required=False))
 
 

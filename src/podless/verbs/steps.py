@@ -10,10 +10,10 @@ from typing import Any
 
 from podless.kinds.kind import Kind
 from podless.meta import errors, names, objectmeta
-from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound
+from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, invalid
 from podless.verbs import options as options_
-from podless.verbs.call import API, Call
+from podless.verbs.call import Call
 
 Object = dict[str, Any]
 
@@ -46,24 +46,6 @@ def fit_name(call: Call, metadata: Object) -> None:
         raise BadRequest(f"the name of the object ({given}) does not match the name on the URL ({call.name})")
 
 
-async def admit_namespace(api: API, call: Call, name: str) -> None:
-    """The namespace is there and not being deleted. Raises NotFound or Forbidden."""
-    if not call.kind.namespaced:
-        return
-    kind = api.registry.get("", "namespaces")
-    if kind is None:
-        return
-    collection = await api.loaded(kind)
-    entry = collection.get(kind.key("", call.namespace))
-    if entry is None:
-        raise NotFound("namespaces", "", call.namespace)
-    if b'"deletionTimestamp":' in entry.body and "deletionTimestamp" in entry.decode()["metadata"]:
-        why = f"unable to create new content in namespace {call.namespace} because it is being terminated"
-        message = f"namespace {call.namespace} is being terminated"
-        cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
-        raise Forbidden(call.kind.plural, call.kind.group, name, why, causes=[cause])
-
-
 def generate_name(metadata: Object) -> None:
     """Make a name from generateName where there is none."""
     prefix = metadata.get("generateName") or ""
@@ -71,10 +53,15 @@ def generate_name(metadata: Object) -> None:
         metadata["name"] = prefix[:_PREFIX_MOST] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
 
 
+def wipe(metadata: Object) -> None:
+    """Take away what the server alone says about a new object."""
+    for name in ("uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"):
+        metadata.pop(name, None)
+
+
 def identify(kind: Kind, metadata: Object) -> None:
     """Set what the server alone says about a new object."""
-    for name in ("selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"):
-        metadata.pop(name, None)
+    metadata.pop("generation", None)
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = now()
     if kind.rules.generation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from podless.cache.entry import Entry
@@ -11,13 +11,13 @@ from podless.kinds import view
 from podless.meta import objectmeta
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Record, Write
-from podless.verbs import body, options, steps, tracking
+from podless.verbs import admit, body, options, steps, tracking
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 
 Object = dict[str, Any]
-# (the object now, its revision) -> what it should be, with defaults and managedFields
-Change = Callable[[Object, int], Object]
+# the object now -> what it should be, with defaults and managedFields, after admission has seen it
+Change = Callable[[Object], Awaitable[Object]]
 
 _TRIES = 50  # how often a change is made again when others write in between
 
@@ -29,12 +29,11 @@ async def update(api: API, call: Call) -> Single:
     steps.fit_name(call, given["metadata"])
     steps.fit_namespace(call, given["metadata"])
 
-    def change(old: Object, revision: int) -> Object:
+    async def change(old: Object) -> Object:
         obj = view.copy(given)
-        steps.check_revision(call, obj["metadata"], revision)
         steps.check_uid(call, obj["metadata"], old["metadata"])
         complete(call, obj, old, chosen)
-        return obj
+        return await admit.mutate(api, call, chosen, obj, old)
 
     return await rewrite(api, call, chosen, change)
 
@@ -45,9 +44,12 @@ def complete(call: Call, obj: Object, old: Object, chosen: WriteOptions) -> None
     tracking.changed(call, old, obj, chosen.manager)
 
 
-async def rewrite(api: API, call: Call, chosen: WriteOptions, change: Change) -> Single:
+async def rewrite(
+    api: API, call: Call, chosen: WriteOptions, change: Change, shown: Callable[[Object], Object] | None = None
+) -> Single:
     """Read the object, have it changed, check it and write it; again where somebody else wrote in between.
 
+    shown: what admission is to see of the object, where that is not the object itself.
     Raises NotFound, Conflict, Invalid, or what `change` raises.
     """
     collection = await api.loaded(call.kind)
@@ -59,8 +61,13 @@ async def rewrite(api: API, call: Call, chosen: WriteOptions, change: Change) ->
         del call.warnings[warned:]
         # two copies: a patch shares with what it is applied to, and the checks need the old state untouched
         old = view.load(call.kind, call.version, entry)
-        obj = change(view.load(call.kind, call.version, entry), entry.revision)
+        obj = await change(view.load(call.kind, call.version, entry))
+        steps.check_revision(call, obj["metadata"], entry.revision)
         _finish(call, obj, old)
+        if shown is None:
+            await admit.validate(api, call, chosen, obj, old)
+        else:
+            await admit.validate(api, call, chosen, shown(obj), shown(old))
         try:
             return await _store(api, call, chosen, entry, obj)
         except Conflicted:

@@ -14,7 +14,6 @@ from podless.meta.field import FieldError
 _LABEL = "kubernetes.io/metadata.name"
 _FINALIZER = "kubernetes"
 _STANDARD = (_FINALIZER,)
-_PROTECTED = ("default", "kube-system", "kube-public")
 
 
 class NamespaceRules(TypedRules):
@@ -33,7 +32,8 @@ class NamespaceRules(TypedRules):
             metadata["labels"] = {**(metadata.get("labels") or {}), _LABEL: metadata["name"]}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Active, and held by the server until it is empty."""
+        """Active, and held by the server until it is empty; a name may have been made since the defaults were set."""
+        self.default(version, obj)
         spec = obj.pop("spec", None) or {}
         obj.pop("status", None)
         held = [*(spec.get("finalizers") or [])]
@@ -68,10 +68,6 @@ class NamespaceRules(TypedRules):
                 detail = "name is neither a standard finalizer name nor is it fully qualified"
                 errors.append(field.invalid("spec.finalizers", name, detail))
         return errors
-
-    def forbids_delete(self, obj: Object, dry_run: bool) -> str:
-        """Some namespaces have to stay."""
-        return "this namespace may not be deleted" if obj["metadata"]["name"] in _PROTECTED else ""
 
     def prepare_delete(self, obj: Object) -> None:
         """The first stage: nothing new may come in."""

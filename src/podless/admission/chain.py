@@ -1,0 +1,64 @@
+"""The order in which admission goes: one list of steps, gone through twice, to mutate and to validate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.admission.review import Review
+from podless.kinds.kind import Kind
+
+
+class Step:
+    """One rule, or source of rules, that writes have to pass.
+
+    `mutates` and `validates` say whether it has anything to do with such writes; they are asked at every write and
+    must cost next to nothing. The object must be changed in `mutate` only. Both raise an APIError to refuse the write.
+    """
+
+    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether `mutate` is to be called for such writes."""
+        return False
+
+    async def mutate(self, review: Review) -> None:
+        """Change the object, or refuse the write."""
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether `validate` is to be called for such writes."""
+        return False
+
+    async def validate(self, review: Review) -> None:
+        """Refuse the write, or let it pass."""
+
+
+class Admission:
+    """All steps, in the order of kube-apiserver's plugins.
+
+    mutating and validating give those that concern a write; where there are none nothing needs to be prepared.
+    """
+
+    def __init__(self, steps: Sequence[Step] = ()) -> None:
+        self.steps = list(steps)
+
+    def mutating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
+        """The steps to be gone through before the object is checked."""
+        return [step for step in self.steps if step.mutates(operation, kind, subresource)]
+
+    def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
+        """The steps to be gone through when the object has been found to be valid."""
+        return [step for step in self.steps if step.validates(operation, kind, subresource)]
+
+
+async def mutate(steps: Sequence[Step], review: Review) -> None:
+    """Have all steps change the object; once more where one of them asks for it. Raises what refuses the write."""
+    for step in steps:
+        await step.mutate(review)
+    if review.reinvoke:
+        review.again = True
+        for step in steps:
+            await step.mutate(review)
+
+
+async def validate(steps: Sequence[Step], review: Review) -> None:
+    """Have all steps look at the object. Raises what refuses the write."""
+    for step in steps:
+        await step.validate(review)

@@ -1,0 +1,58 @@
+"""Objects are made in namespaces that are there and stay; some namespaces cannot be deleted.
+
+Source: the NamespaceLifecycle plugin of k8s.io/apiserver.
+"""
+
+from __future__ import annotations
+
+from podless.admission.chain import Step
+from podless.admission.review import CREATE, DELETE, Review
+from podless.admission.state import State
+from podless.kinds.kind import Kind
+from podless.meta.errors import Forbidden, NotFound
+
+_PROTECTED = ("default", "kube-system", "kube-public")
+
+
+class NamespaceLifecycle(Step):
+    """Nothing new where no namespace is or one is about to go."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Creations in namespaces, and deletes of namespaces."""
+        if operation == CREATE:
+            return kind.namespaced
+        return operation == DELETE and _is_namespace(kind)
+
+    async def mutate(self, review: Review) -> None:
+        """Raises NotFound or Forbidden."""
+        if review.operation == DELETE:
+            _stays(review)
+        else:
+            await self._check(review)
+
+    async def _check(self, review: Review) -> None:
+        """The namespace is there and not being deleted."""
+        name = review.namespace
+        try:
+            entry = await self._state.namespace(name)
+        except LookupError:
+            return
+        if entry is None:
+            raise NotFound("namespaces", "", name)
+        if b'"deletionTimestamp":' in entry.body and "deletionTimestamp" in entry.decode()["metadata"]:
+            why = f"unable to create new content in namespace {name} because it is being terminated"
+            message = f"namespace {name} is being terminated"
+            cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
+            raise Forbidden(review.kind.plural, review.kind.group, review.name, why, causes=[cause])
+
+
+def _is_namespace(kind: Kind) -> bool:
+    return kind.plural == "namespaces" and not kind.group
+
+
+def _stays(review: Review) -> None:
+    if review.name in _PROTECTED:
+        raise Forbidden(review.kind.plural, review.kind.group, review.name, "this namespace may not be deleted")

@@ -1,0 +1,34 @@
+"""What steps read: the objects of served kinds, as they are now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.cache.collection import Cache, Collection
+from podless.cache.entry import Entry
+from podless.kinds.kind import Kind
+from podless.kinds.registry import Registry
+
+Object = dict[str, Any]
+
+
+class State:
+    """The present state of the server."""
+
+    def __init__(self, cache: Cache, registry: Registry) -> None:
+        self.cache = cache
+        self.registry = registry
+
+    async def loaded(self, kind: Kind) -> Collection:
+        """The kind's objects."""
+        collection = self.cache.collection(kind.prefix, kind.namespaced)
+        if not collection.loaded:
+            await collection.load()
+        return collection
+
+    async def namespace(self, name: str) -> Entry | None:
+        """A namespace, or None where there is none. Raises LookupError where namespaces are not served."""
+        kind = self.registry.get("", "namespaces")
+        if kind is None:
+            raise LookupError("namespaces")
+        return (await self.loaded(kind)).get(kind.key("", name))

@@ -1,0 +1,91 @@
+"""From a call to admission and back; nothing is prepared where no step concerns the write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.admission import CREATE, DELETE, UPDATE, Review, chain
+from podless.fields import managers
+from podless.verbs.call import API, Call
+from podless.verbs.options import DeleteOptions, WriteOptions
+
+Object = dict[str, Any]
+
+_META = "meta.k8s.io/v1"
+_INVALID = (
+    ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
+    "admission controller; please fix your requests: "
+)
+
+
+async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> Object:
+    """The object as admission wants it: with its defaults, not yet checked. old: None for a create.
+
+    Raises what refuses the write.
+    """
+    operation = CREATE if old is None else UPDATE
+    steps = api.admission.mutating(operation, call.kind, call.subresource)
+    if not steps:
+        return obj
+    before = (obj.get("metadata") or {}).get("managedFields")
+    review = _review(call, operation, obj, old, chosen)
+    await chain.mutate(steps, review)
+    assert review.obj is not None
+    if review.obj is not obj:
+        _keep_sound(call, review.obj, before)
+    return review.obj
+
+
+async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> None:
+    """Ask admission about an object that obeys all rules of its kind. Raises what refuses the write."""
+    operation = CREATE if old is None else UPDATE
+    steps = api.admission.validating(operation, call.kind, call.subresource)
+    if steps:
+        await chain.validate(steps, _review(call, operation, obj, old, chosen))
+
+
+async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
+    """Ask admission about a delete. Raises what refuses it."""
+    mutating = api.admission.mutating(DELETE, call.kind, call.subresource)
+    validating = api.admission.validating(DELETE, call.kind, call.subresource)
+    if not mutating and not validating:
+        return
+    options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.given}
+    namespace = call.namespace or _own_namespace(call, call.name)
+    review = Review(
+        DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
+        call.user, call.warnings, call.annotations,
+    )  # fmt: skip
+    await chain.mutate(mutating, review)
+    await chain.validate(validating, review)
+
+
+def _review(call: Call, operation: str, obj: Object, old: Object | None, chosen: WriteOptions) -> Review:
+    name = call.name or (obj.get("metadata") or {}).get("name") or ""
+    options: Object = {"kind": "CreateOptions" if operation == CREATE else "UpdateOptions", "apiVersion": _META}
+    if chosen.dry_run:
+        options["dryRun"] = ["All"]
+    if chosen.manager:
+        options["fieldManager"] = chosen.manager
+    if "fieldValidation" in call.query:
+        options["fieldValidation"] = chosen.validation
+    namespace = call.namespace or _own_namespace(call, name)
+    return Review(
+        operation, call.kind, call.version, call.subresource, namespace, name, obj, old, options, chosen.dry_run,
+        call.user, call.warnings, call.annotations,
+    )  # fmt: skip
+
+
+def _own_namespace(call: Call, name: str) -> str:
+    """A namespace is in itself."""
+    return name if call.kind.plural == "namespaces" and not call.kind.group else ""
+
+
+def _keep_sound(call: Call, obj: Object, before: Any) -> None:
+    """Who owns which field is what it was, where admission made something else of it that is not sound."""
+    metadata = obj.get("metadata") or {}
+    try:
+        managers.decode(metadata.get("managedFields"))
+    except ValueError as error:
+        call.warnings.append(_INVALID + str(error))
+        managers.put(metadata, before)
