@@ -25,12 +25,16 @@ class Rules:
     leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
     kinds) rather than with sorted keys. grace: whether deletes go the common way, with
     grace periods and propagation policies; a kind that ends in stages of its own has its own way.
+    shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
+    object that is not there makes it.
     """
 
     generation = False
     unconditional = True
     ordered = True
     grace = True
+    shown_deleted = False
+    created_by_update = False
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""

@@ -10,6 +10,7 @@ import base64
 import hashlib
 from typing import Any
 
+from podless.kinds import groups as groups_
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta import gvk
@@ -17,7 +18,6 @@ from podless.meta import gvk
 Document = dict[str, Any]
 
 _SUBRESOURCE_VERBS = ["get", "patch", "update"]
-_FIRST_GROUPS = ("apiextensions.k8s.io",)  # built-in groups come before all others, which are sorted by name
 
 
 def api_versions(address: str) -> Document:
@@ -34,7 +34,7 @@ def groups(registry: Registry) -> Document:
 
 def _names(registry: Registry) -> list[str]:
     known = [name for name in registry.groups() if registry.versions(name)]
-    return sorted(known, key=lambda name: (name not in _FIRST_GROUPS, name))
+    return sorted(known, key=groups_.order)
 
 
 def group(registry: Registry, name: str) -> Document | None:

@@ -18,9 +18,13 @@ Object = dict[str, Any]
 
 async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    kind, version = call.kind, call.version
     chosen = options.write(call, "CreateOptions")
-    obj = body.read(call, chosen)
+    return await make(api, call, body.read(call, chosen), chosen)
+
+
+async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
+    """Make the object as it came in. Raises what `create` does."""
+    kind, version = call.kind, call.version
     metadata = obj["metadata"]
     steps.fit_namespace(call, metadata)
     if kind.terminating:

@@ -56,9 +56,9 @@ async def remove(
     kind.rules.prepare_delete(obj)
     if not kind.rules.waits(obj):
         if not chosen.dry_run:
-            await api.store.commit(Write(entry.key, None, 0, entry.revision))
+            metadata["resourceVersion"] = str(await api.store.commit(Write(entry.key, None, 0, entry.revision)))
             await api.react(kind)
-        return Document(_gone(kind, entry, metadata))
+        return Single(None, obj) if kind.rules.shown_deleted else Document(_gone(kind, entry, metadata))
     _mark(kind, metadata)
     if chosen.dry_run:
         return Single(None, obj)

@@ -13,6 +13,7 @@ from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Record, Write
 from podless.verbs import admit, body, options, steps, tracking
 from podless.verbs.call import API, Call, Single
+from podless.verbs.create import make
 from podless.verbs.options import WriteOptions
 
 Object = dict[str, Any]
@@ -28,6 +29,9 @@ async def update(api: API, call: Call) -> Single:
     given = body.read(call, chosen)
     steps.fit_name(call, given["metadata"])
     steps.fit_namespace(call, given["metadata"])
+    if await _makes(api, call):
+        given["metadata"].pop("resourceVersion", None)
+        return await make(api, call, given, chosen)
 
     async def change(old: Object) -> Object:
         obj = view.copy(given)
@@ -36,6 +40,13 @@ async def update(api: API, call: Call) -> Single:
         return await admit.mutate(api, call, chosen, obj, old)
 
     return await rewrite(api, call, chosen, change)
+
+
+async def _makes(api: API, call: Call) -> bool:
+    """Whether the update makes the object, as some built-in kinds allow."""
+    if not call.kind.rules.created_by_update or call.subresource:
+        return False
+    return (await api.loaded(call.kind)).get(call.key) is None
 
 
 def complete(call: Call, obj: Object, old: Object, chosen: WriteOptions) -> None:

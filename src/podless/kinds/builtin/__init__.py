@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from podless.kinds.builtin.accounts import SERVICE_ACCOUNTS
 from podless.kinds.builtin.configmaps import CONFIG_MAPS
 from podless.kinds.builtin.definitions import DEFINITIONS
+from podless.kinds.builtin.leases import LEASES
 from podless.kinds.builtin.namespaces import NAMESPACES
+from podless.kinds.builtin.secrets import SECRETS
 
-ALL = (NAMESPACES, CONFIG_MAPS, DEFINITIONS)
+# in the order that discovery lists the kinds of a group
+ALL = tuple(
+    sorted(
+        (CONFIG_MAPS, DEFINITIONS, LEASES, NAMESPACES, SECRETS, SERVICE_ACCOUNTS),
+        key=lambda kind: (kind.plural, kind.group),
+    )
+)
 
-__all__ = ["ALL", "CONFIG_MAPS", "DEFINITIONS", "NAMESPACES"]
+__all__ = ["ALL", "CONFIG_MAPS", "DEFINITIONS", "LEASES", "NAMESPACES", "SECRETS", "SERVICE_ACCOUNTS"]

@@ -2,7 +2,8 @@
 
 from podless.kinds.types.apiextensions import CUSTOM_RESOURCE_DEFINITION
 from podless.kinds.types.autoscaling import SCALE
-from podless.kinds.types.core import CONFIG_MAP, NAMESPACE
+from podless.kinds.types.coordination import LEASE
+from podless.kinds.types.core import CONFIG_MAP, NAMESPACE, SECRET, SERVICE_ACCOUNT
 from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS
 from podless.meta.structs_meta import DELETE_OPTIONS, LIST_META, OBJECT_META, STATUS
 
@@ -11,9 +12,12 @@ __all__ = [
     "CUSTOM_RESOURCE_DEFINITION",
     "DELETE_OPTIONS",
     "JSON_SCHEMA_PROPS",
+    "LEASE",
     "LIST_META",
     "NAMESPACE",
     "OBJECT_META",
     "SCALE",
+    "SECRET",
+    "SERVICE_ACCOUNT",
     "STATUS",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, BYTES, STRING, TIME, Field, ListOf, MapOf, String, Struct
+from podless.meta.structs import BOOL, BYTES, STRING, TIME, UID, Field, ListOf, MapOf, String, Struct
 from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
 
 NAMESPACE_CONDITION = Struct(
@@ -41,5 +41,43 @@ CONFIG_MAP = Struct(
         Field("immutable", BOOL, 4, pointer=True),
         Field("data", STRING_MAP, 2),
         Field("binaryData", MapOf(BYTES), 3),
+    ),
+)
+
+SECRET = Struct(
+    "Secret",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("immutable", BOOL, 5, pointer=True),
+        Field("data", MapOf(BYTES), 2),
+        Field("stringData", STRING_MAP, 4),
+        Field("type", String("v1.SecretType"), 3),
+    ),
+)
+
+OBJECT_REFERENCE = Struct(
+    "ObjectReference",
+    (
+        Field("kind", STRING, 1),
+        Field("namespace", STRING, 2),
+        Field("name", STRING, 3),
+        Field("uid", UID, 4),
+        Field("apiVersion", STRING, 5),
+        Field("resourceVersion", STRING, 6),
+        Field("fieldPath", STRING, 7),
+    ),
+)
+
+LOCAL_OBJECT_REFERENCE = Struct("LocalObjectReference", (Field("name", STRING, 1),))
+
+SERVICE_ACCOUNT = Struct(
+    "ServiceAccount",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("secrets", ListOf(OBJECT_REFERENCE), 2),
+        Field("imagePullSecrets", ListOf(LOCAL_OBJECT_REFERENCE), 3),
+        Field("automountServiceAccountToken", BOOL, 4, pointer=True),
     ),
 )

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from podless.fields.tables import ATOMIC
 from podless.kinds.kind import Kind, Version
 from podless.meta import structs
 from podless.meta.structs import Field, ListOf, MapOf, Raw, Struct, Time, Type, Union
-from podless.publish.openapi.facts import CORE, EXTENSIONS, FACTS, Fact
+from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
+from podless.publish.openapi.facts import FACTS
 from podless.publish.openapi.schema import TYPE_META
 from podless.publish.openapi.standard import META, REF, SCHEMAS
 
@@ -115,6 +117,8 @@ class _Walk:
         properties = {field.name: self._field(field, fact, field.name in required) for field in struct}
         if properties:
             shown["properties"] = dict(sorted(properties.items()))
+        if struct.name in ATOMIC:
+            shown["x-kubernetes-map-type"] = "atomic"
         return shown
 
     def _field(self, field: Field, fact: Fact, required: bool) -> Schema:

@@ -8,24 +8,12 @@ Source: the generated API documentation of Kubernetes 1.36. A struct that is not
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
-
-CORE = "io.k8s.api.core.v1."
-EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
-
-
-@dataclass(frozen=True)
-class Fact:
-    """Of one struct: its text, the names of required fields (None: not known), the texts of fields, and what else they say."""
-
-    text: str
-    required: tuple[str, ...] | None = ()
-    fields: dict[str, str] = field(default_factory=dict)
-    more: dict[str, dict[str, Any]] = field(default_factory=dict)
-
+from podless.publish.openapi import facts_coordination, facts_core
+from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
 
 FACTS: dict[str, Fact] = {
+    **facts_core.FACTS,
+    **facts_coordination.FACTS,
     CORE + "ConfigMap": Fact(
         "ConfigMap holds configuration data for pods to consume.",
         (),

@@ -1,0 +1,51 @@
+"""ServiceAccount."""
+
+from __future__ import annotations
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types import SERVICE_ACCOUNT
+
+_ENFORCE = "kubernetes.io/enforce-mountable-secrets"
+_ENFORCED = (
+    f"metadata.annotations[{_ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to "
+    "mounted secrets"
+)
+
+
+class ServiceAccountRules(TypedRules):
+    """Secrets are referred to by their names alone; a delete shows the account once more."""
+
+    shown_deleted = True
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Keep the names of secrets only."""
+        if obj.get("secrets"):
+            obj["secrets"] = [{"name": one["name"]} if one.get("name") else {} for one in obj["secrets"]]
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The same."""
+        self.prepare_create(version, obj)
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """An annotation that is going out of use."""
+        given = (obj["metadata"].get("annotations") or {}).get(_ENFORCE)
+        before = (old["metadata"].get("annotations") or {}).get(_ENFORCE) if old is not None else None
+        return [_ENFORCED] if given == "true" and before != "true" else []
+
+
+SERVICE_ACCOUNTS = Kind(
+    group="",
+    plural="serviceaccounts",
+    kind="ServiceAccount",
+    singular="serviceaccount",
+    list_kind="ServiceAccountList",
+    namespaced=True,
+    versions=(Version("v1"),),
+    storage_version="v1",
+    rules=ServiceAccountRules(),
+    short_names=("sa",),
+    struct=SERVICE_ACCOUNT,
+    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+)

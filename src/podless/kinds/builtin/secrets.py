@@ -1,0 +1,136 @@
+"""Secret."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types import SECRET
+from podless.meta import codec, field, names
+from podless.meta.field import FieldError
+
+OPAQUE = "Opaque"
+ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
+ACCOUNT_NAME = "kubernetes.io/service-account.name"
+
+_MOST = 1024 * 1024  # bytes of the values together
+_IMMUTABLE = "field is immutable when `immutable` is set"
+# the keys that must be there, by type; for the last two one of a pair, and one that is not empty
+_NEEDED = {
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+}
+_JSON_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
+_BASIC_AUTH, _BASIC_KEYS = "kubernetes.io/basic-auth", ("username", "password")
+_SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
+_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+
+
+class SecretRules(TypedRules):
+    """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
+
+    def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+        """As the struct says; what is given as text joins the data, and is not seen again."""
+        decoded = super().decode(kind, version, obj, unknown)
+        texts = decoded.pop("stringData", None)
+        if texts:
+            given = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
+            data = dict(sorted({**(decoded.get("data") or {}), **given}.items()))
+            type_ = decoded.pop("type", None)
+            decoded |= {"data": data} | ({"type": type_} if type_ is not None else {})
+        return decoded
+
+    def default(self, version: Version, obj: Object) -> None:
+        """A secret that says nothing of its type holds anything."""
+        if not obj.get("type"):
+            obj["type"] = OPAQUE
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Keys and size, and what the type asks for."""
+        errors: list[FieldError] = []
+        data = obj.get("data") or {}
+        for key in sorted(data):
+            errors += [field.invalid(f"data[{key}]", key, text) for text in names.config_key(key)]
+        if sum(map(_size, data.values())) > _MOST:
+            errors.append(field.too_long("data", _MOST))
+        return [*errors, *_check_type(obj, data)]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What may not change, then the rest."""
+        errors: list[FieldError] = []
+        if obj.get("type") != old.get("type"):
+            errors.append(field.invalid("type", obj.get("type"), "field is immutable"))
+        if old.get("immutable"):
+            if not obj.get("immutable"):
+                errors.append(field.forbidden("immutable", _IMMUTABLE))
+            if (obj.get("data") or {}) != (old.get("data") or {}):
+                errors.append(field.forbidden("data", _IMMUTABLE))
+        return [*errors, *self.validate_create(kind, version, obj)]
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The type can be selected by."""
+        return {"type": obj.get("type", "")}
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset({"type"})
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
+
+def _size(value: str | None) -> int:
+    """How many bytes a base64 text stands for."""
+    return len(value) * 3 // 4 - value.count("=", -2) if value else 0
+
+
+def _check_type(obj: Object, data: Object) -> list[FieldError]:
+    """What the secret's type needs."""
+    type_ = obj.get("type", "")
+    if type_ == ACCOUNT_TOKEN:
+        given = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
+        return [] if given else [field.required(f"metadata.annotations[{ACCOUNT_NAME}]")]
+    if type_ == _BASIC_AUTH:
+        there = any(key in data for key in _BASIC_KEYS)
+        return [] if there else [field.required(f"data[{key}]") for key in _BASIC_KEYS]
+    if type_ == _SSH_AUTH:
+        return [] if data.get(_SSH_KEY) else [field.required(f"data[{_SSH_KEY}]")]
+    needed = _NEEDED.get(type_, ())
+    missing = [field.required(f"data[{key}]") for key in needed if key not in data]
+    if missing or type_ not in _JSON_TYPES:
+        return missing
+    fault = _json_fault(base64.b64decode(data[needed[0]] or ""))
+    return [field.invalid(f"data[{needed[0]}]", "<secret contents redacted>", fault)] if fault else []
+
+
+def _json_fault(raw: bytes) -> str:
+    """Why the bytes are no JSON object, or ""."""
+    try:
+        value = codec.decode_json(raw)
+    except codec.JSONError as error:
+        return str(error)
+    if value is None or isinstance(value, dict):
+        return ""
+    return f"json: cannot unmarshal {_GO_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+
+
+SECRETS = Kind(
+    group="",
+    plural="secrets",
+    kind="Secret",
+    singular="secret",
+    list_kind="SecretList",
+    namespaced=True,
+    versions=(Version("v1"),),
+    storage_version="v1",
+    rules=SecretRules(),
+    struct=SECRET,
+    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+)

@@ -1,0 +1,21 @@
+"""Lease of coordination.k8s.io/v1."""
+
+from __future__ import annotations
+
+from podless.meta.structs import INT32, MICRO_TIME, STRING, Field, String, Struct
+from podless.meta.structs_meta import OBJECT_META, TYPE_META
+
+LEASE_SPEC = Struct(
+    "LeaseSpec",
+    (
+        Field("holderIdentity", STRING, 1, pointer=True),
+        Field("leaseDurationSeconds", INT32, 2, pointer=True),
+        Field("acquireTime", MICRO_TIME, 3, pointer=True),
+        Field("renewTime", MICRO_TIME, 4, pointer=True),
+        Field("leaseTransitions", INT32, 5, pointer=True),
+        Field("strategy", String("v1.CoordinatedLeaseStrategy"), 6, pointer=True),
+        Field("preferredHolder", STRING, 7, pointer=True),
+    ),
+)
+
+LEASE = Struct("Lease", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", LEASE_SPEC, 2)))
