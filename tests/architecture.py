@@ -28,6 +28,7 @@ LAYERS = [
     "schema",
     "cel",
     "store",
+    "remote",
     "meta",
 ]
 

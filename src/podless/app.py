@@ -28,6 +28,7 @@ from podless.loops.definitions import Definitions
 from podless.loops.garbage import Garbage
 from podless.loops.namespaces import Namespaces
 from podless.meta.files import write_file
+from podless.remote import Client
 from podless.store import StoreError
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
@@ -43,7 +44,8 @@ class Settings:
 
     data: the folder of database, certificates and kubeconfig; None keeps the database in memory and the rest in a
     temporary folder. bind: the address to listen on. port: 0 for any free one. tls: False serves plain HTTP, on
-    loopback only. token_file: tokens in kube-apiserver's CSV format. tokens: more tokens, by token.
+    loopback only. token_file: tokens in kube-apiserver's CSV format. tokens: more tokens, by token. services: where
+    webhooks behind a Service are, as namespace/name or namespace/name:port -> host:port.
     """
 
     data: Path | None = None
@@ -52,6 +54,7 @@ class Settings:
     tls: bool = True
     token_file: Path | None = None
     tokens: dict[str, User] = field(default_factory=dict)
+    services: dict[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     garbage_delay: float | None = 1.0
 
@@ -89,6 +92,7 @@ class App:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
         self._store: SQLiteStore | None = None
+        self._remote: Client | None = None
         self._loops: list[Definitions | Garbage | Namespaces] = []
         self._address = ""
 
@@ -129,7 +133,8 @@ class App:
         for kind in builtin.ALL:
             registry.put(kind)
         self.admission.steps += [NamespaceLifecycle(State(cache, registry))]
-        api = API(self._store, cache, registry, admission=self.admission)
+        self._remote = Client(settings.services)
+        api = API(self._store, cache, registry, self._remote, admission=self.admission)
         self._loops = [Namespaces(api, builtin.NAMESPACES), Definitions(api, builtin.DEFINITIONS)]
         if settings.garbage_delay is not None:
             self._loops.append(Garbage(api, settings.garbage_delay))
@@ -165,6 +170,9 @@ class App:
         for loop in self._loops:
             await loop.stop()
         self._loops = []
+        if self._remote is not None:
+            await self._remote.close()
+            self._remote = None
         if self._store is not None:
             await self._store.close()
             self._store = None

@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,6 +27,7 @@ class Server:
             print(server.url, server.token, server.kubeconfig)
 
     data: a folder to keep everything in; None keeps nothing. bind, port, tls, token_file: as for `podless serve`.
+    services: where webhooks behind a Service are, as {"namespace/name": "host:port"}.
     garbage_delay: seconds until an object that has lost its owners goes; None: it stays, as without controllers.
     Raises StartError on entry where the server cannot start.
     """
@@ -38,6 +40,7 @@ class Server:
         port: int = 0,
         tls: bool = True,
         token_file: str | os.PathLike[str] | None = None,
+        services: Mapping[str, str] | None = None,
         garbage_delay: float | None = 1.0,
     ) -> None:
         self._settings = Settings(
@@ -46,6 +49,7 @@ class Server:
             port=port,
             tls=tls,
             token_file=Path(token_file) if token_file is not None else None,
+            services=dict(services or {}),
             garbage_delay=garbage_delay,
         )
         self._app: App | None = None

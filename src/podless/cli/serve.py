@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import gc
 import logging
+import re
 import signal
 import sys
 from pathlib import Path
@@ -44,7 +45,23 @@ def add(commands: Any) -> None:
         default=True,
         help="delete objects whose owners (metadata.ownerReferences) are gone, and serve propagation policies",
     )
+    parser.add_argument(
+        "--service",
+        metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
+        dest="services",
+        type=_service,
+        action="append",
+        default=[],
+        help="where webhooks behind a Service are (repeatable); others are looked up as NAME.NAMESPACE.svc in DNS",
+    )
     parser.set_defaults(run=run)
+
+
+def _service(text: str) -> tuple[str, str]:
+    found = re.fullmatch(r"([^/=:]+/[^/=:]+(?::\d+)?)=(.+:\d+)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError("a service is NAMESPACE/NAME=HOST:PORT")
+    return found[1], found[2]
 
 
 def _port(text: str) -> int:
@@ -65,6 +82,7 @@ def run(options: argparse.Namespace) -> int:
         port=options.port,
         tls=not options.insecure_http,
         token_file=options.token_auth_file,
+        services=dict(options.services),
         garbage_delay=1.0 if options.garbage_collector else None,
     )
     try:

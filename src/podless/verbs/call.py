@@ -14,6 +14,7 @@ from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta.errors import NotFound
+from podless.remote import Client
 from podless.store import Store
 
 Object = dict[str, Any]
@@ -100,12 +101,14 @@ class API:
         store: Store,
         cache: Cache,
         registry: Registry,
+        remote: Client,
         authorizer: Authorizer | None = None,
         admission: Admission | None = None,
     ) -> None:
         self.store = store
         self.cache = cache
         self.registry = registry
+        self.remote = remote
         self.authorizer = authorizer or AllowAll()
         self.admission = admission or Admission()
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}

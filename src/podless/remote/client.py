@@ -1,0 +1,226 @@
+"""The HTTP client for webhooks: JSON out, JSON back, within a time and a size.
+
+aiohttp is imported with the first call. Errors are told in the words of Go's client, which clients of a real server
+see.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import ssl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from podless.meta import codec, gotext
+from podless.remote.target import Target
+
+if TYPE_CHECKING:
+    import aiohttp
+
+ANSWER_MOST = 64 << 20  # bytes of an answer
+_KEEP_CONTEXTS = 200
+_UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that does not end in what is trusted
+_EXPIRED = (9, 10)
+_OTHER_NAME = (62, 64)
+_VERIFY = "tls: failed to verify certificate: x509: "
+_NOT_TLS = "http: server gave HTTP response to HTTPS client"
+
+
+class RemoteError(Exception):
+    """A call that failed; the text says why."""
+
+
+class TimedOut(RemoteError):
+    """No answer, or not all of it, within the time."""
+
+
+class Client:
+    """Calls webhooks. services: where to find a Service, as namespace/name or namespace/name:port -> host:port.
+
+    A Service that is not listed is looked up by its name in DNS, name.namespace.svc.
+    """
+
+    def __init__(self, services: Mapping[str, str] | None = None) -> None:
+        self._services = dict(services or {})
+        self._session: aiohttp.ClientSession | None = None
+        self._contexts: dict[bytes, ssl.SSLContext] = {}
+
+    async def post(self, target: Target, body: bytes, *, seconds: int, most: int = ANSWER_MOST) -> bytes:
+        """Send a JSON document; returns the answer's body, of `most` bytes at the most. Raises RemoteError, TimedOut.
+
+        seconds: how long it may take in all; the webhook is told.
+        """
+        import aiohttp
+
+        url = f"{target.url}?timeout={seconds}s"
+        told = f"Post {gotext.quote(url)}: "
+        try:
+            async with asyncio.timeout(seconds):
+                try:
+                    status, media, answer = await self._send(target, url, body, most)
+                except (aiohttp.ServerDisconnectedError, ConnectionResetError):
+                    # a connection that was kept may have been closed from the other side meanwhile
+                    status, media, answer = await self._send(target, url, body, most)
+        except TimeoutError:
+            raise TimedOut(f"{told}context deadline exceeded") from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise RemoteError(told + _words(error, target)) from None
+        if not 200 <= status <= 206:
+            raise RemoteError(_refusal(status, media, answer))
+        return answer
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    async def _send(self, target: Target, url: str, body: bytes, most: int) -> tuple[int, str, bytes]:
+        session = self._opened()
+        context = self._context(target.authority)
+        headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
+        async with session.post(url, data=body, headers=headers, ssl=context, allow_redirects=False) as answer:
+            read = bytearray()
+            async for piece in answer.content.iter_any():
+                read += piece
+                if len(read) > most:
+                    raise ValueError(f"the answer is larger than {most} bytes")
+            media = answer.headers.get("Content-Type", "").partition("/")[0]
+            return answer.status, media, bytes(read)
+
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            import aiohttp
+
+            connector = aiohttp.TCPConnector(resolver=_resolver(self._services), use_dns_cache=False, limit=0)
+            none = aiohttp.ClientTimeout(total=None, sock_connect=None)
+            self._session = aiohttp.ClientSession(
+                connector=connector, timeout=none, cookie_jar=aiohttp.DummyCookieJar()
+            )
+        return self._session
+
+    def _context(self, authority: bytes) -> ssl.SSLContext:
+        known = self._contexts.get(authority)
+        if known is None:
+            if len(self._contexts) >= _KEEP_CONTEXTS:
+                self._contexts.clear()
+            known = self._contexts[authority] = _trust(authority)
+        return known
+
+
+def _trust(authority: bytes) -> ssl.SSLContext:
+    """A context that trusts these certificates, be they authorities or not, as Go does."""
+    context = ssl.create_default_context(cadata=authority.decode("ascii", "replace") if authority else None)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    return context
+
+
+def _resolver(services: Mapping[str, str]) -> aiohttp.abc.AbstractResolver:
+    """Finds the Services that are listed, and all other hosts as the system does."""
+    import socket
+
+    from aiohttp.abc import AbstractResolver, ResolveResult
+    from aiohttp.resolver import ThreadedResolver
+
+    class Resolver(AbstractResolver):
+        def __init__(self) -> None:
+            self._others = ThreadedResolver()
+
+        async def resolve(
+            self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+        ) -> list[ResolveResult]:
+            name, _, namespace = host.removesuffix(".svc").partition(".")
+            service = f"{namespace}/{name}"
+            place = services.get(f"{service}:{port}") or services.get(service)
+            if place is None:
+                return await self._others.resolve(host, port, family)
+            there, _, its_port = place.rpartition(":")
+            found = await self._others.resolve(there.strip("[]"), int(its_port), family)
+            return [{**one, "hostname": host} for one in found]
+
+        async def close(self) -> None:
+            await self._others.close()
+
+    return Resolver()
+
+
+def _words(error: Exception, target: Target) -> str:
+    """Why a call failed, in the words of Go."""
+    import aiohttp
+
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return _certificate(error.certificate_error, error.host)
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        if target.service:
+            return f"service {gotext.quote(target.service.partition('/')[2].partition(':')[0])} not found"
+        return f"dial tcp: lookup {error.host}: no such host"
+    if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError):
+        return _tls(error)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        inner = error.os_error
+        if inner.errno == errno.ECONNREFUSED or inner.errno is None:
+            return f"dial tcp {error.host}:{error.port}: connect: connection refused"
+        return f"dial tcp {error.host}:{error.port}: connect: {os.strerror(inner.errno).lower()}"
+    if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError):
+        return "EOF"
+    if isinstance(error, ConnectionResetError):
+        return f"read tcp {target.url.split('/')[2]}: read: connection reset by peer"
+    if isinstance(error, aiohttp.ClientResponseError):
+        return f"net/http: HTTP/1.x transport connection broken: malformed HTTP response {gotext.quote(error.message)}"
+    return str(error) or type(error).__name__
+
+
+def _tls(error: Exception) -> str:
+    text = str(error)
+    if "WRONG_VERSION_NUMBER" in text or "HTTP_REQUEST" in text:
+        return _NOT_TLS
+    return f"remote error: tls: {text}"
+
+
+def _certificate(error: Exception, host: str) -> str:
+    code = getattr(error, "verify_code", 0)
+    if code in _UNKNOWN_AUTHORITY:
+        return f"{_VERIFY}certificate signed by unknown authority"
+    if code in _EXPIRED:
+        return f"{_VERIFY}certificate has expired or is not yet valid"
+    if code in _OTHER_NAME:
+        return f"{_VERIFY}certificate is not valid for {host}"
+    return f"{_VERIFY}{getattr(error, 'verify_message', '') or error}"
+
+
+_STATUSES = {
+    400: "the server rejected our request for an unknown reason",
+    401: "the server has asked for the client to provide credentials",
+    404: "the server could not find the requested resource",
+    405: "the server does not allow this method on the requested resource",
+    409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
+    429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted, but may still be processing the request",
+}
+_QUOTED = (403, 406, 415)  # whose text says it all
+_TEXT_MOST = 2048  # bytes of a text that are told
+
+
+def _refusal(status: int, media: str, body: bytes) -> str:
+    """What an answer that is no success says, as client-go tells it."""
+    if body.lstrip()[:1] == b"{":
+        try:
+            document = codec.decode_json(body)
+        except codec.JSONError:
+            document = {}
+        if document.get("kind") == "Status" and document.get("message"):
+            return str(document["message"])
+    said = body[:_TEXT_MOST].decode("utf-8", "replace").strip() if media in ("", "text") else "unknown"
+    if status in _STATUSES:
+        return _STATUSES[status]
+    if status in _QUOTED:
+        return said
+    if status >= 500:
+        return f"an error on the server ({gotext.quote(said)}) has prevented the request from succeeding"
+    return f"the server responded with the status code {status} but did not return more information"

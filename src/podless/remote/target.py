@@ -1,0 +1,36 @@
+"""Where a webhook is: the clientConfig of a definition or configuration."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A webhook's address.
+
+    url: without a query. authority: the certificates (PEM) that may have signed the webhook's; empty for those that
+    the system trusts. service: namespace/name:port where the webhook is behind a Service, else "".
+    """
+
+    url: str
+    authority: bytes = b""
+    service: str = ""
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Target:
+        """The target of a clientConfig that has been validated: url or service, and caBundle as base64."""
+        authority = base64.b64decode(config.get("caBundle") or "").strip()
+        service = config.get("service")
+        if not service:
+            # as a real server does, query, fragment and user are left out
+            parts = urlsplit(config["url"])
+            return cls(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", authority)
+        namespace, name, port = service["namespace"], service["name"], service.get("port") or 443
+        path = (service.get("path") or "").lstrip("/")
+        url = f"https://{name}.{namespace}.svc:{port}/{path}"
+        return cls(url, authority, f"{namespace}/{name}:{port}")

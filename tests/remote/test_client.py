@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+from collections.abc import AsyncIterator
+
+import pytest
+
+from podless.remote import Client, RemoteError, Target, TimedOut
+from tests.webhooks import Raw, webhook
+
+
+@pytest.fixture
+async def client() -> AsyncIterator[Client]:
+    client = Client()
+    yield client
+    await client.close()
+
+
+async def test_a_call_sends_json_and_says_how_long_it_may_take(client: Client) -> None:
+    with webhook(lambda body: {"echo": body}) as hook:
+        target = Target.of(hook.config)
+        assert await client.post(target, b'{"a":1}', seconds=30) == b'{"echo": {"a": 1}}'
+        assert hook.paths == ["/hook?timeout=30s"]
+        assert hook.headers[0]["Content-Type"] == "application/json"
+
+
+async def test_connections_are_kept(client: Client) -> None:
+    ports = set()
+    with webhook(lambda body: {}) as hook:
+        for _ in range(3):
+            await client.post(Target.of(hook.config), b"{}", seconds=5)
+            ports.add(hook.headers[-1].get("Host"))
+    assert len(ports) == 1
+
+
+def test_query_and_user_of_a_url_are_left_out() -> None:
+    assert Target.of({"url": "https://u:p@example.com:8443/a/b?c=d#e"}).url == "https://example.com:8443/a/b"
+
+
+def test_a_service_is_a_name_in_the_cluster() -> None:
+    target = Target.of({"service": {"namespace": "tools", "name": "hooks", "path": "/convert"}})
+    assert target == Target("https://hooks.tools.svc:443/convert", b"", "tools/hooks:443")
+
+
+@pytest.mark.parametrize("key", ["tools/hooks", "tools/hooks:8443"])
+async def test_a_service_is_found_where_it_was_said_to_be(key: str) -> None:
+    with webhook(lambda body: {"from": "service"}, names=("hooks.tools.svc",)) as hook:
+        client = Client({key: f"127.0.0.1:{hook.port}"})
+        config = {"service": {"namespace": "tools", "name": "hooks", "port": 8443}, "caBundle": hook.bundle}
+        assert await client.post(Target.of(config), b"{}", seconds=5) == b'{"from": "service"}'
+        await client.close()
+
+
+async def test_a_service_that_nobody_knows(client: Client) -> None:
+    target = Target.of({"service": {"namespace": "tools", "name": "hooks"}})
+    with pytest.raises(RemoteError) as caught:
+        await client.post(target, b"{}", seconds=5)
+    assert str(caught.value) == 'Post "https://hooks.tools.svc:443/?timeout=5s": service "hooks" not found'
+
+
+async def test_nobody_listens(client: Client) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        with pytest.raises(RemoteError) as caught:
+            await client.post(Target(f"https://127.0.0.1:{port}/x"), b"{}", seconds=5)
+    where = f'Post "https://127.0.0.1:{port}/x?timeout=5s"'
+    assert str(caught.value) == f"{where}: dial tcp 127.0.0.1:{port}: connect: connection refused"
+
+
+async def test_a_certificate_of_somebody_else(client: Client) -> None:
+    with webhook(lambda body: {}) as hook, webhook(lambda body: {}) as other:
+        with pytest.raises(RemoteError) as caught:
+            await client.post(Target.of(hook.config | {"caBundle": other.bundle}), b"{}", seconds=5)
+        assert str(caught.value).endswith(
+            ": tls: failed to verify certificate: x509: certificate signed by unknown authority"
+        )
+        assert not hook.calls
+
+
+async def test_a_certificate_for_another_name(client: Client) -> None:
+    with webhook(lambda body: {}, names=("elsewhere.example.com",)) as hook:
+        target = Target.of({"url": f"https://localhost:{hook.port}/", "caBundle": hook.bundle})
+        with pytest.raises(RemoteError, match="certificate is not valid for localhost"):
+            await client.post(target, b"{}", seconds=5)
+        assert not hook.calls
+
+
+async def test_plain_http_behind_an_https_url(client: Client) -> None:
+    refused = pytest.raises(RemoteError, match="http: server gave HTTP response to HTTPS client")
+    with webhook(lambda body: {}, tls=False) as hook, refused:
+        await client.post(Target(hook.url), b"{}", seconds=5)
+
+
+async def test_an_answer_that_does_not_come(client: Client) -> None:
+    go = threading.Event()
+
+    def answer(body: object) -> object:
+        go.wait(20)
+        return {}
+
+    with webhook(answer) as hook:
+        with pytest.raises(TimedOut, match=r"\?timeout=1s\": context deadline exceeded$"):
+            await client.post(Target.of(hook.config), b"{}", seconds=1)
+        go.set()
+
+
+async def test_an_answer_that_does_not_end(client: Client) -> None:
+    refused = pytest.raises(RemoteError, match="larger than 100000 bytes")
+    with webhook(lambda body: Raw((200, "application/json", b"x" * 100_001))) as hook, refused:
+        await client.post(Target.of(hook.config), b"{}", seconds=5, most=100_000)
+
+
+async def test_a_connection_that_is_closed_without_an_answer(client: Client) -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    with pytest.raises(RemoteError):
+        await client.post(Target(f"https://127.0.0.1:{port}/"), b"{}", seconds=5)
+    server.close()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(server.wait_closed(), 1)
+
+
+@pytest.mark.parametrize(
+    ("status", "media", "body", "told"),
+    [
+        (
+            500,
+            "text/plain",
+            b"it broke\n",
+            'an error on the server ("it broke") has prevented the request from succeeding',
+        ),
+        (
+            500,
+            "application/json",
+            b"{}",
+            'an error on the server ("unknown") has prevented the request from succeeding',
+        ),
+        (404, "text/plain", b"gone", "the server could not find the requested resource"),
+        (403, "text/plain", b"not you", "not you"),
+        (302, "text/plain", b"", "the server responded with the status code 302 but did not return more information"),
+        (500, "application/json", b'{"kind":"Status","apiVersion":"v1","message":"own words"}', "own words"),
+    ],
+)
+async def test_answers_that_are_no_success(client: Client, status: int, media: str, body: bytes, told: str) -> None:
+    with webhook(lambda _: Raw((status, media, body))) as hook:
+        with pytest.raises(RemoteError) as caught:
+            await client.post(Target.of(hook.config), b"{}", seconds=5)
+        assert str(caught.value) == told
