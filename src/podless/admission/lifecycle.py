@@ -46,7 +46,7 @@ class NamespaceLifecycle(Step):
             why = f"unable to create new content in namespace {name} because it is being terminated"
             message = f"namespace {name} is being terminated"
             cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
-            raise Forbidden(review.kind.plural, review.kind.group, review.name, why, causes=[cause])
+            raise Forbidden(review.kind.plural, review.kind.named, review.name, why, causes=[cause])
 
 
 def _is_namespace(kind: Kind) -> bool:

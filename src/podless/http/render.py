@@ -65,7 +65,7 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
 
 def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
     """A stored object's message, made once for each state and version."""
-    form = ("protobuf", call.version.name, call.kind.changed)
+    form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
     known: bytes | None = entry.forms.get(form)
     if known is None:
         known = entry.forms[form] = protobuf.encode(struct, view.load(call.kind, call.version, entry))

@@ -132,7 +132,7 @@ def _line(type_: bytes, obj: bytes) -> bytes:
 def _plain(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     if item.event is None:
         return _line(item.type.encode(), view.body(kind, version, item.entry))
-    key = (item.type, version.name, kind.changed)
+    key = (item.type, kind.group, version.name, kind.changed)
     line = item.event.frames.get(key)
     if line is None:
         line = item.event.frames[key] = _line(item.type.encode(), view.body(kind, version, item.entry))
@@ -140,7 +140,7 @@ def _plain(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
 
 
 def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
-    key = (item.type, version.name, kind.changed, "partial", form.version)
+    key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
         obj = table.partial(view.load(kind, version, item.entry), form.version)
@@ -151,7 +151,7 @@ def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
 
 
 def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
-    key = (item.type, version.name, kind.changed, form)
+    key = (item.type, kind.group, version.name, kind.changed, form)
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
         obj = view.load(kind, version, item.entry)

@@ -86,7 +86,8 @@ class Kind:
     webhook, which this release does not call, can tell what an object of one version is in another. hash_version: the
     version in the storage hash of discovery, where a real server stores another one than it serves. struct: the fields
     of a built-in kind, in all versions that have none of their own. preserve: fields that the schemas do not know are
-    kept everywhere (spec.preserveUnknownFields).
+    kept everywhere (spec.preserveUnknownFields). home: the kind that stores the objects, where this one only shows them
+    in another group; its storage_version is "" then. views: all kinds that show the objects, home first.
     """
 
     group: str
@@ -110,10 +111,14 @@ class Kind:
     verbs: tuple[str, ...] = VERBS
     hash_version: str = ""
     more_subresources: tuple[str, ...] = ()
+    home: Kind | None = None
     by_version: dict[str, Version] = field(init=False, repr=False)
+    views: list[Kind] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_version", {version.name: version for version in self.versions})
+        object.__setattr__(self, "views", [] if self.home is None else self.home.views)
+        self.views.append(self)
 
     @property
     def custom(self) -> bool:
@@ -138,9 +143,14 @@ class Kind:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @cached_property
+    def named(self) -> str:
+        """The group that error texts name: the one that the objects are stored in."""
+        return self.group if self.home is None else self.home.group
+
+    @cached_property
     def prefix(self) -> str:
         """Where the kind's objects are in the store."""
-        return f"/{self.group or 'core'}/{self.plural}/"
+        return f"/{self.named or 'core'}/{self.plural}/"
 
     def subresources(self, version: Version) -> list[str]:
         """The subresources of objects in one version, in the order that discovery lists them."""

@@ -52,7 +52,7 @@ def body(kind: Kind, version: Version, entry: Entry) -> bytes:
     """The object's JSON in one version. Converted at most once for each state, version and change of the kind."""
     if direct(kind, version, entry):
         return entry.body
-    form = (version.name, kind.changed)
+    form = (kind.group, version.name, kind.changed)
     known = entry.forms.get(form)
     if known is None:
         obj = kind.rules.read(kind, version, entry.decode())

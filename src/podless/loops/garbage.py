@@ -122,6 +122,8 @@ class Garbage:
 
     async def _scan(self) -> None:
         for kind in self._api.registry:
+            if kind.home is not None or not kind.rules.collected:
+                continue
             collection = self._api.collection(kind)
             if collection.loaded:
                 found = [(entry.key, entry.body) for entry in collection.under(kind.prefix)[0]]
@@ -135,7 +137,7 @@ class Garbage:
 
     async def _examine(self, key: str) -> None:
         kind = self._kind_of(key)
-        if kind is None:
+        if kind is None or not kind.rules.collected:
             return
         try:
             entry = (await self._api.loaded(kind)).get(key)

@@ -116,7 +116,7 @@ class Namespaces:
         """Delete what is in the namespace; by resource what has to wait, changes of which the listener hears of."""
         left = {}
         for kind in self._api.registry:
-            if not kind.namespaced:
+            if not kind.namespaced or kind.home is not None:
                 continue
             prefix = f"{kind.prefix}{name}/"
             collection = await self._api.loaded(kind)

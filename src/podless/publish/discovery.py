@@ -97,7 +97,8 @@ def _subresources(kind: Kind, version: Version) -> list[Document]:
 
 def storage_hash(kind: Kind) -> str:
     """Names the stored form: the first eight bytes of the SHA-256 of group/version/kind, in base64."""
-    text = f"{kind.group}/{kind.hash_version or kind.storage_version}/{kind.kind}"
+    stored = kind.home or kind
+    text = f"{stored.group}/{stored.hash_version or stored.storage_version}/{stored.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 

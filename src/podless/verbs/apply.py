@@ -180,12 +180,12 @@ async def _create(api: API, call: Call, request: _Request) -> Single:
     merged = request.merged(None)
     if merged["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
-        raise Conflict(kind.plural, kind.group, call.name, f"{why} found")
+        raise Conflict(kind.plural, kind.named, call.name, f"{why} found")
     obj = request.fit(merged)
     steps.wipe(obj["metadata"])
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
-        raise Forbidden(kind.plural, kind.group, call.name, why)
+        raise Forbidden(kind.plural, kind.named, call.name, why)
     obj = await admit.mutate(api, call, request.chosen, obj)
     steps.fit_namespace(call, obj["metadata"])
     _check_revision(obj["metadata"])

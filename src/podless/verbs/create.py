@@ -29,7 +29,7 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     steps.fit_namespace(call, metadata)
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
-        raise Forbidden(kind.plural, kind.group, metadata.get("name") or "", why)
+        raise Forbidden(kind.plural, kind.named, metadata.get("name") or "", why)
     steps.wipe(metadata)
     kind.rules.default(version, obj)
     tracking.created(call, obj, chosen.manager)
@@ -68,7 +68,7 @@ async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Sin
 
 def _taken(call: Call, name: str, existing: Entry | None) -> AlreadyExists:
     """The name is in use, perhaps by an object that is about to go."""
-    refusal = AlreadyExists(call.kind.plural, call.kind.group, name)
+    refusal = AlreadyExists(call.kind.plural, call.kind.named, name)
     if existing is not None and "deletionTimestamp" in existing.decode()["metadata"]:
         refusal.message = f"object is being deleted: {refusal.message}"
     return refusal

@@ -51,7 +51,7 @@ async def remove(
     _check(kind, entry, metadata, chosen)
     if asked is not None:
         await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
-    if kind.rules.grace:
+    if kind.rules.grace and kind.rules.collected:
         _hold(metadata, chosen.policy)
     kind.rules.prepare_delete(obj)
     if not kind.rules.waits(obj):
@@ -73,25 +73,25 @@ async def remove(
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
     if chosen.uid and chosen.uid != metadata["uid"] and not kind.rules.grace:
         why = f"Precondition failed: UID in precondition: {chosen.uid}, UID in object meta: {metadata['uid']}"
-        raise Conflict(kind.plural, kind.group, entry.name, why)
+        raise Conflict(kind.plural, kind.named, entry.name, why)
     if chosen.revision and chosen.revision != str(entry.revision) and not kind.rules.grace:
         why = (
             f"Precondition failed: ResourceVersion in precondition: {chosen.revision}, "
             f"ResourceVersion in object meta: {entry.revision}"
         )
-        raise Conflict(kind.plural, kind.group, entry.name, why)
+        raise Conflict(kind.plural, kind.named, entry.name, why)
     if chosen.uid and chosen.uid != metadata["uid"]:
         why = (
             f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({metadata['uid']}). "
             "The object might have been deleted and then recreated"
         )
-        raise Conflict(kind.kind, kind.group, entry.name, why)
+        raise Conflict(kind.kind, kind.named, entry.name, why)
     if chosen.revision and chosen.revision != str(entry.revision):
         why = (
             f"the ResourceVersion in the precondition ({chosen.revision}) does not match the ResourceVersion in "
             f"record ({entry.revision}). The object might have been modified"
         )
-        raise Conflict(kind.kind, kind.group, entry.name, why)
+        raise Conflict(kind.kind, kind.named, entry.name, why)
 
 
 def _hold(metadata: Object, policy: str) -> None:
@@ -120,7 +120,7 @@ def _mark(kind: Kind, metadata: Object) -> None:
 
 
 def _gone(kind: Kind, entry: Entry, metadata: Object) -> Object:
-    details = {"name": entry.name, "group": kind.group, "kind": kind.plural, "uid": metadata["uid"]}
+    details = {"name": entry.name, "group": kind.named, "kind": kind.plural, "uid": metadata["uid"]}
     return {
         "kind": "Status",
         "apiVersion": "v1",

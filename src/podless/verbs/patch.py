@@ -73,7 +73,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     try:
         document = codec.decode_json(call.body, repeated if checked else None)
     except codec.JSONError as error:
-        raise BadRequest(f"error decoding patch: {error}") from None
+        raise BadRequest(str(error) if media == STRATEGIC_PATCH else f"error decoding patch: {error}") from None
     if media == STRATEGIC_PATCH:
         return lambda old: strategic.apply(old, document, call.kind.kind)
     changes = mergepatch.check(document)

@@ -107,7 +107,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         replicas = (given.get("spec") or {}).get("replicas") or 0
         if replicas < 0:
             error = invalid(paths.spec_replicas_path, replicas, "should be a non-negative integer")
-            raise Invalid(call.kind.kind, call.kind.group, call.name, [error])
+            raise Invalid(call.kind.kind, call.kind.named, call.name, [error])
         obj = view.copy(old)
         _put(obj, paths.spec_replicas_path, replicas)
         call.kind.rules.default(call.version, obj)

@@ -105,26 +105,26 @@ def check_revision(call: Call, metadata: Object, revision: int) -> None:
         if kind.rules.unconditional:
             return
         missing = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-        raise Invalid(kind.plural, kind.group, call.name, [missing])
+        raise Invalid(kind.plural, kind.named, call.name, [missing])
     if wanted != revision:
-        raise Conflict(kind.plural, kind.group, call.name, errors.MODIFIED)
+        raise Conflict(kind.plural, kind.named, call.name, errors.MODIFIED)
 
 
 def check_uid(call: Call, metadata: Object, old: Object) -> None:
     """A uid in the body of an update is a precondition. Raises Conflict."""
     given = metadata.get("uid") or ""
     if given and given != old["uid"]:
-        key = f"/registry{call.kind.prefix if call.kind.group else f'/{call.kind.plural}/'}"
+        key = f"/registry{call.kind.prefix if call.kind.named else f'/{call.kind.plural}/'}"
         key += f"{call.namespace}/{call.name}" if call.kind.namespaced else call.name
         why = f"Precondition failed: UID in precondition: {given}, UID in object meta: {old['uid']}"
         why = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
-        raise Conflict(call.kind.plural, call.kind.group, call.name, why)
+        raise Conflict(call.kind.plural, call.kind.named, call.name, why)
 
 
 def refuse(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
     """Raises Invalid where there are errors, in the name of the kind that the object says it is of."""
     if found:
-        raise Invalid(obj.get("kind") or kind.kind, kind.group, obj["metadata"].get("name") or "", found)
+        raise Invalid(obj.get("kind") or kind.kind, kind.named, obj["metadata"].get("name") or "", found)
 
 
 def check_type(call: Call, obj: Object) -> None:

@@ -59,16 +59,19 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
         }
         blank = head
     else:
-        fields = {name: known.struct or kind.struct for name, known in kind.by_version.items()}
-        shapes = {kind.api_version(name): of_struct(struct) for name, struct in fields.items()}
-        blank = {**structs.decode(fields[version.name], {}), **head}
-        convert = partial(_convert, kind) if len(shapes) > 1 else None
+        shown = {one.api_version(name): (one, known) for one in kind.views for name, known in one.by_version.items()}
+        structures = {name: one.struct_of(known) for name, (one, known) in shown.items()}
+        fields = {name: struct for name, struct in structures.items() if struct is not None}
+        shapes = {name: of_struct(struct) for name, struct in fields.items()}
+        blank = {**structs.decode(fields[api_version], {}), **head}
+        convert = partial(_convert, shown) if len(shapes) > 1 else None
     reset = _reset(kind, version, subresource)
     return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert)
 
 
-def _convert(kind: Kind, obj: Object, api_version: str) -> Object:
-    return kind.rules.convert(kind, kind.by_version[api_version.rpartition("/")[2]], obj)
+def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
+    kind, version = shown[api_version]
+    return kind.rules.convert(kind, version, obj)
 
 
 def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podless.kinds.builtin.accounts import SERVICE_ACCOUNTS
 from podless.kinds.builtin.configmaps import CONFIG_MAPS
 from podless.kinds.builtin.definitions import DEFINITIONS
+from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
 from podless.kinds.builtin.leases import LEASES
 from podless.kinds.builtin.namespaces import NAMESPACES
 from podless.kinds.builtin.secrets import SECRETS
@@ -12,9 +13,19 @@ from podless.kinds.builtin.secrets import SECRETS
 # in the order that discovery lists the kinds of a group
 ALL = tuple(
     sorted(
-        (CONFIG_MAPS, DEFINITIONS, LEASES, NAMESPACES, SECRETS, SERVICE_ACCOUNTS),
+        (CONFIG_MAPS, DEFINITIONS, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, SECRETS, SERVICE_ACCOUNTS),
         key=lambda kind: (kind.plural, kind.group),
     )
 )
 
-__all__ = ["ALL", "CONFIG_MAPS", "DEFINITIONS", "LEASES", "NAMESPACES", "SECRETS", "SERVICE_ACCOUNTS"]
+__all__ = [
+    "ALL",
+    "CONFIG_MAPS",
+    "DEFINITIONS",
+    "EVENTS",
+    "LEASES",
+    "NAMESPACES",
+    "NEW_EVENTS",
+    "SECRETS",
+    "SERVICE_ACCOUNTS",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, BYTES, STRING, TIME, UID, Field, ListOf, MapOf, String, Struct
+from podless.meta.structs import BOOL, BYTES, INT32, MICRO_TIME, STRING, TIME, UID, Field, ListOf, MapOf, String, Struct
 from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
 
 NAMESPACE_CONDITION = Struct(
@@ -79,5 +79,31 @@ SERVICE_ACCOUNT = Struct(
         Field("secrets", ListOf(OBJECT_REFERENCE), 2),
         Field("imagePullSecrets", ListOf(LOCAL_OBJECT_REFERENCE), 3),
         Field("automountServiceAccountToken", BOOL, 4, pointer=True),
+    ),
+)
+
+EVENT_SOURCE = Struct("EventSource", (Field("component", STRING, 1), Field("host", STRING, 2)))
+
+EVENT_SERIES = Struct("EventSeries", (Field("count", INT32, 1), Field("lastObservedTime", MICRO_TIME, 2, always=True)))
+
+EVENT = Struct(
+    "Event",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1, always=True),
+        Field("involvedObject", OBJECT_REFERENCE, 2, always=True),
+        Field("reason", STRING, 3),
+        Field("message", STRING, 4),
+        Field("source", EVENT_SOURCE, 5),
+        Field("firstTimestamp", TIME, 6, always=True),
+        Field("lastTimestamp", TIME, 7, always=True),
+        Field("count", INT32, 8),
+        Field("type", STRING, 9),
+        Field("eventTime", MICRO_TIME, 10, always=True),
+        Field("series", EVENT_SERIES, 11, pointer=True),
+        Field("action", STRING, 12),
+        Field("related", OBJECT_REFERENCE, 13, pointer=True),
+        Field("reportingComponent", STRING, 14, always=True),
+        Field("reportingInstance", STRING, 15, always=True),
     ),
 )

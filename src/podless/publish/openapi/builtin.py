@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.fields.tables import ATOMIC
 from podless.kinds.kind import Kind, Version
+from podless.kinds.types import core
 from podless.meta import structs
 from podless.meta.structs import Field, ListOf, MapOf, Raw, Struct, Time, Type, Union
 from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
@@ -36,6 +37,8 @@ _SCALARS: dict[str, Schema] = {
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
 # structs of meta/v1 that the standard components do not have
 _META_STRUCTS = {"Condition", "LabelSelector", "LabelSelectorRequirement"}
+# structs of the core group that others have fields of
+_CORE_STRUCTS = {core.EVENT_SOURCE, core.LOCAL_OBJECT_REFERENCE, core.OBJECT_REFERENCE}
 _MICRO_TIME: Schema = {
     "description": "MicroTime is version of Time with microsecond level precision.",
     "type": "string",
@@ -100,11 +103,17 @@ class _Walk:
         """The struct's component, which is written when it is first asked for."""
         if META + struct.name in SCHEMAS:
             return META + struct.name
-        name = (META if struct.name in _META_STRUCTS else self.prefix) + struct.name
+        name = self._package(struct) + struct.name
         if name not in self.found:
             self.found[name] = {}  # a struct may contain itself
             self.found[name] = self._struct(struct, FACTS.get(name) or Fact("", None))
         return name
+
+    def _package(self, struct: Struct) -> str:
+        """Where a struct is that the groups share, or else this group."""
+        if struct.name in _META_STRUCTS:
+            return META
+        return CORE if struct in _CORE_STRUCTS else self.prefix
 
     def _struct(self, struct: Struct, fact: Fact) -> Schema:
         required = fact.required

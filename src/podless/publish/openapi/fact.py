@@ -7,6 +7,7 @@ from typing import Any
 
 COORDINATION = "io.k8s.api.coordination.v1."
 CORE = "io.k8s.api.core.v1."
+EVENTS = "io.k8s.api.events.v1."
 EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 
 

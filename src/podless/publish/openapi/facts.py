@@ -8,12 +8,13 @@ Source: the generated API documentation of Kubernetes 1.36. A struct that is not
 
 from __future__ import annotations
 
-from podless.publish.openapi import facts_coordination, facts_core
+from podless.publish.openapi import facts_coordination, facts_core, facts_events
 from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
 
 FACTS: dict[str, Fact] = {
     **facts_core.FACTS,
     **facts_coordination.FACTS,
+    **facts_events.FACTS,
     CORE + "ConfigMap": Fact(
         "ConfigMap holds configuration data for pods to consume.",
         (),

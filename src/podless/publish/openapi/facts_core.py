@@ -1,4 +1,4 @@
-"""What is published of the structs of secrets and service accounts; see facts.py."""
+"""What is published of the structs of secrets, service accounts and events; see facts.py."""
 
 # ruff: noqa: E501
 
@@ -73,5 +73,50 @@ FACTS: dict[str, Fact] = {
             "name": "Name of the referent. This field is effectively required, but due to backwards compatibility is allowed to be empty. Instances of this type with an empty value here are almost certainly wrong. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/#names"
         },
         {"name": {"default": ""}},
+    ),
+    CORE + "Event": Fact(
+        "Event is a report of an event somewhere in the cluster.  Events have a limited retention time and triggers and messages may evolve with time.  Event consumers should not rely on the timing of an event with a given Reason reflecting a consistent underlying trigger, or the continued existence of events with that Reason.  Events should be treated as informative, best-effort, supplemental data.",
+        ("metadata", "involvedObject"),
+        {
+            "metadata": "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+            "involvedObject": "The object that this event is about.",
+            "reason": "This should be a short, machine understandable string that gives the reason for the transition into the object's current status.",
+            "message": "A human-readable description of the status of this operation.",
+            "source": "The component reporting this event. Should be a short machine understandable string.",
+            "firstTimestamp": "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)",
+            "lastTimestamp": "The time at which the most recent occurrence of this event was recorded.",
+            "count": "The number of times this event has occurred.",
+            "type": "Type of this event (Normal, Warning), new types could be added in the future",
+            "eventTime": "Time when this Event was first observed.",
+            "series": "Data about the Event series this event represents or nil if it's a singleton Event.",
+            "action": "What action was taken/failed regarding to the Regarding object.",
+            "related": "Optional secondary object for more complex actions.",
+            "reportingComponent": "Name of the controller that emitted this Event, e.g. `kubernetes.io/kubelet`.",
+            "reportingInstance": "ID of the controller instance, e.g. `kubelet-xyzf`.",
+        },
+    ),
+    CORE + "EventList": Fact(
+        "EventList is a list of events.",
+        ("items",),
+        {
+            "metadata": "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+            "items": "List of events",
+        },
+    ),
+    CORE + "EventSeries": Fact(
+        "EventSeries contain information on series of events, i.e. thing that was/is happening continuously for some time.",
+        (),
+        {
+            "count": "Number of occurrences in this series up to the last heartbeat time",
+            "lastObservedTime": "Time of the last occurrence observed",
+        },
+    ),
+    CORE + "EventSource": Fact(
+        "EventSource contains information for an event.",
+        (),
+        {
+            "component": "Component from which the event is generated.",
+            "host": "Node name on which the event is generated.",
+        },
     ),
 }

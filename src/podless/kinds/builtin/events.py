@@ -1,0 +1,246 @@
+"""Event: stored in the words of the core group, and shown in those of events.k8s.io too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types import core, events
+from podless.meta import field, names, structs
+from podless.meta.field import FieldError
+from podless.meta.structs import Struct
+
+# what is called otherwise: core name -> name in events.k8s.io
+_WORDS = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+    "reportingComponent": "reportingController",
+}
+_BACK = {new: old for old, new in _WORDS.items()}
+
+_REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+_MOST = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}  # bytes
+_UNRELATED = "does not match event.namespace"
+_SINCE_STRICT = ("default", "kube-system")  # where events of cluster-scoped objects are
+
+# field of the core group -> how a real server calls it when it may not change, in the order of its checks
+_FIXED = {
+    "involvedObject": "involvedObject",
+    "reason": "reason",
+    "message": "message",
+    "source": "source",
+    "firstTimestamp": "firstTimestamp",
+    "lastTimestamp": "lastTimestamp",
+    "count": "count",
+    "type": "type",
+    "eventTime": "eventTime",
+    "action": "action",
+    "related": "related",
+    "reportingComponent": "reportingController",
+    "reportingInstance": "reportingInstance",
+}
+
+
+def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
+    """The event in the words of the other group."""
+    named = {words.get(name, name): item for name, item in obj.items()}
+    metadata = named.pop("metadata")
+    decoded = structs.decode(struct, named)
+    return {**decoded, "kind": "Event", "apiVersion": api_version, "metadata": metadata}
+
+
+class EventRules(TypedRules):
+    """Events of the core group, about which a server asks little."""
+
+    collected = False
+    created_by_update = True
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Any name that fits a path."""
+        return names.path_prefix(name) if prefix else names.path_segment(name)
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """In the words of the core group."""
+        return obj if obj["apiVersion"] == "v1" else rename(obj, _BACK, core.EVENT, "v1")
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """That namespaces agree, and the rules of new events where it is one."""
+        if obj.get("eventTime"):
+            return _check_new(obj)
+        about = obj["involvedObject"].get("namespace", "")
+        fits = about == obj["metadata"]["namespace"] if about else obj["metadata"]["namespace"] == "default"
+        return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """As a new one."""
+        return self.validate_create(kind, version, obj)
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """What the event is about, and a few of its own."""
+        about = obj.get("involvedObject") or {}
+        source = (obj.get("source") or {}).get("component", "")
+        return {
+            **{f"involvedObject.{name}": about.get(name, "") for name in _REFERENCE},
+            "reason": obj.get("reason", ""),
+            "reportingComponent": obj.get("reportingComponent", ""),
+            "source": source or obj.get("reportingComponent", ""),
+            "type": obj.get("type", ""),
+        }
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset(self.fields(version, {}))
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
+
+class NewEventRules(EventRules):
+    """Events of events.k8s.io, which have to be complete and stay as they are but for their series."""
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Subdomains."""
+        return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """A stored event in the words of this group."""
+        return self.convert(kind, version, obj)
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """In the words of the core group."""
+        return rename(obj, _BACK, core.EVENT, "v1")
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """In the words of this group."""
+        return rename(obj, _WORDS, events.EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """The rules of the core group and those for events that are complete; errors are in core words."""
+        stored = self.store(kind, obj)
+        errors = [*super().validate_create(kind, version, stored), *_check_series(stored)]
+        if not stored.get("eventTime"):
+            errors.append(field.required("eventTime"))
+        if stored.get("type") not in ("Normal", "Warning"):
+            errors.append(field.invalid("type", "", f"has invalid value: {stored.get('type', '')}"))
+        old_only = ("firstTimestamp", "lastTimestamp", "count", "source")
+        return [*errors, *(field.invalid(name, "", "needs to be unset") for name in old_only if stored.get(name))]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The rules of the core group; nothing but the series and metadata changes."""
+        stored, before = self.store(kind, obj), self.store(kind, old)
+        errors = [*super().validate_create(kind, version, stored)]
+        if stored.get("series") != before.get("series"):
+            errors += _check_series(stored)
+        for name, shown in _FIXED.items():
+            if stored.get(name) != before.get(name):
+                errors.append(field.invalid(shown, _go(stored.get(name)), "field is immutable"))
+        return errors
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The same in the words of this group; obj is as stored."""
+        found = super().fields(version, obj)
+        del found["source"]
+        return {
+            _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text for name, text in found.items()
+        }
+
+
+_BACK_FIELDS = {"reportingComponent": "reportingController"}
+
+
+def _check_new(obj: Object) -> list[FieldError]:
+    """What an event with an eventTime has to say; source: the checks of kube-apiserver 1.36."""
+    errors: list[FieldError] = []
+    about = obj["involvedObject"].get("namespace", "")
+    if not about and obj["metadata"]["namespace"] not in _SINCE_STRICT:
+        errors.append(field.invalid("involvedObject.namespace", about, _UNRELATED))
+    controller = obj.get("reportingComponent", "")
+    if not controller:
+        errors.append(field.required("reportingController"))
+    errors += [field.invalid("reportingController", controller, text) for text in names.qualified_name(controller)]
+    for name, most in _MOST.items():
+        value = obj.get(name, "")
+        if not value and name != "message":
+            errors.append(field.required(name))
+        if len(value.encode()) > most:
+            errors.append(field.invalid(name, "", f"can have at most {most} characters"))
+    return errors
+
+
+def _check_series(obj: Object) -> list[FieldError]:
+    """A series has at least two events, and says when the last was."""
+    series = obj.get("series")
+    errors: list[FieldError] = []
+    if series is None:
+        return errors
+    if series.get("count", 0) < 2:
+        errors.append(field.invalid("series.count", "", "should be at least 2"))
+    if not series.get("lastObservedTime"):
+        errors.append(field.required("series.lastObservedTime"))
+    return errors
+
+
+_GO_REFERENCE = {
+    "Kind": "kind",
+    "Namespace": "namespace",
+    "Name": "name",
+    "UID": "uid",
+    "APIVersion": "apiVersion",
+    "ResourceVersion": "resourceVersion",
+    "FieldPath": "fieldPath",
+}
+
+
+def _go(value: Any) -> Any:
+    """A value as errors show it: references and sources under the names of their Go fields."""
+    if not isinstance(value, dict):
+        return value
+    if not value.keys() - {"component", "host"}:
+        return {"Component": value.get("component", ""), "Host": value.get("host", "")}
+    return {shown: value.get(name, "") for shown, name in _GO_REFERENCE.items()}
+
+
+_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+EVENTS = Kind(
+    group="",
+    plural="events",
+    kind="Event",
+    singular="event",
+    list_kind="EventList",
+    namespaced=True,
+    versions=(Version("v1"),),
+    storage_version="v1",
+    rules=EventRules(),
+    short_names=("ev",),
+    struct=core.EVENT,
+    verbs=_VERBS,
+)
+
+NEW_EVENTS = Kind(
+    group="events.k8s.io",
+    plural="events",
+    kind="Event",
+    singular="event",
+    list_kind="EventList",
+    namespaced=True,
+    versions=(Version("v1"),),
+    storage_version="",
+    rules=NewEventRules(),
+    short_names=("ev",),
+    struct=events.EVENT,
+    home=EVENTS,
+    verbs=_VERBS,
+)
