@@ -19,7 +19,7 @@ _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "stri
 
 def check(value: Any, shape: Shape, *, repeats: bool = False) -> None:
     """Raises Misfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
-    found = faults(value, shape, repeats)
+    found = [] if repeats and shape.decoded else faults(value, shape, repeats)
     if not found:
         return
     texts = [f"{path}: {text}" if path else text for path, text in found]

@@ -40,6 +40,8 @@ def compare(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Compariso
 
 def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
     """The nodes of a value that both states have."""
+    if old is new:
+        return _SAME
     kind = type(old)
     if kind is not type(new) or old is None:
         return _SAME if old is None and new is None else _changed(old, new, shape)

@@ -32,12 +32,14 @@ class Shape:
     """What a value may be: any of a scalar, a list and a map.
 
     scalar: numeric, string, boolean, untyped or "". types: the Python types that are leaves of this shape. single:
-    whether there is only one thing that it may be.
+    whether there is only one thing that it may be. decoded: values have been read by a struct, and are of this shape
+    but for items that are there twice.
     """
 
-    __slots__ = ("list", "map", "scalar", "single", "types")
+    __slots__ = ("decoded", "list", "map", "scalar", "single", "types")
 
     def __init__(self, scalar: str = "", list: ListShape | None = None, map: MapShape | None = None) -> None:
+        self.decoded = False
         self.scalar = scalar
         self.list = list
         self.map = map
@@ -191,14 +193,18 @@ def of_struct(struct: Struct) -> Shape:
     declared = {field.name: (struct.name, field.name, field.type) for field in struct}
     defaults = {field.name: field.type.blank() for field in struct if field.always and not field.type.nested}
     atomic = struct.name in tables.ATOMIC
-    return Shape(map=MapShape(declared, _field, None if declared else DEDUCED, atomic, defaults))
+    shape = Shape(map=MapShape(declared, _field, None if declared else DEDUCED, atomic, defaults))
+    shape.decoded = True
+    return shape
 
 
 def _field(given: tuple[str, str, Type]) -> Shape:
     owner, name, kind = given
     if isinstance(kind, ListOf):
         keys = tables.KEYS.get((owner, name))
-        return Shape(list=ListShape(kind.item, _type, keys is not None, keys or ()))
+        shape = Shape(list=ListShape(kind.item, _type, keys is not None, keys or ()))
+        shape.decoded = True
+        return shape
     return _type(kind)
 
 

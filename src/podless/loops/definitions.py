@@ -15,7 +15,7 @@ from podless.cache.entry import Entry
 from podless.kinds import definition as rules
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind
-from podless.loops.write import amend, delete_all
+from podless.loops.write import amend, delete_all, report
 from podless.verbs import steps
 from podless.verbs.call import API
 
@@ -39,6 +39,7 @@ class Definitions:
         self._kind = kind
         self._collection: Collection = api.collection(kind)
         self._dirty: dict[str, None] = {}
+        self._groups: dict[str, dict[str, Object | None]] = {}  # by group and key, the names given, once they are read
         self._lock = asyncio.Lock()
         self._teardowns: dict[str, asyncio.Task[None]] = {}
 
@@ -47,7 +48,8 @@ class Definitions:
         await self._collection.load()
         self._collection.listen(self._note)
         self._api.reactions[self._kind.prefix] = self.settle
-        self._dirty = {entry.key: None for entry in self._collection.under(self._kind.prefix)[0]}
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self._dirty[entry.key] = self._group(entry.key)[entry.key] = None
         await self.settle()
 
     async def stop(self) -> None:
@@ -60,6 +62,14 @@ class Definitions:
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:
             self._dirty[event.key] = None
+            if event.after is None:
+                self._group(event.key).pop(event.key, None)
+            else:
+                self._group(event.key)[event.key] = None
+
+    def _group(self, key: str) -> dict[str, Object | None]:
+        """The definitions of the group that a key's definition is of."""
+        return self._groups.setdefault(key.removeprefix(self._kind.prefix).partition(".")[2], {})
 
     async def settle(self) -> None:
         """Bring every changed definition into force."""
@@ -80,9 +90,10 @@ class Definitions:
         self._api.registry.remove(group, plural)
         if kind is not None:
             self._api.cache.drop(kind.prefix)
-        for entry in self._collection.under(self._kind.prefix)[0]:
-            if entry.name.partition(".")[2] == group and not condition(entry.decode(), "NamesAccepted"):
-                self._dirty[entry.key] = None
+        for other in self._group(key):
+            entry = self._collection.get(other)
+            if entry is not None and not condition(entry.decode(), "NamesAccepted"):
+                self._dirty[other] = None
 
     async def _take(self, key: str, entry: Entry) -> None:
         definition = entry.decode()
@@ -93,24 +104,34 @@ class Definitions:
                 self._teardowns[key] = task
                 task.add_done_callback(lambda _: self._teardowns.pop(key, None))
             return
-        await self._accept(key, definition)
+        known = await self._accept(key, definition)
         current = self._collection.get(key)
         if current is not None:
-            self._serve(current.decode(), current)
+            fits = known is not None and known["metadata"]["resourceVersion"] == str(current.revision)
+            self._serve(known if known is not None and fits else current.decode(), current)
 
-    async def _accept(self, key: str, definition: Object) -> None:
+    async def _accept(self, key: str, definition: Object) -> Object | None:
         """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see."""
-        others = self._others(key, definition["spec"]["group"])
+        others = self._others(key)
         fresh = not condition(definition, "Established")
-        await amend(self._api, self._kind, key, lambda obj: self._name(obj, others), _SELF)
+        known = await report(self._api, self._kind, key, lambda obj: self._name(obj, others), _SELF, definition)
         if fresh:
-            await amend(self._api, self._kind, key, _establish, _SELF)
+            known = await report(self._api, self._kind, key, _establish, _SELF, known)
         self._dirty.pop(key, None)  # these writes are our own
+        return known
 
-    def _others(self, key: str, group: str) -> list[Object]:
-        """The other definitions of the group."""
-        entries = self._collection.under(self._kind.prefix)[0]
-        return [e.decode() for e in entries if e.key != key and e.name.partition(".")[2] == group]
+    def _others(self, key: str) -> list[Object]:
+        """What the other definitions of the group are called by now, as parts of definitions."""
+        group = self._group(key)
+        found = []
+        for other in group:
+            names = group[other]
+            if names is None and (entry := self._collection.get(other)) is not None:
+                names = (entry.decode().get("status") or {}).get("acceptedNames") or {}
+                group[other] = names
+            if other != key:
+                found.append({"status": {"acceptedNames": names}})
+        return found
 
     def _name(self, obj: Object, others: list[Object]) -> Object:
         accepted, verdict = rules.accepted_names(obj, others)
@@ -125,6 +146,7 @@ class Definitions:
         return obj
 
     def _serve(self, definition: Object, entry: Entry) -> None:
+        self._group(entry.key)[entry.key] = definition["status"]["acceptedNames"]
         kind = compile_kind(definition, entry.body, created=entry.created, changed=entry.revision)
         if condition(definition, "Established"):
             self._api.registry.put(kind)
@@ -141,7 +163,7 @@ class Definitions:
         entry = self._collection.get(key)
         if entry is None:
             return
-        await amend(self._api, self._kind, key, say, _SELF)
+        await report(self._api, self._kind, key, say, _SELF)
         plural, _, group = entry.name.partition(".")
         kind = self._api.registry.get(group, plural)
         if kind is not None:

@@ -21,26 +21,57 @@ Object = dict[str, Any]
 _TOGETHER = 256  # deletes that are under way at once; they share commits
 
 
-async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], manager: str = "") -> None:
+async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Object | None]) -> None:
     """Change an object in place of a client: `change` gets it decoded and returns it, or None to delete it.
 
-    manager: whose the changed fields are from now on, as of a write to the status; "" leaves managedFields alone.
     Made again where somebody writes in between; an object that is gone or does not change is left alone.
     """
     version = kind.by_version[kind.storage_version]
     collection = await api.loaded(kind)
     while (entry := collection.get(key)) is not None:
         changed = change(view.load(kind, version, entry))
-        if changed is not None and manager:
-            tracking.noted(kind, view.load(kind, version, entry), changed, manager, "status")
         value, mark = view.encode(kind, changed) if changed is not None else (None, 0)
-        if value is not None and b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
+        if value is not None and _same(value, mark, entry):
             return
         try:
             await api.store.commit(Write(key, value, mark, entry.revision))
         except Conflicted:
             continue
         return
+
+
+async def report(
+    api: API, kind: Kind, key: str, change: Callable[[Object], Object], manager: str, known: Object | None = None
+) -> Object | None:
+    """Change the status of an object, as its manager; all but metadata and status is shared with what was there.
+
+    known: the object decoded, in the state that it had last. Returns the object as it is now, for the next of these;
+    None where it is gone. Made again where somebody writes in between.
+    """
+    version = kind.by_version[kind.storage_version]
+    collection = await api.loaded(kind)
+    while (entry := collection.get(key)) is not None:
+        old = known
+        if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
+            old = view.load(kind, version, entry)
+        kept = {"metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})}
+        obj = change({**old, **kept})
+        tracking.noted(kind, old, obj, manager, "status")
+        value, mark = view.encode(kind, obj)
+        if _same(value, mark, entry):
+            return obj
+        try:
+            revision = await api.store.commit(Write(key, value, mark, entry.revision))
+        except Conflicted:
+            continue
+        obj["metadata"]["resourceVersion"] = str(revision)
+        return obj
+    return None
+
+
+def _same(value: bytes, mark: int, entry: Entry) -> bool:
+    """Whether the encoded object is what the entry has."""
+    return b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body
 
 
 async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:

@@ -338,15 +338,16 @@ class Struct(Type):
         return self.given if isinstance(self.given, tuple) else self.given()
 
     @cached_property
-    def plan(self) -> dict[str, tuple[Type, bool, str | None]]:
-        """Field name -> its type, whether it is kept when empty, and what joins it to unknown fields inside."""
+    def plan(self) -> dict[str, tuple[Type, bool, str | None, int]]:
+        """Field name -> its type, whether it is kept when empty, what joins it to unknown fields inside, its place."""
         return {
             field.name: (
                 field.type,
                 field.pointer or field.always or isinstance(field.type, Struct),
                 field.type.joint if field.type.nested else None,
+                place,
             )
-            for field in self.fields
+            for place, field in enumerate(self.fields)
         }
 
     @cached_property
@@ -366,6 +367,7 @@ class Struct(Type):
         if type(value) is not dict:
             self.refuse(value)
         plan, found = self.plan, {}
+        last, ordered = -1, True
         for key, item in value.items():
             entry = plan.get(key)
             if entry is None:
@@ -373,7 +375,7 @@ class Struct(Type):
                 continue
             if item is None:
                 continue
-            kind, keep, joint = entry
+            kind, keep, joint, place = entry
             start = len(unknown)
             try:
                 item = kind.read(item, unknown)
@@ -384,9 +386,14 @@ class Struct(Type):
                 unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
             if keep or item:
                 found[key] = item
+                ordered = ordered and place > last
+                last = place
         for field in self.filled:
             if field.name not in found:
                 found[field.name] = field.type.blank()
+                ordered = False
+        if ordered:
+            return found
         return {key: found[key] for key in sorted(found, key=self.ranks.__getitem__)}
 
     def blank(self) -> Any:

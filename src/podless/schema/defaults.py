@@ -5,6 +5,7 @@ A default inside the metadata of a resource is judged in the smallest resource t
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from podless.meta import field
@@ -22,7 +23,8 @@ Steps = tuple[str | None, ...]
 
 
 class _Walk:
-    def __init__(self, pruned: bool, expressions: Expressions | None) -> None:
+    def __init__(self, pruned: bool, expressions: Expressions | None, plain: Collection[int]) -> None:
+        self.plain = plain
         self.pruned = pruned
         self.expressions = expressions
         self.errors: list[FieldError] = []
@@ -37,7 +39,11 @@ class _Walk:
         if node.items is not None:
             self.visit(node.items, f"{path}.items", owner, (*steps, None), meta)
         resource = node.embedded or node is owner
-        for name, child in node.children():
+        for name, part in node.properties.items():
+            if id(part) in self.plain:
+                continue
+            child = node.child(name)
+            assert child is not None
             below = meta or (resource and name in META)
             self.visit(child, f"{path}.properties[{name}]", owner, (*steps, name), below)
 
@@ -82,9 +88,11 @@ class _Walk:
         return errors
 
 
-def validate(schema: dict[str, Any], path: str, pruned: bool, expressions: Expressions | None) -> list[FieldError]:
-    """The errors of all defaults; pruned: unknown fields in them are errors."""
-    walk = _Walk(pruned, expressions)
+def validate(
+    schema: dict[str, Any], path: str, pruned: bool, expressions: Expressions | None, plain: Collection[int] = ()
+) -> list[FieldError]:
+    """The errors of all defaults; pruned: unknown fields in them are errors; plain: properties without any."""
+    walk = _Walk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource
     walk.visit(node, path, node, (), False)

@@ -5,12 +5,12 @@ The rules are those of k8s.io/apiextensions-apiserver for apiextensions.k8s.io/v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from podless.meta import field, gotext
 from podless.meta.field import FieldError
-from podless.schema import complete, defaults, formats, internal, invariants, keywords, shape
+from podless.schema import complete, defaults, formats, internal, invariants, keywords, plain, shape
 from podless.schema.keywords import Options
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
@@ -37,7 +37,8 @@ def structural(
     only their form is checked. options: what is not held against an update because the old definition did it too.
     """
     options = options or Options()
-    errors = shape.check(schema, path)
+    skip = plain.parts(schema)
+    errors = shape.check(schema, path, skip)
     if errors:
         return errors
     if status:
@@ -47,26 +48,27 @@ def structural(
     late: list[FieldError] = []
     compiled = None
     if options.structural:
-        trouble = unsupported(schema)
+        trouble = unsupported(schema, skip)
         if trouble:
             late.append(field.invalid(path, "", trouble))
         else:
-            found = shapely(schema, path) or defaults.validate(schema, path, options.pruned_defaults, rules)
+            found = shapely(schema, path, skip)
+            found = found or defaults.validate(schema, path, options.pruned_defaults, rules, skip)
             errors += found
             compiled = None if found else rules
-    errors += keywords.validate(schema, path, options, compiled)
+    errors += keywords.validate(schema, path, options, compiled, skip)
     return errors or late
 
 
-def shapely(schema: dict[str, Any], path: str) -> list[FieldError]:
+def shapely(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """The rules of structural schemas alone, sorted as a real server sorts them."""
-    errors = invariants.validate(schema, path) + complete.validate(schema, path)
+    errors = invariants.validate(schema, path, plain) + complete.validate(schema, path)
     return sorted(errors, key=str)
 
 
-def unsupported(schema: dict[str, Any]) -> str:
+def unsupported(schema: dict[str, Any], plain: Collection[int] = ()) -> str:
     """Why no structural schema can be made of the keywords at all; "" when it can."""
-    for node in nodes(schema):
+    for node in nodes(schema, plain):
         for name in ("id", "$schema", "$ref", "patternProperties", "dependencies"):
             if node.get(name):
                 return f"OpenAPIV3Schema '{name.removeprefix('$') if name == '$schema' else name}' is not supported"
@@ -81,21 +83,26 @@ def unsupported(schema: dict[str, Any]) -> str:
     return ""
 
 
-def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every schema node, the root first, in the order in which a real server visits them."""
+def nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[dict[str, Any]]:
+    """Every schema node but the plain ones, the root first, in the order in which a real server visits them."""
     todo = [schema]
     while todo:
         node = todo.pop()
         yield node
-        todo.extend(reversed(list(shape.children(node))))
+        below = [child for child in shape.children(node) if id(child) not in plain]
+        below.reverse()
+        todo += below
 
 
 def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     """What a real server warns of when it takes the schema: formats that it does not check."""
-    if shape.check(schema, path):
+    if not plain.mentions(schema, "format"):
+        return []
+    skip = plain.parts(schema)
+    if shape.check(schema, path, skip):
         return []
     found = []
-    for node in nodes(schema):
+    for node in nodes(schema, skip):
         name = node.get("format") or ""
         kind = node.get("type") or ""
         if name and not formats.known(name, (kind,) if kind else ()):
@@ -120,9 +127,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> Options:
 def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
     """Only some keywords may stand at the root when the status is cut out for its own endpoint."""
     allowed = _AT_ROOT.split()
-    for name, value in internal.dump(schema).items():
-        if internal.zero(value):
-            continue
+    for name, value in internal.given(schema):
         if name == "Type" and value != "object":
             text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
             return [field.invalid(f"{path}.type", value, text)]

@@ -61,9 +61,10 @@ def dump(schema: dict[str, Any] | None) -> dict[str, Any]:
     return {name: _value(keyword, given.get(keyword), empty) for name, keyword, empty in _FIELDS}
 
 
-def zero(value: Any) -> bool:
-    """Whether a field of the internal form has Go's zero value."""
-    return value is None or value is False or value == ""
+def given(schema: dict[str, Any]) -> list[tuple[str, Any]]:
+    """What a schema gives that is not Go's zero value: names as in the internal form, and in its order."""
+    values = ((name, schema.get(keyword)) for name, keyword, _ in _FIELDS)
+    return [(name, value) for name, value in values if not (value is None or value is False or value == "")]
 
 
 def rule(item: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Rule 1: a type at every level. Rule 3: below allOf, anyOf, oneOf and not stand o
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from podless.meta import field
@@ -40,26 +41,27 @@ _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 Schema = dict[str, Any]
 
 
-def validate(schema: Schema, path: str) -> list[FieldError]:
-    """The errors of a schema and all below it."""
+def validate(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:
+    """The errors of a schema and all below it. plain: the properties that need no look."""
     errors: list[FieldError] = []
-    _structure(schema, "root", path, errors)
+    _structure(schema, "root", path, errors, plain)
     return errors
 
 
-def _structure(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
+def _structure(schema: Schema, level: str, path: str, errors: list[FieldError], plain: Collection[int]) -> None:
     items = schema.get("items")
     if schema.get("type") == "array" and not isinstance(items, dict | list):
         errors.append(field.required(f"{path}.items", "must be specified"))
     if isinstance(items, dict):
-        _structure(items, "item", f"{path}.items", errors)
+        _structure(items, "item", f"{path}.items", errors, plain)
     for name, child in (schema.get("properties") or {}).items():
-        _structure(child or {}, "field", f"{path}.properties[{name}]", errors)
+        if id(child) not in plain:
+            _structure(child or {}, "field", f"{path}.properties[{name}]", errors, plain)
     additional = schema.get("additionalProperties")
     if additional is not None and level == "root":
         errors.append(field.forbidden(f"{path}.additionalProperties", "must not be used at the root"))
     if isinstance(additional, dict):
-        _structure(additional, "field", f"{path}.additionalProperties", errors)
+        _structure(additional, "field", f"{path}.additionalProperties", errors, plain)
     _extensions(schema, path, errors)
     _logic(schema, path, errors, _either(schema), _all_either(schema))
     _type(schema, level, path, errors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,7 +48,8 @@ class _Place:
 
 
 class _Walk:
-    def __init__(self, options: Options, expressions: Expressions | None) -> None:
+    def __init__(self, options: Options, expressions: Expressions | None, plain: Collection[int]) -> None:
+        self.plain = plain
         self.options = options
         self.expressions = expressions
         self.late: list[FieldError] = []
@@ -105,6 +107,8 @@ class _Walk:
                 errors += self.visit(additional, at, inner, logic=logic)
         resource = root or bool(schema.get("x-kubernetes-embedded-resource"))
         for name, part in properties.items():
+            if id(part) in self.plain:
+                continue
             inner = place
             if resource and name in META:
                 inner = replace(inner, meta=True)
@@ -147,9 +151,18 @@ class _Walk:
         return errors
 
 
-def validate(schema: Schema, path: str, options: Options, expressions: Expressions | None = None) -> list[FieldError]:
-    """The errors of a definition's whole schema; expressions: compiles its rules, for structural schemas only."""
-    walk = _Walk(options, expressions)
+def validate(
+    schema: Schema,
+    path: str,
+    options: Options,
+    expressions: Expressions | None = None,
+    plain: Collection[int] = (),
+) -> list[FieldError]:
+    """The errors of a definition's whole schema; expressions: compiles its rules, for structural schemas only.
+
+    plain: the properties that need no look.
+    """
+    walk = _Walk(options, expressions, plain)
     errors = walk.visit(schema, path, _Place(), root=True) + walk.late
     return errors + (expressions.total(schema, path) if expressions is not None else [])
 

@@ -6,7 +6,7 @@ stumbles over a list where an object should be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from podless.meta import field
@@ -37,8 +37,11 @@ _TEXTS = ("required", "x-kubernetes-list-map-keys")
 _WORDS = {str: "a string", bool: "a boolean", int: "an integer", float: "a number", dict: "an object", list: "an array"}
 
 
-def check(schema: Any, path: str) -> list[FieldError]:
-    """Errors for keywords of the wrong JSON type, and for schemas that nest too deep; null is absent."""
+def check(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldError]:
+    """Errors for keywords of the wrong JSON type, and for schemas that nest too deep; null is absent.
+
+    plain: the nodes that need no look (schema/plain.py).
+    """
     todo: list[tuple[Any, str, int]] = [(schema, path, 0)]
     errors: list[FieldError] = []
     while todo and not errors:
@@ -50,7 +53,7 @@ def check(schema: Any, path: str) -> list[FieldError]:
         else:
             errors += _keywords(node, at)
             if not errors and len(node) > 1:
-                todo += [(child, at, depth + 1) for child in children(node)]
+                todo += [(child, at, depth + 1) for child in children(node) if id(child) not in plain]
     return errors
 
 

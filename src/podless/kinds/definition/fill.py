@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.kinds.definition import shared
 from podless.meta import structs
+from podless.schema import plain
 from podless.schema.definition import nodes
 from podless.schema.embedded import Malformed, coerce
 from podless.schema.node import Node
@@ -62,7 +63,9 @@ def prepare_update(new: Object, old: Object) -> None:
 def _coerce_defaults(spec: Object) -> None:
     """Metadata in the default of an embedded resource becomes an ObjectMeta, as a real server leaves it."""
     for schema in shared.schemas(spec):
-        for node in nodes(schema):
+        if not plain.mentions(schema, "default"):
+            continue
+        for node in nodes(schema, plain.parts(schema)):
             value = node.get("default")
             if not isinstance(value, dict | list):
                 continue

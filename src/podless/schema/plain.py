@@ -1,0 +1,103 @@
+"""The parts of a schema that no rule about definitions can find fault with, found in one walk.
+
+Most of a large definition is types, descriptions and simple limits. What is plain here is skipped by the walks that
+look for errors; a test holds them to finding nothing there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from podless.meta import codec
+from podless.schema import formats, regex
+
+Schema = dict[str, Any]
+
+_TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
+_DEEPEST = 50  # what nests deeper is left to the walk that counts
+
+
+def _text(value: Any) -> bool:
+    return value.__class__ is str
+
+
+def _count(value: Any) -> bool:
+    return value.__class__ is int
+
+
+def _number(value: Any) -> bool:
+    return value.__class__ is int or value.__class__ is float
+
+
+def _flag(value: Any) -> bool:
+    return value.__class__ is bool
+
+
+def _texts(value: Any) -> bool:
+    return value.__class__ is list and all(item.__class__ is str for item in value)
+
+
+def _pattern(value: Any) -> bool:
+    return value.__class__ is str and not regex.problem(value)
+
+
+# keyword -> whether a value of it is beyond doubt, wherever it stands
+_FINE: dict[str, Callable[[Any], bool]] = {
+    "title": _text,
+    "maximum": _number,
+    "minimum": _number,
+    "maxLength": _count,
+    "minLength": _count,
+    "maxItems": _count,
+    "minItems": _count,
+    "required": _texts,
+    "enum": _texts,
+    "nullable": _flag,
+    "pattern": _pattern,
+}
+
+
+def mentions(schema: Schema, keyword: str) -> bool:
+    """Whether the keyword is anywhere in a schema, perhaps only in a value; a search costs less than a walk."""
+    try:
+        return f'"{keyword}":'.encode() in codec.encode(schema)
+    except RecursionError:
+        return True
+
+
+def parts(schema: Schema) -> Collection[int]:
+    """The ids of the nodes below the root at and under which nothing is amiss, whatever stands above them."""
+    found: set[int] = set()
+    _plain(schema, 0, found)
+    found.discard(id(schema))  # more is asked of a root
+    return found
+
+
+def _plain(node: Any, depth: int, found: set[int]) -> bool:
+    """Whether a node is; those of its children that are come into `found`."""
+    if node.__class__ is not dict or depth > _DEEPEST:
+        return False
+    kind = node.get("type")
+    plain = kind.__class__ is str and kind in _TYPES and (kind != "array" or node.get("items").__class__ is dict)
+    for name, value in node.items():
+        if name == "type" or (name == "description" and value.__class__ is str):
+            continue
+        if name == "properties":
+            if value.__class__ is not dict:
+                return False
+            for part in value.values():
+                if not _plain(part, depth + 1, found):
+                    plain = False
+        elif name == "items" or name == "additionalProperties":
+            if not _plain(value, depth + 1, found) or "properties" in node:
+                plain = False
+        elif name == "format":
+            plain = plain and value.__class__ is str and formats.known(value, (kind or "",))
+        else:
+            fine = _FINE.get(name)
+            if fine is None or not fine(value):
+                plain = False
+    if plain:
+        found.add(id(node))
+    return plain
