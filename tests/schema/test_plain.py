@@ -50,7 +50,7 @@ def test_the_errors_are_those_that_are_found_when_every_node_is_looked_at(
     name = data.draw(st.sampled_from(sorted(KEYWORDS)))
     node[name] = data.draw(KEYWORDS[name])
     quick = found(schema)
-    with mock.patch.object(plain, "parts", lambda schema: ()):
+    with mock.patch.object(plain, "parts", return_value=()):
         assert quick == found(schema)
 
 

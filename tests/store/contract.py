@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from podless.store import Change, Compacted, Conflicted, Store, Write
+from podless.store import Change, Compacted, Conflicted, State, Store, Write
 
 
 async def put(store: Store, key: str, value: bytes, expect: int = 0) -> int:
@@ -42,6 +42,19 @@ class Contract:
         with pytest.raises(Conflicted) as caught:
             await put(store, "/g/r/a", b"3", expect=1)
         assert caught.value.actual == 2
+
+    async def test_states_that_follow_are_changes_of_their_own(self, store: Store) -> None:
+        seen: list[Change] = []
+        store.subscribe(seen.extend)
+        assert await store.commit(Write("/g/r/a", b"1", 0, 0), State(b"22", 1), State(b"3", 0)) == 3
+        assert [(change.revision, change.record) for change in seen] == [
+            (1, ("/g/r/a", b"1", 0, 1, 1)),
+            (2, ("/g/r/a", b"22", 1, 2, 1)),
+            (3, ("/g/r/a", b"3", 0, 3, 1)),
+        ]
+        with pytest.raises(Conflicted):
+            await store.commit(Write("/g/r/a", b"4", 0, 2), State(b"5", 0))
+        assert store.revision == 3
 
     async def test_a_delete_of_nothing_fails(self, store: Store) -> None:
         with pytest.raises(Conflicted) as caught:

@@ -15,7 +15,7 @@ from podless.cache.entry import Entry
 from podless.kinds import definition as rules
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind
-from podless.loops.write import amend, delete_all, report
+from podless.loops.write import Change, amend, delete_all, report
 from podless.verbs import steps
 from podless.verbs.call import API
 
@@ -113,10 +113,10 @@ class Definitions:
     async def _accept(self, key: str, definition: Object) -> Object | None:
         """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see."""
         others = self._others(key)
-        fresh = not condition(definition, "Established")
-        known = await report(self._api, self._kind, key, lambda obj: self._name(obj, others), _SELF, definition)
-        if fresh:
-            known = await report(self._api, self._kind, key, _establish, _SELF, known)
+        stages: list[Change] = [lambda obj: self._name(obj, others)]
+        if not condition(definition, "Established"):
+            stages.append(_establish)
+        known = await report(self._api, self._kind, key, stages, _SELF, definition)
         self._dirty.pop(key, None)  # these writes are our own
         return known
 
@@ -163,7 +163,7 @@ class Definitions:
         entry = self._collection.get(key)
         if entry is None:
             return
-        await report(self._api, self._kind, key, say, _SELF)
+        await report(self._api, self._kind, key, [say], _SELF)
         plural, _, group = entry.name.partition(".")
         kind = self._api.registry.get(group, plural)
         if kind is not None:

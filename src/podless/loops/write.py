@@ -10,13 +10,14 @@ from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
-from podless.store import Conflicted, Write
+from podless.store import Conflicted, State, Write
 from podless.verbs import tracking
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
 from podless.verbs.options import DeleteOptions
 
 Object = dict[str, Any]
+Change = Callable[[Object], Object]
 
 _TOGETHER = 256  # deletes that are under way at once; they share commits
 
@@ -41,12 +42,12 @@ async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Objec
 
 
 async def report(
-    api: API, kind: Kind, key: str, change: Callable[[Object], Object], manager: str, known: Object | None = None
+    api: API, kind: Kind, key: str, changes: Sequence[Change], manager: str, known: Object | None = None
 ) -> Object | None:
-    """Change the status of an object, as its manager; all but metadata and status is shared with what was there.
+    """Change the status of an object, as its manager, in stages that watchers see one by one.
 
-    known: the object decoded, in the state that it had last. Returns the object as it is now, for the next of these;
-    None where it is gone. Made again where somebody writes in between.
+    All but metadata and status is shared with what was there. known: the object decoded, in the state that it had
+    last. Returns the object as it is now, None where it is gone. Made again where somebody writes in between.
     """
     version = kind.by_version[kind.storage_version]
     collection = await api.loaded(kind)
@@ -54,19 +55,31 @@ async def report(
         old = known
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load(kind, version, entry)
-        kept = {"metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})}
-        obj = change({**old, **kept})
-        tracking.noted(kind, old, obj, manager, "status")
-        value, mark = view.encode(kind, obj)
-        if _same(value, mark, entry):
+        states: list[State] = []
+        obj = old
+        for change in changes:
+            obj = _stage(kind, obj, change, manager)
+            state = State(*view.encode(kind, obj))
+            if state != states[-1] if states else not _same(*state, entry):
+                states.append(state)
+        if not states:
             return obj
+        first, *later = states
         try:
-            revision = await api.store.commit(Write(key, value, mark, entry.revision))
+            revision = await api.store.commit(Write(key, *first, entry.revision), *later)
         except Conflicted:
             continue
         obj["metadata"]["resourceVersion"] = str(revision)
         return obj
     return None
+
+
+def _stage(kind: Kind, old: Object, change: Change, manager: str) -> Object:
+    """The object with its status changed; what is not changed is shared."""
+    kept = {"metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})}
+    obj = change({**old, **kept})
+    tracking.noted(kind, old, obj, manager, "status")
+    return obj
 
 
 def _same(value: bytes, mark: int, entry: Entry) -> bool:

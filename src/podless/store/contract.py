@@ -66,6 +66,13 @@ class Write:
     expect: int
 
 
+class State(NamedTuple):
+    """A value and its mark, to follow on a write of the same key."""
+
+    value: bytes
+    mark: int
+
+
 Subscriber = Callable[[Sequence[Change]], None]
 
 
@@ -89,8 +96,11 @@ class Store(Protocol):
     def subscribe(self, subscriber: Subscriber) -> None:
         """Call `subscriber` with every batch of durable changes, in order, before their writers learn of them."""
 
-    async def commit(self, write: Write) -> int:
-        """Write, and return the revision once it is durable and every subscriber has seen it. Raises Conflicted."""
+    async def commit(self, write: Write, *later: State) -> int:
+        """Write, and return the revision once it is durable and every subscriber has seen it. Raises Conflicted.
+
+        later: states that follow at once, each a revision of its own; the last of them is returned.
+        """
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
         """All records whose keys start with `prefix`, in key order, and the revision at which that is the state."""

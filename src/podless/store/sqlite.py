@@ -12,7 +12,17 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from podless.store.contract import Change, Compacted, Conflicted, Damaged, Record, StoreError, Subscriber, Write
+from podless.store.contract import (
+    Change,
+    Compacted,
+    Conflicted,
+    Damaged,
+    Record,
+    State,
+    StoreError,
+    Subscriber,
+    Write,
+)
 
 _FORMAT = 1
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
@@ -71,7 +81,7 @@ class SQLiteStore:
         self._floor = 0
         self._database: sqlite3.Connection | None = None
         self._subscribers: list[Subscriber] = []
-        self._waiting: list[tuple[Write, asyncio.Future[int]]] = []
+        self._waiting: list[tuple[Write, tuple[State, ...], asyncio.Future[int]]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -135,15 +145,15 @@ class SQLiteStore:
         """Call `subscriber` with every batch of durable changes, before their writers learn of them."""
         self._subscribers.append(subscriber)
 
-    async def commit(self, write: Write) -> int:
-        """Write durably and return the revision. Raises Conflicted, or StoreError where the disk fails."""
+    async def commit(self, write: Write, *later: State) -> int:
+        """Write durably and return the newest revision. Raises Conflicted, or StoreError where the disk fails."""
         if self._loop is None or self._database is None:
             raise StoreError("the store is closed")
         future: asyncio.Future[int] = self._loop.create_future()
         if not self._waiting:
             # after the callbacks that are ready now: the writes they bring share one commit
             self._loop.call_soon(self._flush)
-        self._waiting.append((write, future))
+        self._waiting.append((write, later, future))
         return await future
 
     def _flush(self) -> None:
@@ -154,7 +164,7 @@ class SQLiteStore:
             outcomes, changes = self._write(waiting)
         except sqlite3.Error as error:
             failure = StoreError(f"the database refused a write: {error}")
-            for _, future in waiting:
+            for _, _, future in waiting:
                 if not future.done():
                     future.set_exception(failure)
             return
@@ -162,7 +172,7 @@ class SQLiteStore:
             self._revision = changes[-1].revision
             for subscriber in self._subscribers:
                 subscriber(changes)
-        for (_, future), outcome in zip(waiting, outcomes, strict=True):
+        for (_, _, future), outcome in zip(waiting, outcomes, strict=True):
             if future.done():  # its request was cancelled; the write is durable all the same
                 continue
             if isinstance(outcome, int):
@@ -173,7 +183,7 @@ class SQLiteStore:
             self._compact(self._revision - self._retain)
 
     def _write(
-        self, waiting: Sequence[tuple[Write, asyncio.Future[int]]]
+        self, waiting: Sequence[tuple[Write, tuple[State, ...], asyncio.Future[int]]]
     ) -> tuple[list[int | Conflicted], list[Change]]:
         """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
         database = self._open_database()
@@ -182,18 +192,19 @@ class SQLiteStore:
         revision = self._revision
         database.execute("BEGIN IMMEDIATE")
         try:
-            for write, _ in waiting:
+            for write, later, _ in waiting:
                 row = database.execute(_NEWEST, (write.key,)).fetchone()
                 actual, created = (row[0], row[1]) if row and not row[2] else (0, 0)
                 if actual != write.expect or (write.value is None and not actual):
                     outcomes.append(Conflicted(write.key, actual))
                     continue
-                revision += 1
-                created = created or revision
-                database.execute(_INSERT, (revision, write.key, created, write.mark, write.value))
+                created = created or revision + 1
+                for value, mark in ((write.value, write.mark), *later):
+                    revision += 1
+                    database.execute(_INSERT, (revision, write.key, created, mark, value))
+                    record = None if value is None else Record(write.key, value, mark, revision, created)
+                    changes.append(Change(write.key, revision, record))
                 outcomes.append(revision)
-                record = None if write.value is None else Record(write.key, write.value, write.mark, revision, created)
-                changes.append(Change(write.key, revision, record))
             database.execute("COMMIT")
         except BaseException:
             if database.in_transaction:

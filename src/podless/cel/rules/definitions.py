@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from podless.cel.declared import MAX_REQUEST, Declared
+from podless.cel.declared import MAX_REQUEST
 from podless.cel.rules.objects import Rules
-from podless.cel.rules.rule import Rule, RuleError, compile_rule, shown_rule
+from podless.cel.rules.rule import RuleError, shown_rule
+from podless.cel.rules.verdict import RULES, Judged, Verdict, judge
 from podless.meta import field
 from podless.meta.field import FieldError
 
@@ -15,7 +16,6 @@ Schema = dict[str, Any]
 RULE_LIMIT = 10_000_000
 TOTAL_LIMIT = 100_000_000
 _MOST = (1 << 64) - 1
-_RULES = "x-kubernetes-validations"
 _CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 _TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
 _UNTYPED = (
@@ -36,22 +36,21 @@ class Definitions:
         self._root: Schema | None = None
         self._costs: list[tuple[str, int]] = []
         self._unchanged = False
-        self._declared: dict[int, tuple[Schema, Declared]] = {}
+        self._verdicts: dict[int, tuple[Schema, Verdict]] = {}
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
         """What is wrong with the rules of one node; above: the nodes over it, the root first."""
         self._begin(above[0] if above else schema)
-        at = f"{path}.{_RULES}"
-        declared = self._type(schema, above)
-        if declared is None:
+        at = f"{path}.{RULES}"
+        verdict = self._judge(schema, above)
+        if not verdict.typed:
             return [field.internal(at, _UNTYPED)]
-        assert declared.root is not None
         times = _cardinality(above)
-        times = MAX_REQUEST // (declared.root.least + 1) if times is None else times
+        times = MAX_REQUEST // (verdict.least + 1) if times is None else times
         fixed = _uncorrelatable(schema, path, above)
         errors: list[FieldError] = []
-        for place, given in enumerate(schema[_RULES]):
-            errors += self._rule(compile_rule(given, declared), f"{at}[{place}]", times, fixed)
+        for place, (given, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
+            errors += self._rule(given, judged, f"{at}[{place}]", times, fixed)
         return errors
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
@@ -66,7 +65,7 @@ class Definitions:
         self._begin(schema)
         costs, self._root = self._costs, None
         total = min(sum(cost for _, cost in costs), _MOST)
-        self._costs, self._declared = [], {}
+        self._costs, self._verdicts = [], {}
         if total <= TOTAL_LIMIT:
             return []
         greatest = sorted((each for each in costs if each[1] >= TOTAL_LIMIT // 100), key=lambda each: -each[1])[:4]
@@ -75,34 +74,33 @@ class Definitions:
 
     def _begin(self, root: Schema) -> None:
         if self._root is not root:
-            self._root, self._costs, self._declared = root, [], {}
+            self._root, self._costs, self._verdicts = root, [], {}
             self._unchanged = any(root == old for old in self._old)
 
-    def _type(self, schema: Schema, above: tuple[Schema, ...]) -> Declared | None:
-        """The types of a node, or None where a node with rules at or over it has none."""
+    def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> Verdict:
+        """The verdict on a node; that of a node with rules over it where its values have no type."""
         nodes = (*above, schema)
         for place, node in enumerate(nodes[:-1]):
-            if node.get(_RULES) and self._made(node, place == 0) is None:
-                return None
-        return self._made(schema, not above)
+            if node.get(RULES) and not (verdict := self._known(node, place == 0)).typed:
+                return verdict
+        return self._known(schema, not above)
 
-    def _made(self, node: Schema, root: bool) -> Declared | None:
-        known = self._declared.get(id(node))
+    def _known(self, node: Schema, root: bool) -> Verdict:
+        known = self._verdicts.get(id(node))
         if known is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
-            known = self._declared[id(node)] = (node, Declared(node, resource=resource))
-        return None if known[1].root is None else known[1]
+            known = self._verdicts[id(node)] = (node, judge(node, resource=resource))
+        return known[1]
 
-    def _rule(self, rule: Rule, at: str, times: int, fixed: str) -> list[FieldError]:
+    def _rule(self, given: Schema, rule: Judged, at: str, times: int, fixed: str) -> list[FieldError]:
         errors: list[FieldError] = []
-        given = rule.given
         cost = min(rule.cost * times, _MOST)
         if cost > RULE_LIMIT and not self._unchanged:
             errors.append(field.forbidden(f"{at}.rule", _over("estimated rule cost", cost, RULE_LIMIT)))
         self._costs.append((f"{at}.rule", cost))
         if rule.error:
             errors.append(RuleError("FieldValueInvalid", f"{at}.rule", shown_rule(given), rule.error))
-        errors += self._message(rule, f"{at}.messageExpression")
+        errors += self._message(given, rule, f"{at}.messageExpression")
         if rule.transition and fixed:
             text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {fixed}"
             errors.append(field.invalid(f"{at}.rule", given["rule"], text))
@@ -111,12 +109,12 @@ class Definitions:
             errors.append(field.invalid(f"{at}.optionalOldSelf", given["optionalOldSelf"], text))
         return errors
 
-    def _message(self, rule: Rule, at: str) -> list[FieldError]:
+    def _message(self, given: Schema, rule: Judged, at: str) -> list[FieldError]:
         if rule.message_error:
-            return [RuleError("FieldValueInvalid", at, shown_rule(rule.given), rule.message_error)]
-        if rule.message is None:
-            return []
+            return [RuleError("FieldValueInvalid", at, shown_rule(given), rule.message_error)]
         cost = rule.message_cost
+        if cost is None:
+            return []
         self._costs.append((at, cost))
         if cost > RULE_LIMIT and not self._unchanged:
             return [field.forbidden(at, _over("estimated messageExpression cost", cost, RULE_LIMIT))]
@@ -130,7 +128,7 @@ def check(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldEr
     todo: list[tuple[Schema, str, tuple[Schema, ...]]] = [(schema, path, ())]
     while todo:
         node, at, above = todo.pop()
-        if node.get(_RULES):
+        if node.get(RULES):
             errors += checker.declared(node, at, above)
         todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in _children(node)]
     return errors + checker.total(schema, path)

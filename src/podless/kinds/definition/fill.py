@@ -63,7 +63,7 @@ def prepare_update(new: Object, old: Object) -> None:
 def _coerce_defaults(spec: Object) -> None:
     """Metadata in the default of an embedded resource becomes an ObjectMeta, as a real server leaves it."""
     for schema in shared.schemas(spec):
-        if not plain.mentions(schema, "default"):
+        if not plain.mentions(schema, b'"default":{', b'"default":['):
             continue
         for node in nodes(schema, plain.parts(schema)):
             value = node.get("default")

@@ -1,0 +1,84 @@
+"""What the compiler says of the rules of one node of a schema; said once of what is written again and again.
+
+A definition is checked at every write, and its versions often share their rules: verdicts are kept by a digest of the
+node, without the programs that they came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from podless.cel.declared import Declared
+from podless.cel.rules.rule import Rule, compile_rule
+from podless.meta import codec
+
+Schema = dict[str, Any]
+RULES = "x-kubernetes-validations"
+_KEPT = 1024  # verdicts; they are a few hundred bytes each
+
+
+class Judged(NamedTuple):
+    """One rule. cost: of one evaluation at the most. error, message_error: why there is no program.
+
+    message_cost: None where there is no message expression. transition: the rule names oldSelf.
+    """
+
+    cost: int
+    error: str
+    transition: bool
+    message_cost: int | None
+    message_error: str
+
+
+class Verdict(NamedTuple):
+    """All rules of a node. typed: whether values there have a type that rules can see. least: their smallest size."""
+
+    typed: bool
+    least: int
+    rules: tuple[Judged, ...]
+
+
+class _Question:
+    """A node to be judged; questions about equal nodes are equal."""
+
+    __slots__ = ("digest", "node", "resource")
+
+    def __init__(self, node: Schema, resource: bool) -> None:
+        self.digest = blake2b(codec.encode(node), digest_size=16, salt=b"resource" if resource else b"").digest()
+        self.node: Schema | None = node
+        self.resource = resource
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Question) and self.digest == other.digest
+
+
+def judge(node: Schema, *, resource: bool) -> Verdict:
+    """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource."""
+    question = _Question(node, resource)
+    verdict = _judge(question)
+    question.node = None  # the question is kept with its answer, the node need not be
+    return verdict
+
+
+def _answer(question: _Question) -> Verdict:
+    node = question.node
+    assert node is not None
+    declared = Declared(node, resource=question.resource)
+    if declared.root is None:
+        return Verdict(False, 0, ())
+    rules = tuple(_judged(compile_rule(given, declared)) for given in node.get(RULES) or ())
+    return Verdict(True, declared.root.least, rules)
+
+
+_judge: Callable[[_Question], Verdict] = lru_cache(maxsize=_KEPT)(_answer)
+
+
+def _judged(rule: Rule) -> Judged:
+    message = rule.message_cost if rule.message is not None else None
+    return Judged(rule.cost, rule.error, rule.transition, message, rule.message_error)
