@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal
 from typing import Any
@@ -57,7 +58,10 @@ def value(item: Any) -> str:
         return str(item)
     if isinstance(item, float):
         return number(item)
-    text = orjson.dumps(item).decode()
+    try:
+        text = orjson.dumps(item).decode()
+    except TypeError:  # integers past 64 bits
+        text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
     return _HTML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
