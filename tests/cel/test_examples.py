@@ -5,19 +5,28 @@ from __future__ import annotations
 import pytest
 
 from podless.cel import compile, library
-from podless.cel.decls import Function
+from podless.cel.decls import Declarations, Function
 
-FUNCTIONS = [(lib.name, each) for lib in library.every().libraries for each in lib.functions]
-EXAMPLES = [(each.name, text) for _, each in FUNCTIONS for text in each.examples]
+EVERY, RULES = library.every(), library.kubernetes()
+FUNCTIONS = [(lib.name, each) for lib in EVERY.libraries for each in lib.functions]
+EXAMPLES = [(each.name, text, EVERY) for _, each in FUNCTIONS for text in each.examples]
+# of libraries whose newest version rules do not have
+EXAMPLES += [
+    (each.name, text, RULES)
+    for lib in RULES.libraries
+    if lib not in EVERY.libraries
+    for each in lib.functions
+    for text in each.examples
+]
 # functions that only macros and the compiler call, and those that need an authorizer
 WITHOUT = {"@not_strictly_false", "cel.@mapInsert"}
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), EXAMPLES, ids=[f"{name}-{place}" for place, (name, _) in enumerate(EXAMPLES)]
+    ("name", "text", "declarations"), EXAMPLES, ids=[f"{name}-{place}" for place, (name, *_) in enumerate(EXAMPLES)]
 )
-def test_example_is_true(name: str, text: str) -> None:
-    program = compile(text)
+def test_example_is_true(name: str, text: str, declarations: Declarations) -> None:
+    program = compile(text, declarations=declarations)
     assert program.evaluate() is True
     assert program._make(exact=True)(10**6)[0] is True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from podless.cel import types
@@ -37,18 +37,36 @@ _WRAPPERS = {
         "UInt64Value": types.UINT,
     }.items()
 }  # fmt: skip
-_MESSAGES = {
+_VALUES = {
+    "number_value": types.DOUBLE, "string_value": STRING, "bool_value": BOOL, "null_value": INT,
+    "struct_value": types.MAP_STRING_DYN, "list_value": types.LIST_DYN,
+}  # fmt: skip
+_MESSAGES: dict[str, tuple[Type, Mapping[str, Type]]] = {
     "google.protobuf.Duration": (types.DURATION, {"seconds": INT, "nanos": INT}),
     "google.protobuf.Timestamp": (types.TIMESTAMP, {"seconds": INT, "nanos": INT}),
+    "google.protobuf.ListValue": (types.LIST_DYN, {"values": types.LIST_DYN}),
+    "google.protobuf.Struct": (types.MAP_STRING_DYN, {"fields": types.MAP_STRING_DYN}),
+    "google.protobuf.Value": (DYN, _VALUES),
     **{name: (types.wrapper(kind), {"value": kind}) for name, kind in _WRAPPERS.items()},
 }
 
 
 def check(
-    source: str, tree: Expr, declarations: Declarations, variables: Mapping[str, Type], fields: Fields | None = None
+    source: str,
+    tree: Expr,
+    declarations: Declarations,
+    variables: Mapping[str, Type],
+    fields: Fields | None = None,
+    *,
+    container: str = "",
+    typed: bool = True,
 ) -> Expr:
-    """Find all types of a tree; they are put into its nodes. Raises CompileError."""
-    checker = _Checker(declarations, dict(variables), fields or NoFields())
+    """Find all types of a tree; they are put into its nodes. Raises CompileError.
+
+    container: where names are looked up first. typed: without it every type is dyn, and what is wrong shows when the
+    expression is evaluated.
+    """
+    checker = (_Checker if typed else _Untyped)(declarations, dict(variables), fields or NoFields(), container)
     checker.visit(tree)
     if checker.issues:
         raise CompileError(source, checker.issues)
@@ -58,8 +76,9 @@ def check(
 
 
 class _Checker:
-    def __init__(self, declarations: Declarations, variables: dict[str, Type], fields: Fields) -> None:
+    def __init__(self, declarations: Declarations, variables: dict[str, Type], fields: Fields, container: str) -> None:
         self.declarations = declarations
+        self.container = container
         self.scope = variables
         self.fields = fields
         self.bindings = types.Bindings()
@@ -69,7 +88,7 @@ class _Checker:
 
     def visit(self, node: Expr) -> Type:
         """The type of a node, which it keeps."""
-        node.type = _VISITS[node.__class__](self, node)
+        node.type = getattr(self, _VISITS[node.__class__])(node)
         self.nodes.append(node)
         return node.type
 
@@ -84,22 +103,34 @@ class _Checker:
     def ident(self, node: Ident) -> Type:
         found = self.named(node, node.name)
         if found is None:
-            return self.fail(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+            return self.undeclared(node.offset, node.name)
         return found
+
+    def undeclared(self, offset: int, name: str) -> Type:
+        return self.fail(offset, f"undeclared reference to '{name}' (in container '{self.container}')")
+
+    def candidates(self, name: str) -> Iterator[str]:
+        """What a name may stand for: in the container, in those around it, by itself."""
+        around = self.container
+        if around and not name.startswith(".") and name.partition(".")[0] not in self.inner:
+            while around:
+                yield f"{around}.{name}"
+                around = around.rpartition(".")[0]
+        yield name.removeprefix(".")
 
     def named(self, node: Ident, name: str) -> Type | None:
         """The type of a variable or of a type's name."""
-        plain = name.removeprefix(".")
-        known = self.scope.get(plain)
-        if known is not None:
-            node.name = plain
-            return known
-        kind = self.declarations.types.get(plain)
-        if kind is None:
-            return None
-        node.constant = True
-        node.value = TypeValue(plain)
-        return types.type_of(kind)
+        for plain in self.candidates(name):
+            known = self.scope.get(plain)
+            if known is not None:
+                node.name = plain
+                return known
+            kind = self.declarations.types.get(plain)
+            if kind is not None:
+                node.constant = True
+                node.value = TypeValue(plain)
+                return types.type_of(kind)
+        return None
 
     def select(self, node: Select) -> Type:
         name = None if node.test else _dotted(node)
@@ -141,16 +172,21 @@ class _Checker:
         target = node.target
         if target is not None:
             name = _dotted(target)
-            full = f"{name.removeprefix('.')}.{node.function}" if name is not None else ""
-            if full in self.declarations.functions:
+            full = self.function(f"{name}.{node.function}") if name is not None else ""
+            if full:
                 node.function, node.target = full, None
                 return self.overloaded(node)
             self.visit(target)
-        name = node.function.removeprefix(".")
-        if name not in self.declarations.functions:
-            return self.fail(node.offset, f"undeclared reference to '{node.function}' (in container '')")
+        name = self.function(node.function)
+        if not name:
+            return self.undeclared(node.offset, node.function)
         node.function = name
         return self.overloaded(node)
+
+    def function(self, name: str) -> str:
+        """The function that a name stands for, or ""."""
+        known = self.declarations.functions
+        return next((each for each in self.candidates(name) if each in known), "")
 
     def overloaded(self, node: Call) -> Type:
         """The forms of a function that fit, and the type they give."""
@@ -232,12 +268,12 @@ class _Checker:
         return types.map_of(keys or self.bindings.fresh(), values or self.bindings.fresh())
 
     def message(self, node: Message) -> Type:
-        name = node.name.removeprefix(".")
+        name = next((each for each in self.candidates(node.name) if each in _MESSAGES), node.name.removeprefix("."))
         known = _MESSAGES.get(name)
         if known is None:
             kind = self.declarations.types.get(name)
             if kind is None:
-                return self.fail(node.offset, f"undeclared reference to '{node.name}' (in container '')")
+                return self.undeclared(node.offset, node.name)
             return self.fail(node.offset, f"'{name}' is not a message type")
         node.name = name
         for entry in node.entries:
@@ -285,15 +321,38 @@ class _Checker:
         return ERROR, ERROR
 
 
-_VISITS: dict[type, Callable[..., Type]] = {
-    Literal: _Checker.literal,
-    Ident: _Checker.ident,
-    Select: _Checker.select,
-    Call: _Checker.call,
-    ListOf: _Checker.list,
-    MapOf: _Checker.map,
-    Message: _Checker.message,
-    Comprehension: _Checker.comprehension,
+class _Untyped(_Checker):
+    """Everything is dyn: calls take all forms of their function, and what there is not fails when it is needed."""
+
+    def fail(self, offset: int, message: str) -> Type:
+        return DYN
+
+    def literal(self, node: Literal) -> Type:
+        return DYN
+
+    def ident(self, node: Ident) -> Type:
+        super().ident(node)
+        return DYN
+
+    def overloaded(self, node: Call) -> Type:
+        given = len(node.args) + (node.target is not None)
+        node.overloads = tuple(
+            overload.name
+            for overload in self.declarations.functions[node.function]
+            if overload.member == (node.target is not None) and len(overload.args) == given
+        )
+        return DYN
+
+
+_VISITS: dict[type, str] = {
+    Literal: "literal",
+    Ident: "ident",
+    Select: "select",
+    Call: "call",
+    ListOf: "list",
+    MapOf: "map",
+    Message: "message",
+    Comprehension: "comprehension",
 }
 
 

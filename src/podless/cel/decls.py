@@ -14,7 +14,8 @@ from podless.cel.types import Type
 class Overload:
     """One form of a function. name: its id. call: takes and gives values; None where the compiler knows the function.
 
-    member: it is called on its first argument. cost: None for the function's own.
+    member: it is called on its first argument. cost: None for the function's own. check: says what is wrong with a
+    constant first argument, from it, the types of the items of the second, and their values.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Overload:
     call: Callable[..., Any] | None
     member: bool = False
     cost: Cost | None = None
+    check: Callable[[str, list[Type], list[Any]], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

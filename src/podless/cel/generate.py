@@ -69,7 +69,7 @@ class _Maker(Inline, Control):
     def ident(self, node: Ident) -> Value:
         if node.constant:
             return Value(self.writer.constant(node.value), node.type)
-        known = self.scope[node.name]
+        known = self.scope.get(node.name) or Value(f"absent({node.name!r})", node.type)
         self.writer.spend(1)
         return Value(known.code, node.type, known.decl)
 

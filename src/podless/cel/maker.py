@@ -87,6 +87,8 @@ class Maker:
 
     def callee(self, node: Call, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
         """What is called: the function itself, or something that looks at the arguments first."""
+        if not overloads:
+            return guarded(node.function, [])
         sure = all(_sure(one, wanted) for one, wanted in zip(given, overloads[0].args, strict=True))
         if (len(overloads) == 1 and sure) or (len({id(each.call) for each in overloads}) == 1 and sure):
             call = overloads[0].call
@@ -96,7 +98,7 @@ class Maker:
 
     def charge(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
         """Count what a call cost."""
-        cost = self.declarations.costs.get(overloads[0].name)
+        cost = self.declarations.costs.get(overloads[0].name) if overloads else None
         if cost is None:
             self.writer.spend(1)
             return

@@ -120,32 +120,44 @@ def compile(
     declarations: Declarations | None = None,
     schemas: Declared | None = None,
     known: dict[Any, Any] | None = None,
+    container: str = "",
+    typed: bool = True,
 ) -> Program:
     """Compile an expression.
 
     variables: their types, or the declarations that schemas make of them. declarations: the functions; all of this
-    package if left out. schemas: where the declarations come from. known: the macros. Raises CompileError with the
-    places of all that is wrong, ProgramError for constants that cannot be used.
+    package if left out. schemas: where the declarations come from. known: the macros. container: the namespace in which
+    names are looked up first. typed: False leaves types to the evaluation. Raises CompileError with the places of all
+    that is wrong, ProgramError for constants that cannot be used.
     """
     declarations = declarations or library.every()
     given = variables or {}
     types = {name: part.type if isinstance(part, Decl) else part for name, part in given.items()}
-    tree = analyze(source, types, declarations, schemas, macros.EVERY if known is None else known)
+    known = macros.EVERY if known is None else known
+    tree = analyze(source, types, declarations, schemas, known, container=container, typed=typed)
     decls = {name: part if isinstance(part, Decl) else None for name, part in given.items()}
     program = Program(source, tree, declarations, types, decls)
-    program.check_constants()
+    if typed:
+        program.check_constants()
     program.prepare()
     return program
 
 
 def analyze(
-    source: str, types: Mapping[str, Type], declarations: Declarations, schemas: Declared | None, known: dict[Any, Any]
+    source: str,
+    types: Mapping[str, Type],
+    declarations: Declarations,
+    schemas: Declared | None,
+    known: dict[Any, Any],
+    *,
+    container: str = "",
+    typed: bool = True,
 ) -> Any:
     """The checked tree of an expression. Raises CompileError."""
     try:
         tree = parser.parse(source, known)
-        checker.check(source, tree, declarations, types, schemas)
-        issues = validate.literals(tree)
+        checker.check(source, tree, declarations, types, schemas, container=container, typed=typed)
+        issues = validate.literals(tree, declarations) if typed else []
     except RecursionError:
         raise CompileError(source, [Issue(-1, f"expression recursion limit exceeded: {MAX_DEPTH}")]) from None
     if issues:

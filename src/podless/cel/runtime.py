@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import time
 from typing import Any
 
@@ -49,7 +50,25 @@ def _build(name: str, fields: list[tuple[str, Any]]) -> Any:
         return operate.span(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
     if name == "google.protobuf.Timestamp":
         return operate.moment(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+    if name == "google.protobuf.FloatValue":
+        return struct.unpack("f", struct.pack("f", given.get("value", 0.0)))[0]
+    if name in _JSON:
+        return _json(name, given)
     return given.get("value", _ZEROS[name])
+
+
+def _json(name: str, given: dict[str, Any]) -> Any:
+    """A JSON value; what stands for null is an enum."""
+    if name == "google.protobuf.Value":
+        return next((value for key, value in given.items() if key != "null_value"), None)
+    return next(iter(given.values()), _JSON[name]())
+
+
+_JSON: dict[str, Any] = {
+    "google.protobuf.Value": None,
+    "google.protobuf.ListValue": list,
+    "google.protobuf.Struct": dict,
+}
 
 
 _ZEROS: dict[str, Any] = {
@@ -65,11 +84,16 @@ _ZEROS: dict[str, Any] = {
 }
 
 
+def _absent(name: str) -> Any:
+    raise EvaluationError(f"no such attribute(s): {name}")
+
+
 def _no_overload() -> EvaluationError:
     return EvaluationError("no such overload")
 
 
 GLOBALS: dict[str, Any] = {
+    "absent": _absent,
     "clock": time.monotonic,
     "CostExceeded": CostExceeded,
     "EvaluationError": EvaluationError,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from podless.cel import patterns
+from podless.cel.decls import Declarations
 from podless.cel.errors import EvaluationError, Issue, ProgramError
-from podless.cel.library import formatting, standard
+from podless.cel.library import standard
 from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Select
 
 _CONVERSIONS = {
@@ -52,19 +53,24 @@ def names(tree: Expr, name: str) -> bool:
     return any(isinstance(node, Ident) and node.name == name and not node.constant for node in nodes(tree))
 
 
-def literals(tree: Expr) -> list[Issue]:
+def literals(tree: Expr, declarations: Declarations) -> list[Issue]:
     """Literals in places where they have to be a duration, a timestamp, a pattern or a format."""
     found: dict[tuple[int, str], Issue] = {}
     for node in nodes(tree):
         if isinstance(node, Call):
-            for issue in _call(node):
+            for issue in _call(node, declarations):
                 found.setdefault((issue.offset, issue.message), issue)
     return list(found.values())
 
 
-def _call(node: Call) -> Iterator[Issue]:
-    if node.function == "format" and isinstance(node.target, Literal) and isinstance(node.args[0], ListOf):
-        yield from _format(node, node.target, node.args[0])
+def _call(node: Call, declarations: Declarations) -> Iterator[Issue]:
+    check = declarations.overloads[node.overloads[0]].check if node.overloads else None
+    if check is not None and isinstance(node.target, Literal) and isinstance(node.args[0], ListOf):
+        items = node.args[0].items
+        constants = [item.value if isinstance(item, Literal) else None for item in items]
+        problem = check(node.target.value, [item.type for item in items], constants)
+        if problem is not None:
+            yield Issue(items[problem.place].offset if problem.place >= 0 else node.offset, str(problem))
     if len(node.args) != 1 or not isinstance(node.args[0], Literal):
         return
     arg = node.args[0]
@@ -84,14 +90,6 @@ def _fails(function: str, value: Any) -> bool:
     except EvaluationError:
         return True
     return False
-
-
-def _format(node: Call, text: Literal, args: ListOf) -> Iterator[Issue]:
-    constants = [item.value if isinstance(item, Literal) else None for item in args.items]
-    problem = formatting.problem(text.value, [item.type for item in args.items], constants)
-    if problem is not None:
-        offset = args.items[problem.place].offset if problem.place >= 0 else node.offset
-        yield Issue(offset, str(problem))
 
 
 def constants(tree: Expr) -> None:

@@ -9,11 +9,13 @@ from podless.cel.library import (
     authz,
     encoders,
     formats,
+    formatting,
     lists,
     math,
     network,
     operators,
     optionals,
+    printing,
     quantity,
     regex,
     semver,
@@ -30,6 +32,7 @@ _RULES = (
     time,
     optionals,
     strings,
+    formatting,
     regex,
     lists,
     sets,
@@ -50,6 +53,6 @@ def kubernetes() -> Declarations:
 
 @lru_cache(maxsize=1)
 def every() -> Declarations:
-    """All there is."""
-    libraries = [module.LIBRARY for module in (*_RULES, math, encoders)]
-    return Declarations([*libraries, strings.REVERSE])
+    """All there is, each library in its newest version."""
+    modules = [printing if module is formatting else module for module in _RULES]
+    return Declarations([module.LIBRARY for module in (*modules, math, encoders)] + [strings.REVERSE])

@@ -7,19 +7,22 @@ powers of ten are written out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Set
+from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import gotimes, operate
+from podless.cel.decls import Library, Overload, function
 from podless.cel.errors import EvaluationError
-from podless.cel.types import Type
-from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of
+from podless.cel.sizes import PER_CHARACTER, Cost
+from podless.cel.types import LIST_DYN, STRING, Type
+from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
 from podless.meta import gotext
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _MOST_DIGITS = 1000
 # clause -> what is said of a value that it cannot show
-_REFUSED = {
+REFUSED = {
     "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
     " timestamps, was given {}",
     "d": "decimal clause can only be used on integers, was given {}",
@@ -29,7 +32,7 @@ _REFUSED = {
     "x": "only integers, byte buffers, and strings can be formatted as hex, was given {}",
     "o": "octal clause can only be used on integers, was given {}",
 }
-_TAKES = {
+TAKES = {
     "s": {
         "list",
         "map",
@@ -51,6 +54,7 @@ _TAKES = {
     "x": {"int", "uint", "string", "bytes"},
     "o": {"int", "uint"},
 }
+_NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
 _WORDS = ("NaN", "Infinity", "-Infinity")
 
 
@@ -113,46 +117,54 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
     return letter, precision, at + 1
 
 
-def render(text: str, args: list[Any]) -> str:
-    """The text with its clauses replaced by values."""
-    out = []
-    size = 0
-    for place, (piece, letter, precision) in enumerate(clauses(text, len(args))):
-        out.append(piece)
-        if letter:
-            try:
-                out.append(_SHOW[letter](args[place], precision))
-            except Clause as error:
-                raise EvaluationError(f"error during formatting: {error}") from None
-        size += sum(map(len, out[-2:]))
-        operate.afford(size)
-    return "".join(out)
+@dataclass(frozen=True)
+class Clauses:
+    """What the clauses of one version do. show: by letter. takes, refused: types that fit, and what others are told."""
+
+    show: Mapping[str, Callable[[Any, int | None], str]]
+    takes: Mapping[str, Set[str]]
+    refused: Mapping[str, str]
+    words: Set[Any] = frozenset()
+
+    def render(self, text: str, args: list[Any]) -> str:
+        """The text with its clauses replaced by values."""
+        out = []
+        size = 0
+        for place, (piece, letter, precision) in enumerate(clauses(text, len(args))):
+            out.append(piece)
+            if letter:
+                try:
+                    out.append(self.show[letter](args[place], precision))
+                except Clause as error:
+                    raise EvaluationError(f"error during formatting: {error}") from None
+            size += sum(map(len, out[-2:]))
+            operate.afford(size)
+        return "".join(out)
+
+    def problem(self, text: str, args: list[Type], literals: list[Any]) -> Clause | None:
+        """What is wrong with a constant format for arguments of some types; literals: their values if constant."""
+        try:
+            parts = clauses(text, len(args))
+        except Clause as error:
+            return error
+        for place, (_, letter, _) in enumerate(parts[:-1]):
+            kind = args[place]
+            shown = _NAMES.get(kind.kind, kind.kind)
+            if kind.kind in ("dyn", "error", "param") or shown in self.takes[letter.lower()]:
+                continue
+            if letter in "fe" and literals[place] in self.words:
+                continue
+            shown = kind.name if kind.kind in ("struct", "opaque") else shown
+            return Clause(f"error during formatting: {self.refused[letter.lower()].format(shown)}", place)
+        if len(parts) - 1 < len(args):
+            count = len(parts) - 1
+            return Clause(f"too many arguments supplied to string.format (expected {count}, got {len(args)})")
+        return None
 
 
-def problem(text: str, args: list[Type], literals: list[Any]) -> Clause | None:
-    """What is wrong with a constant format for arguments of some types; literals: their values if constant."""
-    try:
-        parts = clauses(text, len(args))
-    except Clause as error:
-        return error
-    for place, (_, letter, _) in enumerate(parts[:-1]):
-        kind = args[place]
-        name = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
-        shown = name.get(kind.kind, kind.kind)
-        if kind.kind in ("dyn", "error", "param") or shown in _TAKES[letter.lower()]:
-            continue
-        if letter in "fe" and literals[place] in _WORDS:
-            continue
-        shown = kind.name if kind.kind in ("struct", "opaque") else shown
-        return Clause(f"error during formatting: {_REFUSED[letter.lower()].format(shown)}", place)
-    if len(parts) - 1 < len(args):
-        count = len(parts) - 1
-        return Clause(f"too many arguments supplied to string.format (expected {count}, got {len(args)})")
-    return None
-
-
-def _refuse(letter: str, value: Any) -> Clause:
-    return Clause(_REFUSED[letter.lower()].format(name_of(value)))
+def refusal(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> Clause:
+    """The error of a value that a clause cannot show."""
+    return Clause((texts or REFUSED)[letter.lower()].format(name_of(value)))
 
 
 def _string(value: Any, precision: int | None = None) -> str:
@@ -165,8 +177,8 @@ def _string(value: Any, precision: int | None = None) -> str:
     if value.__class__ is dict:
         entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in value.items())
         return f"{{{_together(f'{key}:{item}' for key, item in entries)}}}"
-    if name_of(value) not in _TAKES["s"]:
-        raise _refuse("s", value)
+    if name_of(value) not in TAKES["s"]:
+        raise refusal("s", value)
     return to_string(value)
 
 
@@ -217,7 +229,7 @@ def _number(value: Any, letter: str) -> float:
     if value.__class__ is str and value in _WORDS:
         return float(value.replace("Infinity", "inf"))
     if value.__class__ is not float:
-        raise _refuse(letter, value)
+        raise refusal(letter, value)
     return float(value)
 
 
@@ -245,23 +257,25 @@ def _scientific(value: Any, precision: int | None) -> str:
 
 def _decimal(value: Any, precision: int | None) -> str:
     if value.__class__ not in (int, Uint):
-        raise _refuse("d", value)
+        raise refusal("d", value)
     return str(int(value))
 
 
-def _binary(value: Any, precision: int | None) -> str:
-    if value.__class__ not in (int, Uint, bool):
-        raise _refuse("b", value)
-    return f"{int(value):b}"
+def shown_whole(letter: str) -> Callable[[Any, int | None], str]:
+    """The clauses %b and %o."""
+    classes = (int, Uint, bool) if letter == "b" else (int, Uint)
+
+    def show(value: Any, precision: int | None) -> str:
+        if value.__class__ not in classes:
+            raise refusal(letter, value)
+        return f"{int(value):{letter}}"
+
+    return show
 
 
-def _octal(value: Any, precision: int | None) -> str:
-    if value.__class__ not in (int, Uint):
-        raise _refuse("o", value)
-    return f"{int(value):o}"
+def shown_hex(upper: bool) -> Callable[[Any, int | None], str]:
+    """The clauses %x and %X."""
 
-
-def _hex(upper: bool) -> Callable[[Any, int | None], str]:
     def show(value: Any, precision: int | None) -> str:
         kind = value.__class__
         if kind is str or kind is bytes:
@@ -269,19 +283,38 @@ def _hex(upper: bool) -> Callable[[Any, int | None], str]:
         elif kind is int or kind is Uint:
             text = f"{int(value):x}"
         else:
-            raise _refuse("x", value)
+            raise refusal("x", value)
         return str(text.upper()) if upper else str(text)
 
     return show
 
 
-_SHOW: dict[str, Callable[[Any, int | None], str]] = {
-    "s": _string,
-    "d": _decimal,
-    "f": _fixed,
-    "e": _scientific,
-    "b": _binary,
-    "o": _octal,
-    "x": _hex(False),
-    "X": _hex(True),
-}
+CLAUSES = Clauses(
+    {
+        "s": _string,
+        "d": _decimal,
+        "f": _fixed,
+        "e": _scientific,
+        **{letter: shown_whole(letter) for letter in "bo"},
+        "x": shown_hex(False),
+        "X": shown_hex(True),
+    },
+    TAKES,
+    REFUSED,
+    frozenset(_WORDS),
+)
+_COST = Cost(
+    lambda site: (site.size(0).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
+)
+
+
+def library(name: str, kinds: Clauses, *examples: str) -> Library:
+    """format() with some clauses."""
+    form = Overload("string_format", (STRING, LIST_DYN), STRING, kinds.render, member=True, check=kinds.problem)
+    text = "The text with values in place of its clauses."
+    return Library(name, (function("format", text, examples, form, cost=_COST),))
+
+
+LIBRARY = library(
+    "format", CLAUSES, "'%s has %d'.format(['a', 2]) == 'a has 2'", "'%.2f'.format([1234.5]) == '1,234.50'"
+)

@@ -8,9 +8,8 @@ from typing import Any
 from podless.cel import operate
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
-from podless.cel.library import formatting
 from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal
-from podless.cel.types import INT, LIST_DYN, STRING, list_of
+from podless.cel.types import INT, STRING, list_of
 from podless.cel.values import size_of
 
 _STRINGS = list_of(STRING)
@@ -167,9 +166,6 @@ def _search(site: Site) -> Estimate:
 
 _SEARCH = Cost(_search, lambda text, *_: int(len(text.encode("utf-8", "surrogatepass")) * PER_CHARACTER))
 _SAME = traversal(sized=True)
-_FORMAT = Cost(
-    lambda site: (site.size(0).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
-)
 _QUOTE = Cost(_quoted, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 
 LIBRARY = Library(
@@ -249,13 +245,6 @@ LIBRARY = Library(
             member("list_join", (_STRINGS,), STRING, join),
             member("list_join_string", (_STRINGS, STRING), STRING, join),
             cost=Cost(_joined, _join_actual),
-        ),
-        function(
-            "format",
-            "The text with values in place of its clauses.",
-            ["'%s has %d'.format(['a', 2]) == 'a has 2'", "'%.2f'.format([1234.5]) == '1,234.50'"],
-            member("string_format", (STRING, LIST_DYN), STRING, formatting.render),
-            cost=_FORMAT,
         ),
         function(
             "strings.quote",
