@@ -151,7 +151,8 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
     if match is None or kind is None or match["version"] not in kind.schemas:
         return None
     old = world.objects.get((match["plural"], match["name"] or ""))
-    obj = given(step, old)
+    floats: codec.Floats = []
+    obj = given(step, old, floats)
     schema, rules = kind.schemas[match["version"]], kind.rules[match["version"]]
     if obj is None or answer["status"] not in (200, 201, 422):
         return None
@@ -170,9 +171,10 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
     obj = apart(obj, old, kind, match, creates)
     before = None if creates else copy.deepcopy(old)
     warnings: list[str] = []
-    errors = schema.status(obj, before) if match["sub"] else schema.validate(obj, before)
-    if not any(error.reason in BLOCKING for error in errors):
-        errors = [*errors, *rules.validate(obj, before, warnings=warnings)]
+    with codec.as_sent(obj, floats):
+        errors = schema.status(obj, before) if match["sub"] else schema.validate(obj, before)
+        if not any(error.reason in BLOCKING for error in errors):
+            errors = [*errors, *rules.validate(obj, before, warnings=warnings)]
     if answer["status"] in (200, 201) and not (step.get("query") or {}).get("dryRun"):
         world.objects[match["plural"], obj["metadata"].get("name", "")] = obj
     if not rules:
@@ -199,8 +201,8 @@ def apart(obj: Object, old: Object | None, kind: Kind, match: re.Match[str], cre
     return obj
 
 
-def given(step: Object, old: Object | None) -> Object | None:
-    """The object that a request asks for."""
+def given(step: Object, old: Object | None, floats: codec.Floats) -> Object | None:
+    """The object that a request asks for; floats: takes the whole numbers that it has as floats."""
     body = step.get("body")
     kind = (step.get("headers") or {}).get("Content-Type", "application/json")
     if step["method"] == "PATCH":
@@ -209,7 +211,7 @@ def given(step: Object, old: Object | None) -> Object | None:
         body = patched(old, body, kind)
     elif step["method"] not in ("POST", "PUT") or kind != "application/json" or not isinstance(body, dict):
         return None
-    found: Object = codec.decode_json(json.dumps(body).encode())
+    found: Object = codec.decode_json(json.dumps(body).encode(), floats=floats)
     return found
 
 

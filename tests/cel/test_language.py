@@ -133,7 +133,7 @@ def test_error(source: str, text: str) -> None:
         ("duration('1')", "invalid duration argument"),
         (
             "'%d'.format(['a'])",
-            "error during formatting: decimal clause can only be used on integers, was given string",
+            "error during formatting: decimal clause can only be used on numbers, was given string",
         ),
     ],
 )

@@ -322,3 +322,13 @@ def test_general_floats_keep_their_value(value: float) -> None:
 )
 def test_general_floats_have_an_exponent_where_go_has_one(value: float, text: str) -> None:
     assert yamltext.general(value) == text
+
+
+@given(VALUES)
+def test_floats_are_floats_again_as_long_as_they_are_looked_at(value: Any) -> None:
+    raw, floats = json.dumps(value).encode(), []  # type: ignore[var-annotated]
+    body = codec.decode_json(raw, floats=floats)
+    settled = json.dumps(body)
+    with codec.as_sent(body, floats):
+        assert same(body, value) or not isinstance(value, dict | list)
+    assert json.dumps(body) == settled

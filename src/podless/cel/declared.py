@@ -17,6 +17,7 @@ from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape, unescape
 from podless.cel.types import Type
 from podless.cel.values import SECOND, Duration, MapList, SetList, Timestamp
+from podless.meta import codec
 
 Schema = dict[str, Any]
 MAX_REQUEST = 3 * 1024 * 1024
@@ -39,6 +40,21 @@ _GO = {
     dict: "map[string]interface {}",
 }
 _PLAIN_KINDS = frozenset(("int", "string", "bool", "dyn"))
+
+
+class Unknown:
+    """Data that no schema describes: it is compared as JSON is, where 1 and 1.0 are two things."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown) and codec.equal(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(codec.encode_sorted(self.value))
 
 
 class Declared:
@@ -198,7 +214,7 @@ class Decl:
         if self.kind == "map":
             assert self.items is not None
             return self.items.plain
-        if self.kind != "object":
+        if self.kind != "object" or self.schema.get("x-kubernetes-preserve-unknown-fields"):
             return False
         properties = self.schema.get("properties") or {}
         seen = list(self.fields())
@@ -248,7 +264,7 @@ class Decl:
             if name is not None and part is not None:
                 out[name] = part.convert(item)
             else:
-                out[f" {real}"] = item  # a name that no expression can have; equality looks at it
+                out[f" {real}"] = Unknown(item)  # a name that no expression can have; equality looks at it
         return out
 
     def _number(self, value: Any) -> float:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -17,8 +19,10 @@ from podless.meta.jsontext import JSONError
 from podless.meta.yamltext import YAMLError
 
 __all__ = [
+    "Floats",
     "JSONError",
     "YAMLError",
+    "as_sent",
     "decode_json",
     "decode_yaml",
     "duplicate_fields",
@@ -29,6 +33,10 @@ __all__ = [
     "strict_text",
 ]
 
+Path = tuple[str | int, ...]
+# where a number stands, and the float that was sent there
+Floats = list[tuple[Path, float]]
+
 # Digits as 0, what makes a number a float as a point, all else as a blank: a float is then "0.", in a text or not.
 _SHAPES = bytes(48 if 48 <= code < 58 else 46 if code in b".eE" else 32 for code in range(256))
 _LONG = b"0" * 19
@@ -37,11 +45,11 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
 
 
-def decode_json(raw: bytes, duplicates: list[str] | None = None) -> Any:
+def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats | None = None) -> Any:
     """The value in a JSON text, numbers as Go re-encodes them: 1.0 is 1, 1e3 is 1000, integers past int64 are floats.
 
     duplicates: takes a finding for each key given more than once (the last one counts): `duplicate field "spec.a"`.
-    Raises JSONError with Go's words.
+    floats: takes the floats that became integers, for `as_sent`. Raises JSONError with Go's words.
     """
     try:
         value = orjson.loads(raw)
@@ -54,7 +62,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None) -> Any:
     ):
         return _read(raw, duplicates)
     shapes = raw.translate(_SHAPES)
-    return _settle(value) if b"0." in shapes or _LONG in shapes else value
+    return _settle(value, floats) if b"0." in shapes or _LONG in shapes else value
 
 
 def _read(raw: bytes, duplicates: list[str] | None) -> Any:
@@ -77,21 +85,52 @@ def _encoded(value: Any) -> bytes | None:
         return None
 
 
-def _settle(value: Any) -> Any:
-    """The value with its numbers as Go re-encodes them."""
+def _settle(value: Any, floats: Floats | None = None) -> Any:
+    """The value with its numbers as Go re-encodes them; floats: takes those that become integers."""
     top = [value]
-    rest: list[Any] = [top]
+    rest: list[tuple[Any, Path]] = [(top, ())]
     while rest:
-        holder = rest.pop()
+        holder, path = rest.pop()
         for key, item in holder.items() if type(holder) is dict else enumerate(holder):
             kind = type(item)
             if kind is str:
                 continue
             if kind is dict or kind is list:
-                rest.append(item)
+                rest.append((item, (*path, key)))
             elif kind is float or (kind is int and not _MIN <= item <= _MAX):
-                holder[key] = jsontext.settle(item)
+                holder[key] = settled = jsontext.settle(item)
+                if floats is not None and type(settled) is int:
+                    floats.append(((*path, key)[1:], float(item)))
     return top[0]
+
+
+@contextmanager
+def as_sent(value: Any, floats: Floats) -> Iterator[None]:
+    """Meanwhile the numbers that were sent as floats are floats again, for checks that see what a client wrote.
+
+    What was stored and read again is an integer; until then 1.0 and -0.0 are floats to a real server.
+    """
+    undo: list[tuple[Any, Any, Any]] = []
+    for path, given in floats:
+        holder = value
+        for step in path[:-1]:
+            holder = _part(holder, step)
+        settled = _part(holder, path[-1]) if path else None
+        if type(settled) is int and settled == jsontext.settle(given):
+            undo.append((holder, path[-1], settled))
+            holder[path[-1]] = given
+    try:
+        yield
+    finally:
+        for holder, key, settled in undo:
+            holder[key] = settled
+
+
+def _part(holder: Any, step: str | int) -> Any:
+    """An entry or an item, or None where there is no such."""
+    if isinstance(holder, dict):
+        return holder.get(step)
+    return holder[step] if isinstance(holder, list) and isinstance(step, int) and step < len(holder) else None
 
 
 def duplicate_fields(raw: bytes) -> list[str]:

@@ -47,7 +47,7 @@ def read(call: Call, options: WriteOptions) -> Object:
 
 def _parse(call: Call, yaml: bool, repeated: list[str] | None) -> Any:
     try:
-        return codec.decode_yaml(call.body, repeated) if yaml else codec.decode_json(call.body, repeated)
+        return codec.decode_yaml(call.body, repeated) if yaml else codec.decode_json(call.body, repeated, call.floats)
     except codec.YAMLError as error:
         raise BadRequest(f"{_unrecognized(call)}: {error.message} ({codec.hex_or_text(call.body)})") from None
     except codec.JSONError as error:

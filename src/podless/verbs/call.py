@@ -13,6 +13,7 @@ from podless.cache.collection import Cache, Collection
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
+from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
 from podless.remote import Client
 from podless.store import Store
@@ -25,7 +26,8 @@ class Call:
     """One request to a resource.
 
     query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
-    warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on.
+    warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on. floats: whole
+    numbers that the body gives as floats.
     """
 
     kind: Kind
@@ -40,6 +42,7 @@ class Call:
     agent: str = ""
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
+    floats: Floats = field(default_factory=list)
 
     @property
     def key(self) -> str:

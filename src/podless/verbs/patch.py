@@ -71,7 +71,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
             repeated += jsonpatch.findings(call.body)
         return lambda old: jsonpatch.apply(old, call.body, checked=checked)
     try:
-        document = codec.decode_json(call.body, repeated if checked else None)
+        document = codec.decode_json(call.body, repeated if checked else None, call.floats)
     except codec.JSONError as error:
         raise BadRequest(str(error) if media == STRATEGIC_PATCH else f"error decoding patch: {error}") from None
     if media == STRATEGIC_PATCH:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
 from podless.kinds.kind import Kind
-from podless.meta import errors, names, objectmeta
+from podless.meta import codec, errors, names, objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, invalid
 from podless.verbs import options as options_
@@ -144,7 +145,9 @@ def check_create(call: Call, obj: Object) -> None:
     kind, metadata = call.kind, obj["metadata"]
     check_type(call, obj)
     found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=kind.rules.name_errors)
-    refuse(kind, obj, [*found, *kind.rules.validate_create(kind, call.version, obj)])
+    with codec.as_sent(obj, call.floats) if call.floats else nullcontext():
+        found += kind.rules.validate_create(kind, call.version, obj)
+    refuse(kind, obj, found)
 
 
 def check_update(call: Call, obj: Object, old: Object) -> None:
@@ -155,7 +158,9 @@ def check_update(call: Call, obj: Object, old: Object) -> None:
     # a real server checks what may not change twice, and says so twice
     found += 2 * objectmeta.validate_update(metadata, old["metadata"])
     check = kind.rules.validate_status if call.subresource == "status" else kind.rules.validate_update
-    refuse(kind, obj, [*found, *check(kind, call.version, obj, old, call.warnings)])
+    with codec.as_sent(obj, call.floats) if call.floats else nullcontext():
+        found += check(kind, call.version, obj, old, call.warnings)
+    refuse(kind, obj, found)
 
 
 def _any_name(name: str, prefix: bool) -> list[str]:

@@ -34,10 +34,10 @@ _MESSAGE_TYPES = {
 }
 _PLAIN: dict[str, Callable[[Any], Any]] = {
     "bool": bool,
-    "int64": int,
-    "uint64": lambda text: values.Uint(int(text)),
     "double": float,
+    "int64": int,
     "string": str,
+    "uint64": lambda text: values.Uint(int(text)),
 }
 
 
@@ -139,4 +139,4 @@ def message(given: Object) -> Any:
     return base64.b64decode(content) if kind is types.BYTES else _READ[kind.kind](content)
 
 
-_READ = _PLAIN | {"int": int, "uint": lambda text: values.Uint(int(text))}
+_READ = _PLAIN | {"int": int, "uint": _PLAIN["uint64"]}

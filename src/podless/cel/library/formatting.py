@@ -316,5 +316,5 @@ def library(name: str, kinds: Clauses, *examples: str) -> Library:
 
 
 LIBRARY = library(
-    "format", CLAUSES, "'%s has %d'.format(['a', 2]) == 'a has 2'", "'%.2f'.format([1234.5]) == '1,234.50'"
+    "format", CLAUSES, "'%s has %d'.format([dyn('a'), 2]) == 'a has 2'", "'%.2f'.format([1234.5]) == '1,234.50'"
 )
