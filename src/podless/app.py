@@ -21,6 +21,7 @@ from podless.http.api import Server as Requests
 from podless.http.documents import Documents
 from podless.http.limits import Limits
 from podless.http.listener import Listener
+from podless.http.metrics import Metrics
 from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
 from podless.kinds.registry import Registry
@@ -141,7 +142,7 @@ class App:
         for loop in self._loops:
             await loop.start()
 
-        requests = Requests(api, Tokens(tokens), Documents(registry, lambda: self._address))
+        requests = Requests(api, Tokens(tokens), Documents(registry, lambda: self._address, Metrics(cache, registry)))
         self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)
