@@ -6,6 +6,7 @@ import ipaddress
 import os
 import secrets
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,9 +22,9 @@ from podless.http.api import Server as Requests
 from podless.http.documents import Documents
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.metrics import Metrics
 from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
+from podless.kinds.builtin import runtime
 from podless.kinds.registry import Registry
 from podless.loops.definitions import Definitions
 from podless.loops.garbage import Garbage
@@ -46,7 +47,8 @@ class Settings:
     data: the folder of database, certificates and kubeconfig; None keeps the database in memory and the rest in a
     temporary folder. bind: the address to listen on. port: 0 for any free one. tls: False serves plain HTTP, on
     loopback only. token_file: tokens in kube-apiserver's CSV format. tokens: more tokens, by token. services: where
-    webhooks behind a Service are, as namespace/name or namespace/name:port -> host:port.
+    webhooks behind a Service are, as namespace/name or namespace/name:port -> host:port. runtime_config: which of the
+    older APIs are served, as in kube-apiserver's --runtime-config: apiextensions.k8s.io/v1beta1 -> True.
     """
 
     data: Path | None = None
@@ -56,6 +58,7 @@ class Settings:
     token_file: Path | None = None
     tokens: dict[str, User] = field(default_factory=dict)
     services: dict[str, str] = field(default_factory=dict)
+    runtime_config: Mapping[str, bool] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
     garbage_delay: float | None = 1.0
 
@@ -85,6 +88,10 @@ class App:
     def __init__(self, settings: Settings) -> None:
         if not settings.tls and not settings.loopback:
             raise StartError(f"plain HTTP is served on loopback only, not on {settings.bind}")
+        try:
+            runtime.check(settings.runtime_config)
+        except runtime.BadRuntimeConfig as error:
+            raise StartError(str(error)) from None
         self.settings = settings
         self.url = ""
         self.token = ""
@@ -131,7 +138,7 @@ class App:
         cache = Cache(self._store)
         await self._store.open()
         registry = Registry()
-        for kind in builtin.ALL:
+        for kind in runtime.served(builtin.ALL, settings.runtime_config):
             registry.put(kind)
         self.admission.steps += [NamespaceLifecycle(State(cache, registry))]
         self._remote = Client(settings.services)
@@ -142,7 +149,7 @@ class App:
         for loop in self._loops:
             await loop.start()
 
-        requests = Requests(api, Tokens(tokens), Documents(registry, lambda: self._address, Metrics(cache, registry)))
+        requests = Requests(api, Tokens(tokens), Documents(registry, lambda: self._address))
         self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)

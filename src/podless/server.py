@@ -28,6 +28,7 @@ class Server:
 
     data: a folder to keep everything in; None keeps nothing. bind, port, tls, token_file: as for `podless serve`.
     services: where webhooks behind a Service are, as {"namespace/name": "host:port"}.
+    runtime_config: older APIs to be served, such as {"apiextensions.k8s.io/v1beta1": True}.
     garbage_delay: seconds until an object that has lost its owners goes; None: it stays, as without controllers.
     Raises StartError on entry where the server cannot start.
     """
@@ -42,6 +43,7 @@ class Server:
         token_file: str | os.PathLike[str] | None = None,
         services: Mapping[str, str] | None = None,
         garbage_delay: float | None = 1.0,
+        runtime_config: Mapping[str, bool] | None = None,
     ) -> None:
         self._settings = Settings(
             data=Path(data) if data is not None else None,
@@ -51,6 +53,7 @@ class Server:
             token_file=Path(token_file) if token_file is not None else None,
             services=dict(services or {}),
             garbage_delay=garbage_delay,
+            runtime_config=dict(runtime_config or {}),
         )
         self._app: App | None = None
         self._thread: threading.Thread | None = None

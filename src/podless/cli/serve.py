@@ -14,6 +14,7 @@ from typing import Any
 
 from podless.app import App, Settings, StartError
 from podless.auth.tokens import BadTokenFile
+from podless.kinds.builtin import runtime
 
 
 def add(commands: Any) -> None:
@@ -54,7 +55,21 @@ def add(commands: Any) -> None:
         default=[],
         help="where webhooks behind a Service are (repeatable); others are looked up as NAME.NAMESPACE.svc in DNS",
     )
+    parser.add_argument(
+        "--runtime-config",
+        metavar="API=true,...",
+        type=_runtime,
+        default={},
+        help="older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
+    )
     parser.set_defaults(run=run)
+
+
+def _runtime(text: str) -> dict[str, bool]:
+    try:
+        return runtime.parse(text)
+    except runtime.BadRuntimeConfig as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _service(text: str) -> tuple[str, str]:
@@ -83,6 +98,7 @@ def run(options: argparse.Namespace) -> int:
         tls=not options.insecure_http,
         token_file=options.token_auth_file,
         services=dict(options.services),
+        runtime_config=options.runtime_config,
         garbage_delay=1.0 if options.garbage_collector else None,
     )
     try:

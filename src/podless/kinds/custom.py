@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 
 class CustomRules(Rules):
-    """Rules of the kind behind one CustomResourceDefinition, compiled for each version on first use."""
+    """Rules of the kind behind one CustomResourceDefinition, compiled for each version on first use.
+
+    preserve: fields that no schema knows are kept.
+    """
 
     generation = True
     unconditional = False
     ordered = False
 
-    def __init__(self) -> None:
+    def __init__(self, preserve: bool = False) -> None:
+        self._preserve = preserve
         self._schemas: dict[str, Schema] = {}
         self._expressions: dict[str, Expressions] = {}
 
@@ -32,7 +36,7 @@ class CustomRules(Rules):
         """The version's schema, compiled."""
         known = self._schemas.get(version.name)
         if known is None:
-            known = self._schemas[version.name] = Schema.compile(version.schema or {})
+            known = self._schemas[version.name] = Schema.compile(version.schema, self._preserve)
         return known
 
     def expressions(self, version: Version) -> Expressions:

@@ -143,6 +143,7 @@ class Definitions:
             stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
             rules.set_condition(obj, "Established", *stage, now)
         rules.set_approval(obj, now)
+        rules.set_structural(obj, now)
         return obj
 
     def _serve(self, definition: Object, entry: Entry) -> None:

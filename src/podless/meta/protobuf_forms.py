@@ -228,11 +228,11 @@ def _or_strings(type_: Type) -> Form:
     )
 
 
-# by the name of the type in Go, or else by its class
+# by the name of the type in Go, with its package or without, or else by its class
 _FORMS: dict[str | type[Type], Callable[[Type], Form]] = {
-    "v1.JSONSchemaPropsOrArray": _or_array,
-    "v1.JSONSchemaPropsOrBool": _or_bool,
-    "v1.JSONSchemaPropsOrStringArray": _or_strings,
+    "JSONSchemaPropsOrArray": _or_array,
+    "JSONSchemaPropsOrBool": _or_bool,
+    "JSONSchemaPropsOrStringArray": _or_strings,
     "resource.Quantity": _quantity,
     "intstr.IntOrString": _int_or_string,
     Time: _time,
@@ -243,5 +243,5 @@ _FORMS: dict[str | type[Type], Callable[[Type], Form]] = {
 
 def form(type_: Type) -> Form | None:
     """What the type is where it is a message, but no struct."""
-    make = _FORMS.get(type_.go) or _FORMS.get(type(type_))
+    make = _FORMS.get(type_.go) or _FORMS.get(type_.go.rpartition(".")[2]) or _FORMS.get(type(type_))
     return make(type_) if make is not None else None

@@ -28,7 +28,8 @@ class Options:
     """What is required. An update is not refused for what the old definition did already.
 
     structural: the schema is structural. types: types are those of OpenAPI v3. pruned_defaults: defaults have no
-    unknown fields. atomic_sets: items of sets are atomic. map_keys: keys of map lists are always there.
+    unknown fields. atomic_sets: items of sets are atomic. map_keys: keys of map lists are always there. no_default: why
+    no default may be given at all, "" where they may.
     """
 
     structural: bool = True
@@ -36,6 +37,7 @@ class Options:
     pruned_defaults: bool = True
     atomic_sets: bool = True
     map_keys: bool = True
+    no_default: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def validate(
     plain: the properties that need no look.
     """
     walk = _Walk(options, expressions, plain)
-    errors = walk.visit(schema, path, _Place(), root=True) + walk.late
+    errors = walk.visit(schema, path, _Place(no_default=options.no_default), root=True) + walk.late
     return errors + (expressions.total(schema, path) if expressions is not None else [])
 
 

@@ -28,20 +28,24 @@ class Schema:
     Immutable, and lazy: nothing is compiled before it is used. Objects are decoded JSON; those of the right form are
     walked by generated code, all others by exact interpreters. A schema that is not of a schema's form raises
     ValueError when it is first used.
+
+    preserve: fields that the schema does not know are kept at every level, and there are no defaults
+    (spec.preserveUnknownFields of a definition); such a schema need not be structural.
     """
 
-    __slots__ = ("_node", "_rules", "_walks", "openapi")
+    __slots__ = ("_node", "_rules", "_walks", "openapi", "preserve")
 
-    def __init__(self, openapi: dict[str, Any]) -> None:
+    def __init__(self, openapi: dict[str, Any], preserve: bool = False) -> None:
         self.openapi = openapi
+        self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
         self._walks: dict[Mode, Callable[[Any], bool]] = {}
 
     @classmethod
-    def compile(cls, openapi_schema: dict[str, Any] | None) -> Schema:
+    def compile(cls, openapi_schema: dict[str, Any] | None, preserve: bool = False) -> Schema:
         """The schema of an openAPIV3Schema; None or {} knows no fields."""
-        return cls(openapi_schema or {})
+        return cls(openapi_schema or {}, preserve)
 
     @classmethod
     def from_crd(cls, crd: dict[str, Any], version: str) -> Schema:
@@ -51,7 +55,8 @@ class Schema:
         """
         for item in (crd.get("spec") or {}).get("versions") or ():
             if item.get("name") == version:
-                return cls.compile((item.get("schema") or {}).get("openAPIV3Schema"))
+                preserve = bool(crd["spec"].get("preserveUnknownFields"))
+                return cls.compile((item.get("schema") or {}).get("openAPIV3Schema"), preserve)
         raise KeyError(version)
 
     @property
@@ -85,13 +90,15 @@ class Schema:
         metadata is dropped too, as when a stored object is read. The object's own apiVersion, kind and metadata are
         left alone. Raises Malformed.
         """
-        if not self._walk(compile.PRUNE)(obj):
+        if self.preserve:
+            embedded.coerce(obj, self.node, unknown, drop)
+        elif not self._walk(compile.PRUNE)(obj):
             prune.prune(obj, self.node, unknown, embedded=True)
             embedded.coerce(obj, self.node, unknown, drop)
 
     def default(self, obj: Any) -> None:
         """Fill in defaults, in place, and drop the nulls that the schema does not allow."""
-        if not self._walk(compile.FILL)(obj):
+        if not self.preserve and not self._walk(compile.FILL)(obj):
             default.drop_nulls(obj, self.node, prune.META)
             default.fill(obj, self.node, prune.META)
 
@@ -100,7 +107,7 @@ class Schema:
 
         The parameters are those of prune.
         """
-        if not self._walk(compile.NORMALIZE)(obj):
+        if self.preserve or not self._walk(compile.NORMALIZE)(obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
@@ -120,6 +127,9 @@ class Schema:
 
         Raises Malformed for embedded resources that cannot be read.
         """
+        if self.preserve:
+            embedded.coerce(obj, self.node, unknown, drop)
+            return self.validate(obj, old)
         if self._walk(compile.ADMIT)(obj):
             return []
         node, found = self.node, []  # type: tuple[Node, list[str]]

@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 from podless.kinds import definition as rules
 from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.definition import beta
 from podless.kinds.definition.shared import schemas
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
+from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
 from podless.meta import codec
 from podless.meta.field import FieldError
 
@@ -27,7 +28,25 @@ class DefinitionRules(TypedRules):
 
     def default(self, version: Version, obj: Object) -> None:
         """Names and conversion that are derived from others."""
-        rules.defaults(obj)
+        if version.name == beta.VERSION:
+            beta.defaults(obj)
+        else:
+            rules.defaults(obj)
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """The definition in the words of another version; nothing is lost on the way."""
+        wanted, given = kind.api_version(version.name), obj.get("apiVersion")
+        if given == wanted:
+            return obj
+        return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": wanted}
+
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """What is stored is of v1."""
+        return self.convert(kind, version, obj)
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """What is stored is of v1."""
+        return self.convert(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """The status is the server's."""
@@ -48,7 +67,7 @@ class DefinitionRules(TypedRules):
         """All rules of a new definition."""
         from podless.cel.rules import Definitions  # takes its time, and is needed with the first definition only
 
-        return rules.validate_create(obj, Definitions())
+        return rules.validate_create(obj, Definitions(), legacy=version.name == beta.VERSION)
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -56,7 +75,8 @@ class DefinitionRules(TypedRules):
         """All rules of a changed one."""
         from podless.cel.rules import Definitions
 
-        return rules.validate_update(obj, old, Definitions(schemas(old["spec"])))
+        legacy = version.name == beta.VERSION
+        return rules.validate_update(obj, old, Definitions(schemas(old["spec"])), legacy=legacy)
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -91,7 +111,19 @@ DEFINITIONS = Kind(
     singular="customresourcedefinition",
     list_kind="CustomResourceDefinitionList",
     namespaced=False,
-    versions=(Version("v1", status=True),),
+    versions=(
+        Version("v1", status=True),
+        Version(
+            beta.VERSION,
+            status=True,
+            deprecated=True,
+            deprecation_warning=(
+                "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; "
+                "use apiextensions.k8s.io/v1 CustomResourceDefinition"
+            ),
+            struct=CUSTOM_RESOURCE_DEFINITION_BETA,
+        ),
+    ),
     storage_version="v1",
     rules=DefinitionRules(),
     short_names=("crd", "crds"),

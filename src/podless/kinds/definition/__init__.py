@@ -1,10 +1,18 @@
 """CustomResourceDefinitions: what the server fills in, what they must obey, and what their status says.
 
-All functions take definitions that were decoded by the CUSTOM_RESOURCE_DEFINITION table.
+All functions take definitions that were decoded by the CUSTOM_RESOURCE_DEFINITION table; those of v1beta1
+have a file of their own, `beta`.
 """
 
 from podless.kinds.definition.fill import defaults, prepare_create, prepare_update
-from podless.kinds.definition.status import accepted_names, condition, is_true, set_approval, set_condition
+from podless.kinds.definition.status import (
+    accepted_names,
+    condition,
+    is_true,
+    set_approval,
+    set_condition,
+    set_structural,
+)
 from podless.kinds.definition.validate import validate_create, validate_status_update, validate_update
 from podless.kinds.definition.warnings import warnings
 from podless.kinds.definition.webhook import bundle_fault
@@ -19,6 +27,7 @@ __all__ = [
     "prepare_update",
     "set_approval",
     "set_condition",
+    "set_structural",
     "validate_create",
     "validate_status_update",
     "validate_update",

@@ -14,6 +14,15 @@ from podless.schema.definition import has_unpruned_defaults, is_structural, node
 
 Object = dict[str, Any]
 
+_V1_ONLY = "(cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must use apiextensions.k8s.io/v1)"
+_EXTENSIONS = (
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-validations",
+)
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 
 
@@ -31,25 +40,39 @@ class Checker:
         return structural(schema, path, status=status, rules=self.rules, options=self.options)
 
 
-def options(spec: Object, old: Object | None) -> Options:
-    """What must not be held against an update, because the old definition has it too."""
-    if old is None:
+def options(layout: Layout, before: Layout | None) -> Options:
+    """What must not be held against an update, because the old definition has it too; and what v1beta1 allows."""
+    if before is None and not layout.legacy:
         return Options()
-    before = shared.schemas(old)
-    strict = not spec.get("preserveUnknownFields") or has_defaults(spec)
+    olds = before.schemas if before is not None else []
+    defaults = _no_defaults(layout, before)
+    strict = not layout.spec.get("preserveUnknownFields") or _extended(layout)
+    strict = strict or (not defaults and has_defaults(layout))
     return Options(
-        structural=strict or all(map(is_structural, before)),
-        types=all(node.get("type", "string") in _TYPES for whole in before for node in nodes(whole)),
-        pruned_defaults=not any(map(has_unpruned_defaults, before)),
+        structural=strict or (not layout.legacy and all(map(is_structural, olds))),
+        types=not layout.legacy
+        and all((node.get("type") or "string") in _TYPES for whole in olds for node in nodes(whole)),
+        pruned_defaults=not any(map(has_unpruned_defaults, olds)),
+        no_default=defaults,
     )
 
 
-def check_given(layout: Layout, old: Object | None) -> list[FieldError]:
+def _no_defaults(layout: Layout, before: Layout | None) -> str:
+    """Why defaults are refused, or "": v1beta1 takes none, but keeps those that v1 has set."""
+    return _V1_ONLY if layout.legacy and not (before is not None and has_defaults(before)) else ""
+
+
+def _extended(layout: Layout) -> bool:
+    """Whether a schema says something that only structural schemas have."""
+    return any(node.get(name) for whole in layout.schemas for node in nodes(whole) for name in _EXTENSIONS)
+
+
+def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
     """Every version needs a schema, unless one had none before: then the served ones do, if they are pruned."""
     if shared.schema(layout.common) is not None:
         return []
     missing = [place for place, version in enumerate(layout.versions) if shared.schema(version) is None]
-    if old is None or len(shared.schemas(old)) == len(old["versions"] or []):
+    if not layout.legacy and (before is None or before.whole):
         return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema") for place in missing]
     if layout.spec.get("preserveUnknownFields"):
         return []
@@ -58,13 +81,13 @@ def check_given(layout: Layout, old: Object | None) -> list[FieldError]:
     return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema", text) for place in served]
 
 
-def check_defaults(spec: Object) -> list[FieldError]:
+def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
     """Defaults need pruning."""
-    if not spec.get("preserveUnknownFields") or not has_defaults(spec):
+    if not layout.spec.get("preserveUnknownFields") or not has_defaults(layout) or _no_defaults(layout, before):
         return []
     return [field.invalid("spec.preserveUnknownFields", True, "must be false in order to use defaults in the schema")]
 
 
-def has_defaults(spec: Object) -> bool:
+def has_defaults(layout: Layout) -> bool:
     """Whether a schema has a default anywhere."""
-    return any("default" in node for whole in shared.schemas(spec) for node in nodes(whole))
+    return any("default" in node for whole in layout.schemas for node in nodes(whole))

@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+Object = dict[str, Any]
+
 # field of a version -> the field of the spec that it moves to
 MOVED = {
     "schema": "validation",
@@ -23,41 +25,48 @@ MOVED = {
 
 @dataclass(frozen=True)
 class Layout:
-    """A spec as the checks see it: `common` is what was moved, the versions keep the rest."""
+    """A spec as the checks see it: `common` is what all versions share, `versions` has the rest of each.
 
-    spec: dict[str, Any]
+    spec: all else, in the words of v1. legacy: it was sent in v1beta1, whose rules are looser.
+    """
 
-    @cached_property
-    def given(self) -> list[dict[str, Any]]:
-        """The versions as they were sent."""
-        return self.spec.get("versions") or []
+    spec: Object
+    common: Object
+    versions: list[Object]
+    legacy: bool = False
 
-    @cached_property
-    def common(self) -> dict[str, Any]:
-        """Field of a version -> what all versions have there; absent where they differ or have nothing."""
-        out = {}
+    @classmethod
+    def of(cls, spec: Object) -> Layout:
+        """The layout of a spec of v1: what is the same in all versions is moved."""
+        given = spec.get("versions") or []
+        common = {}
         for name in MOVED:
-            first, *rest = [version.get(name) for version in self.given] or [None]
+            first, *rest = [version.get(name) for version in given] or [None]
             if first is not None and all(same(first, other) for other in rest):
-                out[name] = first
-        return out
+                common[name] = first
+        rests = [{key: item for key, item in version.items() if key not in common} for version in given]
+        return cls(spec, common, rests)
 
     @cached_property
-    def versions(self) -> list[dict[str, Any]]:
-        """The versions without what was moved."""
-        moved = self.common.keys()
-        return [{key: item for key, item in version.items() if key not in moved} for version in self.given]
+    def schemas(self) -> list[Object]:
+        """All schemas: the one that all versions share, or those that versions have."""
+        return [found for one in (self.common, *self.versions) if (found := schema(one)) is not None]
 
-    def subresources(self, version: dict[str, Any]) -> dict[str, Any] | None:
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every version has a schema."""
+        return schema(self.common) is not None or all(schema(version) is not None for version in self.versions)
+
+    def subresources(self, version: Object) -> Object | None:
         """The subresources of one of `versions`."""
         apart = any("subresources" in one for one in self.versions)
-        found: dict[str, Any] | None = (version if apart else self.common).get("subresources")
+        found: Object | None = (version if apart else self.common).get("subresources")
         return found
 
     @cached_property
     def any_status(self) -> bool:
         """Whether a version has a status subresource."""
-        return any("status" in (version.get("subresources") or {}) for version in self.given)
+        return any("status" in (one.get("subresources") or {}) for one in (self.common, *self.versions))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -68,12 +77,13 @@ def same(one: Any, other: Any) -> bool:
     return one is other or orjson.dumps(one, option=flags) == orjson.dumps(other, option=flags)
 
 
-def schema(version: dict[str, Any]) -> dict[str, Any] | None:
+def schema(version: Object) -> Object | None:
     """The openAPIV3Schema of a version, or of what is common to all."""
-    found: dict[str, Any] | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
     return found
 
 
-def schemas(spec: dict[str, Any]) -> list[dict[str, Any]]:
-    """The schemas of all versions."""
-    return [found for version in spec.get("versions") or [] if (found := schema(version)) is not None]
+def schemas(spec: Object) -> list[Object]:
+    """The schemas of all versions, of a spec of v1 or v1beta1."""
+    top = [{"schema": spec["validation"]}] if "validation" in spec else []
+    return [found for one in (*top, *(spec.get("versions") or ())) if (found := schema(one)) is not None]

@@ -9,12 +9,15 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
+from podless.kinds.definition import shared
 from podless.kinds.definition.fill import NAMES_ORDER
-from podless.meta import gotext
+from podless.meta import field, gotext
+from podless.schema.definition import shapely, unsupported
 
 Object = dict[str, Any]
 
 APPROVAL = "api-approved.kubernetes.io"
+_NON_STRUCTURAL = "NonStructuralSchema"
 _PROTECTED = ("k8s.io", "kubernetes.io")
 _SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
 # state of the annotation -> status and reason of the condition
@@ -63,19 +66,19 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
     resources, kinds = _taken([crd, *others])
     given = dict(held)
     reason = message = ""
-    for field, taken in (
+    for name, taken in (
         ("plural", resources),
         ("singular", resources),
         ("shortNames", resources),
         ("kind", kinds),
         ("listKind", kinds),
     ):
-        conflicts = _conflicts(wanted.get(field), held.get(field), taken)
+        conflicts = _conflicts(wanted.get(name), held.get(name), taken)
         if conflicts:
-            reason = f"{field[0].upper()}{field[1:]}Conflict"
+            reason = f"{name[0].upper()}{name[1:]}Conflict"
             message = conflicts[0] if len(conflicts) == 1 else f"[{', '.join(conflicts)}]"
         else:
-            given[field] = wanted.get(field)
+            given[name] = wanted.get(name)
     given["categories"] = wanted.get("categories")
     verdict = ("False", reason, message) if reason else ("True", "NoConflicts", "no conflicts found")
     return _ordered(given), dict(zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True))
@@ -102,6 +105,38 @@ def set_approval(crd: Object, now: str) -> None:
     state, text = approval(crd)
     if state:
         set_condition(crd, "KubernetesAPIApprovalPolicyConformant", *_VERDICTS[state], text, now)
+
+
+def set_structural(crd: Object, now: str) -> None:
+    """Sets or takes away the condition that lists how the schemas are not structural.
+
+    Only where unknown fields are kept may they be anything else.
+    """
+    status = crd.setdefault("status", {})
+    found = _unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
+    if found is not None:
+        set_condition(crd, _NON_STRUCTURAL, *found, now)
+    elif condition(crd, _NON_STRUCTURAL) is not None:
+        status["conditions"] = [item for item in status["conditions"] if item["type"] != _NON_STRUCTURAL]
+
+
+def _unstructured(spec: Object) -> tuple[str, str, str]:
+    """Status, reason and message of the condition."""
+    errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
+    for place, version in enumerate(spec["versions"]):
+        schema = shared.schema(version)
+        if schema is None:
+            continue
+        trouble = unsupported(schema)
+        if trouble:
+            return (
+                "Unknown",
+                "StructuralError",
+                f"failed to check validation schema for version {version['name']}: {trouble}",
+            )
+        errors += shapely(schema, f"spec.versions[{place}].schema.openAPIV3Schema")
+    texts = list(dict.fromkeys(map(str, errors)))
+    return "True", "Violations", texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:

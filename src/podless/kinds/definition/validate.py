@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from podless.kinds.definition import names, schemas, shared, versions, webhook
+from podless.kinds.definition import beta, names, schemas, shared, versions, webhook
 from podless.kinds.definition.columns import check_columns, check_selectable, check_subresources, kept_selectable
 from podless.kinds.definition.schemas import Checker
 from podless.kinds.definition.shared import Layout
@@ -26,20 +26,23 @@ _IMMUTABLE = "field is immutable"
 _PRESERVE = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
 
 
-def validate_create(crd: Object, rules: Expressions | None = None) -> list[FieldError]:
-    """All that is wrong with a new definition. rules: compiles x-kubernetes-validations."""
+def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bool = False) -> list[FieldError]:
+    """All that is wrong with a new definition. rules: compiles x-kubernetes-validations. legacy: it is of v1beta1."""
     errors = names.check_object_name(crd)
-    errors += _spec(crd["spec"], None, rules, any_bundle=True)
-    return errors + _rest(crd, None)
+    errors += _spec(_layout(crd, legacy), None, rules, any_bundle=True)
+    return errors + _rest(crd, None, legacy)
 
 
-def validate_update(new: Object, old: Object, rules: Expressions | None = None) -> list[FieldError]:
+def validate_update(
+    new: Object, old: Object, rules: Expressions | None = None, *, legacy: bool = False
+) -> list[FieldError]:
     """All that is wrong with a changed definition; what was wrong before is forgiven in places."""
     established = is_true(old, "Established")
-    any_bundle = not established or bool(webhook.bundle_fault(old["spec"].get("conversion")))
-    errors = _spec(new["spec"], old["spec"], rules, any_bundle=any_bundle)
+    layout, before = _layout(new, legacy), _layout(old, legacy)
+    any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
+    errors = _spec(layout, before, rules, any_bundle=any_bundle)
     errors += _immutable(new["spec"], old["spec"], established)
-    return errors + _rest(new, old)
+    return errors + _rest(new, old, legacy)
 
 
 def validate_status_update(new: Object, old: Object) -> list[FieldError]:
@@ -47,10 +50,16 @@ def validate_status_update(new: Object, old: Object) -> list[FieldError]:
     return names.check_names(new["status"]["acceptedNames"], "status.acceptedNames")
 
 
-def _rest(crd: Object, old: Object | None) -> list[FieldError]:
+def _layout(crd: Object, legacy: bool) -> Layout:
+    return beta.layout(crd["spec"]) if legacy else Layout.of(crd["spec"])
+
+
+def _rest(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
     status = crd["status"]
     errors = names.check_names(status["acceptedNames"], "status.acceptedNames")
-    errors += _stored(status["storedVersions"], crd["spec"]["versions"] or [], "status.storedVersions")
+    errors += _stored(status["storedVersions"], crd["spec"].get("versions") or [], "status.storedVersions")
+    if legacy:
+        return errors
     errors += _approval(crd, old)
     before = old is not None and old["spec"].get("preserveUnknownFields")
     if crd["spec"].get("preserveUnknownFields") and not before:
@@ -58,17 +67,18 @@ def _rest(crd: Object, old: Object | None) -> list[FieldError]:
     return errors
 
 
-def _spec(spec: Object, old: Object | None, rules: Expressions | None, *, any_bundle: bool) -> list[FieldError]:
-    """The checks of the spec in the order of a real server. old: the spec before an update."""
-    layout, before = Layout(spec), None if old is None else Layout(old)
+def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, any_bundle: bool) -> list[FieldError]:
+    """The checks of the spec in the order of a real server. before: the spec before an update."""
+    spec = layout.spec
     errors = _group(spec["group"])
     errors += _scope(spec["scope"])
-    errors += schemas.check_given(layout, old)
-    errors += schemas.check_defaults(spec)
-    checker = Checker(rules, schemas.options(spec, old))
+    errors += schemas.check_given(layout, before)
+    errors += schemas.check_defaults(layout, before)
+    checker = Checker(rules, schemas.options(layout, before))
     for index, version in enumerate(layout.versions):
         errors += _version(layout, before, version, checker, f"spec.versions[{index}]")
-    errors += _storage(layout, spec["versions"])
+    errors += beta.check_exclusive(layout) if layout.legacy else []
+    errors += _storage(layout, spec.get("versions"))
     errors += names.check_required(spec["names"], "spec.names")
     errors += names.check_names(spec["names"], "spec.names")
     errors += _common(layout, before, checker)
@@ -76,7 +86,7 @@ def _spec(spec: Object, old: Object | None, rules: Expressions | None, *, any_bu
     if conversion and conversion["strategy"] != "None" and spec.get("preserveUnknownFields"):
         text = "must be None if spec.preserveUnknownFields is true"
         errors.append(field.invalid("spec.conversion.strategy", conversion["strategy"], text))
-    earlier = None if old is None else old.get("conversion")
+    earlier = None if before is None else before.spec.get("conversion")
     return errors + webhook.check_conversion(conversion, "spec.conversion", old=earlier, any_bundle=any_bundle)
 
 
@@ -151,9 +161,12 @@ def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]
         errors.append(field.invalid("spec.versions", shown, "must contain unique version names"))
     if sum(version["storage"] for version in layout.versions) != 1:
         errors.append(field.invalid("spec.versions", shown, "must have exactly one version marked as storage version"))
-    if called and called[0]:
-        faults = syntax.label_1035(called[0])
-        errors += [field.invalid("spec.version", called[0], ",".join(faults))] if faults else []
+    first = layout.spec.get("version", called[0] if called else "")
+    if first:
+        faults = syntax.label_1035(first)
+        errors += [field.invalid("spec.version", first, ",".join(faults))] if faults else []
+        if called and called[0] != first:
+            errors.append(field.invalid("spec.version", first, "must match the first version in spec.versions"))
     return errors
 
 

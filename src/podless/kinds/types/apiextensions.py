@@ -1,9 +1,11 @@
-"""CustomResourceDefinition of apiextensions.k8s.io/v1."""
+"""CustomResourceDefinition of apiextensions.k8s.io, v1 and v1beta1."""
 
 from __future__ import annotations
 
-from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS
-from podless.meta.structs import BOOL, BYTES, INT32, INT64, STRING, TIME, Field, ListOf, String, Struct
+from dataclasses import replace
+
+from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS, make
+from podless.meta.structs import BOOL, BYTES, INT32, INT64, STRING, TIME, Field, ListOf, String, Struct, Type
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 NAMES = Struct(
@@ -145,4 +147,76 @@ CUSTOM_RESOURCE_DEFINITION = Struct(
         Field("spec", SPEC, 2),
         Field("status", DEFINITION_STATUS, 3),
     ),
+)
+
+# v1beta1: what all versions share stands at the top, and a few fields have other names
+
+_BETA = "v1beta1"
+
+
+def _beta(struct: Struct, **changed: Type) -> Struct:
+    """A struct of v1 in the package of v1beta1, with some fields of another type."""
+    fields = (replace(field, type=changed.get(field.name, field.type)) for field in struct)
+    return Struct(struct.name, tuple(fields), _BETA)
+
+
+_NAMES = _beta(NAMES)
+_CLIENT_CONFIG = _beta(WEBHOOK_CLIENT_CONFIG, service=_beta(SERVICE_REFERENCE))
+_CONVERSION = Struct(
+    "CustomResourceConversion",
+    (
+        Field("strategy", String("v1beta1.ConversionStrategyType"), 1, always=True),
+        Field("webhookClientConfig", _CLIENT_CONFIG, 2, pointer=True),
+        Field("conversionReviewVersions", STRINGS, 3),
+    ),
+    _BETA,
+)
+_SUBRESOURCES = _beta(SUBRESOURCES, status=_beta(SUBRESOURCE_STATUS), scale=_beta(SUBRESOURCE_SCALE))
+_COLUMN = Struct(
+    "CustomResourceColumnDefinition",
+    tuple(replace(field, name="JSONPath") if field.name == "jsonPath" else field for field in COLUMN),
+    _BETA,
+)
+_SELECTABLE = _beta(SELECTABLE_FIELD)
+_VALIDATION = _beta(VALIDATION, openAPIV3Schema=make(_BETA))
+_VERSION = _beta(
+    VERSION,
+    schema=_VALIDATION,
+    subresources=_SUBRESOURCES,
+    additionalPrinterColumns=ListOf(_COLUMN),
+    selectableFields=ListOf(_SELECTABLE),
+)
+_SPEC = Struct(
+    "CustomResourceDefinitionSpec",
+    (
+        Field("group", STRING, 1, always=True),
+        Field("version", STRING, 2),
+        Field("names", _NAMES, 3),
+        Field("scope", String("v1beta1.ResourceScope"), 4, always=True),
+        Field("validation", _VALIDATION, 5, pointer=True),
+        Field("subresources", _SUBRESOURCES, 6, pointer=True),
+        Field("versions", ListOf(_VERSION), 7),
+        Field("additionalPrinterColumns", ListOf(_COLUMN), 8),
+        Field("selectableFields", ListOf(_SELECTABLE), 11),
+        Field("conversion", _CONVERSION, 9, pointer=True),
+        Field("preserveUnknownFields", BOOL, 10, pointer=True),
+    ),
+    _BETA,
+)
+_CONDITION = _beta(
+    DEFINITION_CONDITION,
+    type=String("v1beta1.CustomResourceDefinitionConditionType"),
+    status=String("v1beta1.ConditionStatus"),
+)
+_STATUS = _beta(DEFINITION_STATUS, conditions=ListOf(_CONDITION), acceptedNames=_NAMES)
+
+CUSTOM_RESOURCE_DEFINITION_BETA = Struct(
+    "CustomResourceDefinition",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("spec", _SPEC, 2),
+        Field("status", _STATUS, 3),
+    ),
+    _BETA,
 )

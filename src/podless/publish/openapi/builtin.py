@@ -14,7 +14,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.types import core
 from podless.meta import structs
 from podless.meta.structs import Field, ListOf, MapOf, Raw, Struct, Time, Type, Union
-from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
+from podless.publish.openapi.fact import CORE, EXTENSIONS, EXTENSIONS_BETA, Fact
 from podless.publish.openapi.facts import FACTS
 from podless.publish.openapi.schema import TYPE_META
 from podless.publish.openapi.standard import META, REF, SCHEMAS
@@ -25,6 +25,7 @@ _RUNTIME = "io.k8s.apimachinery.pkg.runtime."
 _PACKAGES = {
     ("", "v1"): CORE,
     ("apiextensions.k8s.io", "v1"): EXTENSIONS,
+    ("apiextensions.k8s.io", "v1beta1"): EXTENSIONS_BETA,
     ("apiregistration.k8s.io", "v1"): "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.",
 }
 _SCALARS: dict[str, Schema] = {

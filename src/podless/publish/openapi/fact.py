@@ -9,6 +9,8 @@ COORDINATION = "io.k8s.api.coordination.v1."
 CORE = "io.k8s.api.core.v1."
 EVENTS = "io.k8s.api.events.v1."
 EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
+EXTENSIONS_BETA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1beta1."
+LEGACY = "io.k8s.api.extensions.v1beta1."
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ Source: the generated API documentation of Kubernetes 1.36. A struct that is not
 
 from __future__ import annotations
 
-from podless.publish.openapi import facts_coordination, facts_core, facts_events
+from podless.publish.openapi import facts_coordination, facts_core, facts_events, facts_legacy
 from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
 
 FACTS: dict[str, Fact] = {
     **facts_core.FACTS,
     **facts_coordination.FACTS,
     **facts_events.FACTS,
+    **facts_legacy.FACTS,
     CORE + "ConfigMap": Fact(
         "ConfigMap holds configuration data for pods to consume.",
         (),
@@ -312,3 +313,4 @@ FACTS: dict[str, Fact] = {
         {"conversionReviewVersions": {"x-kubernetes-list-type": "atomic"}},
     ),
 }
+FACTS |= facts_legacy.beta(FACTS)

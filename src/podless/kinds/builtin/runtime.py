@@ -1,0 +1,61 @@
+"""Which APIs of built-in kinds are served: those that a current server has, and older ones that are asked for.
+
+Source: the syntax of kube-apiserver's --runtime-config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from podless.kinds.kind import Kind, serving
+
+# group/version/resource of what is not served unless it is asked for
+_OFF = frozenset(("apiextensions.k8s.io/v1beta1/customresourcedefinitions", "extensions/v1beta1/thirdpartyresources"))
+_ALL = ("api/all", "api/legacy", "api/beta")
+
+
+class BadRuntimeConfig(ValueError):
+    """A runtime configuration that cannot be followed; the text is one clear line for a person."""
+
+
+def parse(text: str) -> dict[str, bool]:
+    """The APIs named in group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
+    found = {}
+    for part in text.split(","):
+        name, given, value = part.strip().partition("=")
+        if not name:
+            continue
+        if given and value not in ("true", "false"):
+            raise BadRuntimeConfig(f"runtime-config: {part.strip()}: the value must be true or false")
+        found[name] = value != "false"
+    check(found)
+    return found
+
+
+def check(chosen: Mapping[str, bool]) -> None:
+    """Raises BadRuntimeConfig for what names no API that may be chosen."""
+    known = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
+    for name in chosen:
+        if name not in known:
+            raise BadRuntimeConfig(f"runtime-config: {name} is not one of {', '.join(sorted(known))}")
+
+
+def served(kinds: Iterable[Kind], chosen: Mapping[str, bool]) -> Iterator[Kind]:
+    """The kinds with the versions that are to be served; none of a kind without any."""
+    for kind in kinds:
+        names = {version.name for version in kind.versions if _on(kind, version.name, chosen)}
+        if len(names) == len(kind.versions):
+            yield kind
+        elif names:
+            yield serving(kind, names)
+
+
+def _on(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
+    """The most precise choice counts."""
+    place = f"{kind.group}/{version}/{kind.plural}"
+    if place not in _OFF:
+        return True
+    for name in (place, f"{kind.group}/{version}", *_ALL):
+        if name in chosen:
+            return chosen[name]
+    return False

@@ -1,0 +1,39 @@
+"""A server that offers the older APIs, and what is said to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from podless import Server
+from tests.conftest import Client
+
+BETA = "/apis/apiextensions.k8s.io/v1beta1/customresourcedefinitions"
+THIRD = "/apis/extensions/v1beta1/thirdpartyresources"
+RUNTIME = {"apiextensions.k8s.io/v1beta1": True, "extensions/v1beta1/thirdpartyresources": True}
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One server in memory for the tests of this folder; each takes an API group of its own."""
+    with Server(runtime_config=RUNTIME) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    client = Client(server.url, server.token)
+    yield client
+    client.close()
+
+
+def beta(group: str, plural: str = "gadgets", kind: str = "Gadget", **spec: Any) -> dict[str, Any]:
+    """A CustomResourceDefinition of v1beta1 that says as little as may be said."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1beta1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {"group": group, "version": "v1", "names": {"plural": plural, "kind": kind}} | spec,
+    }

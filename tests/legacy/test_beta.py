@@ -1,0 +1,372 @@
+"""apiextensions.k8s.io/v1beta1: what is looser there, and how both versions show the same definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless import Server
+from tests.conftest import CRDS, Client, definition, gadget
+from tests.legacy.conftest import BETA, beta
+
+DEPRECATED = (
+    '299 - "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; '
+    'use apiextensions.k8s.io/v1 CustomResourceDefinition"'
+)
+
+
+def objects(group: str, version: str = "v1") -> str:
+    return f"/apis/{group}/{version}/namespaces/default/gadgets"
+
+
+def conditions(crd: dict[str, Any]) -> dict[str, Any]:
+    return {one["type"]: one for one in crd["status"]["conditions"]}
+
+
+def causes(answer: Any) -> list[tuple[str, str]]:
+    return [(one["field"], one["message"]) for one in answer.body["details"]["causes"]]
+
+
+def test_it_is_off_unless_asked_for(client: Client) -> None:
+    with Server() as plain:
+        other = Client(plain.url, plain.token)
+        assert other.get(BETA).status == 404
+        versions = other.get("/apis/apiextensions.k8s.io").body["versions"]
+        assert [one["version"] for one in versions] == ["v1"]
+        other.close()
+    versions = client.get("/apis/apiextensions.k8s.io").body
+    assert [one["version"] for one in versions["versions"]] == ["v1", "v1beta1"]
+    assert versions["preferredVersion"]["version"] == "v1"
+
+
+def test_little_needs_to_be_said(client: Client) -> None:
+    group = "little.example.com"
+    made = client.post(BETA, beta(group))
+    assert made.status == 201
+    assert made.headers["Warning"] == DEPRECATED
+    spec = made.body["spec"]
+    assert list(spec) == ["group", "version", "names", "scope", "versions", "conversion", "preserveUnknownFields"]
+    assert spec["scope"] == "Namespaced"
+    assert spec["names"] == {"plural": "gadgets", "singular": "gadget", "kind": "Gadget", "listKind": "GadgetList"}
+    assert spec["versions"] == [{"name": "v1", "served": True, "storage": True}]
+    assert spec["conversion"] == {"strategy": "None"}
+    assert spec["preserveUnknownFields"] is True
+
+    current = client.get(f"{CRDS}/gadgets.{group}")
+    assert "Warning" not in current.headers
+    assert current.body["apiVersion"] == "apiextensions.k8s.io/v1"
+    assert current.body["spec"]["preserveUnknownFields"] is True
+    assert current.body["spec"]["versions"] == [{"name": "v1", "served": True, "storage": True}]
+    owners = {one["manager"]: one["apiVersion"] for one in current.body["metadata"]["managedFields"]}
+    assert owners.pop("kube-apiserver") == "apiextensions.k8s.io/v1"
+    assert list(owners.values()) == ["apiextensions.k8s.io/v1beta1"]
+
+
+def test_objects_keep_all_that_they_are_given(client: Client) -> None:
+    group = "keeps.example.com"
+    client.post(BETA, beta(group))
+    made = client.post(objects(group), gadget(group, "one", anything={"a": [1, None, {"b": 2.5}]}, other=None))
+    assert made.status == 201
+    assert (made.body["anything"], made.body["other"]) == ({"a": [1, None, {"b": 2.5}]}, None)
+    assert "Warning" not in made.headers
+    changed = client.merge(f"{objects(group)}/one", {"more": {"x": "y"}})
+    assert changed.body["more"] == {"x": "y"}
+    assert changed.body["metadata"]["generation"] == 2
+
+
+def test_what_all_versions_share_stands_at_the_top(client: Client) -> None:
+    group = "top.example.com"
+    schema = {"type": "object", "properties": {"spec": {"type": "object"}, "status": {"type": "object"}}}
+    column = {"name": "Size", "type": "integer", "JSONPath": ".spec.size", "description": "How big"}
+    versions = [{"name": "v1", "served": True, "storage": True}, {"name": "v2", "served": True, "storage": False}]
+    given = beta(
+        group,
+        versions=versions,
+        validation={"openAPIV3Schema": schema},
+        subresources={"status": {}},
+        additionalPrinterColumns=[column],
+    )
+    made = client.post(BETA, given)
+    assert made.status == 201
+    for name in ("validation", "subresources", "additionalPrinterColumns", "versions"):
+        assert made.body["spec"][name] == given["spec"][name]
+
+    shown = client.get(f"{CRDS}/gadgets.{group}").body["spec"]
+    assert "validation" not in shown
+    for version in shown["versions"]:
+        assert version["schema"] == {"openAPIV3Schema": schema}
+        assert version["subresources"] == {"status": {}}
+        renamed = {key.replace("JSONPath", "jsonPath"): value for key, value in column.items()}
+        assert version["additionalPrinterColumns"] == [renamed]
+
+    # written through v1 so that versions differ, each shows its own in v1beta1
+    current = client.get(f"{CRDS}/gadgets.{group}").body
+    del current["spec"]["versions"][1]["additionalPrinterColumns"]
+    assert client.send("PUT", f"{CRDS}/gadgets.{group}", current).status == 200
+    again = client.get(f"{BETA}/gadgets.{group}").body["spec"]
+    assert "additionalPrinterColumns" not in again
+    assert again["versions"][0]["additionalPrinterColumns"] == [column]
+    assert again["validation"] == {"openAPIV3Schema": schema}
+
+
+def test_top_and_versions_exclude_each_other(client: Client) -> None:
+    group = "exclusive.example.com"
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    column = [{"name": "A", "type": "string", "JSONPath": ".a"}]
+    one = {"name": "v1", "served": True, "storage": True}
+    other = {"name": "v2", "served": True, "storage": False}
+    version = one | {"schema": schema, "subresources": {"status": {}}, "additionalPrinterColumns": column}
+    both = beta(
+        group,
+        versions=[version, other],
+        validation=schema,
+        subresources={"status": {}},
+        additionalPrinterColumns=column,
+    )
+    refused = client.post(BETA, both)
+    assert refused.status == 422
+    assert causes(refused) == [
+        (f"spec.{name}", f"Forbidden: top-level and per-version {noun} are mutually exclusive")
+        for name, noun in (
+            ("validation", "schemas"),
+            ("subresources", "subresources"),
+            ("additionalPrinterColumns", "additionalPrinterColumns"),
+        )
+    ]
+    same = client.post(BETA, beta(group, versions=[one | {"schema": schema}, other | {"schema": schema}]))
+    assert (
+        "per-version schemas may not all be set to identical values (top-level validation should be used instead)"
+        in (same.body["message"])
+    )
+    wrong = client.post(BETA, beta(group, version="v2", versions=[one]))
+    assert causes(wrong) == [("spec.version", 'Invalid value: "v2": must match the first version in spec.versions')]
+
+
+def test_defaults_come_through_v1_only(client: Client) -> None:
+    group = "defaults.example.com"
+    schema = {"type": "object", "properties": {"size": {"type": "integer", "default": 3}}}
+    refused = client.post(BETA, beta(group, validation={"openAPIV3Schema": schema}, preserveUnknownFields=False))
+    assert causes(refused) == [
+        (
+            "spec.validation.openAPIV3Schema.properties[size].default",
+            "Forbidden: must not be set (cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must use "
+            "apiextensions.k8s.io/v1)",
+        )
+    ]
+    assert client.post(CRDS, definition(group, schema={"openAPIV3Schema": schema})).status == 201
+    assert client.post(objects(group), gadget(group, "one")).body["size"] == 3
+    # what v1 has set is kept when the rest changes through v1beta1
+    shown = client.get(f"{BETA}/gadgets.{group}").body
+    assert shown["spec"]["preserveUnknownFields"] is False
+    shown["spec"]["names"]["shortNames"] = ["gd"]
+    assert client.send("PUT", f"{BETA}/gadgets.{group}", shown).status == 200
+    assert client.post(objects(group), gadget(group, "two")).body["size"] == 3
+
+
+def test_pruning_is_chosen(client: Client) -> None:
+    group = "pruning.example.com"
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}}}
+    missing = client.post(BETA, beta(group, preserveUnknownFields=False))
+    assert causes(missing) == [
+        ("spec.versions[0].schema.openAPIV3Schema", "Required value: because otherwise all fields are pruned")
+    ]
+    made = client.post(BETA, beta(group, validation={"openAPIV3Schema": schema}, preserveUnknownFields=False))
+    assert made.status == 201
+    assert "NonStructuralSchema" not in conditions(client.get(f"{BETA}/gadgets.{group}").body)
+    kept = client.post(objects(group), gadget(group, "one", spec={"a": "b", "c": 1}))
+    assert kept.body["spec"] == {"a": "b"}
+    bare = client.post(
+        BETA, beta("bare." + group, validation={"openAPIV3Schema": {"properties": {}}}, preserveUnknownFields=False)
+    )
+    assert causes(bare) == [("spec.validation.openAPIV3Schema.type", "Required value: must not be empty at the root")]
+
+
+def test_every_violation_of_structure_is_listed(client: Client) -> None:
+    """The document's third example, with the six violations that it names."""
+    group = "violations.example.com"
+    schema = {
+        "properties": {
+            "foo": {"pattern": "abc"},
+            "metadata": {
+                "type": "object",
+                "properties": {
+                    "name": {"type": "string", "pattern": "^a"},
+                    "finalizers": {"type": "array", "items": {"type": "string", "pattern": "my-finalizer"}},
+                },
+            },
+        },
+        "anyOf": [
+            {
+                "properties": {"bar": {"type": "integer", "minimum": 42}},
+                "required": ["bar"],
+                "description": "foo bar object",
+            }
+        ],
+    }
+    assert client.post(BETA, beta(group, validation={"openAPIV3Schema": schema})).status == 201
+    found = conditions(client.get(f"{BETA}/gadgets.{group}").body)["NonStructuralSchema"]
+    assert (found["status"], found["reason"]) == ("True", "Violations")
+    at = "spec.versions[0].schema.openAPIV3Schema"
+    for text in (
+        "spec.preserveUnknownFields: Invalid value: true: must be false",
+        f"{at}.type: Required value: must not be empty at the root",
+        f"{at}.properties[foo].type: Required value: must not be empty for specified object fields",
+        f"{at}.properties[bar]: Required value: because it is defined in {at}.anyOf[0].properties[bar]",
+        f"{at}.anyOf[0].properties[bar].type: Forbidden: must be empty to be structural",
+        f"{at}.anyOf[0].description: Forbidden: must be empty to be structural",
+        f"{at}.properties[metadata]: Forbidden: must not specify anything other than name and generateName, "
+        "but metadata is implicitly specified",
+    ):
+        assert text in found["message"]
+    # it validates all the same
+    refused = client.post(objects(group), gadget(group, "abc", bar=41))
+    assert "bar in body should be greater than or equal to 42" in refused.body["message"]
+    assert client.post(objects(group), gadget(group, "xyz", bar=43)).status == 422
+    kept = client.post(objects(group), gadget(group, "abc", bar=43, other={"x": 1}))
+    assert (kept.status, kept.body["other"]) == (201, {"x": 1})
+    # and what is not structural is not published
+    published = client.get(f"/openapi/v3/apis/{group}/v1").body["components"]["schemas"]
+    assert "properties" not in published["com.example.violations.v1.Gadget"]
+
+    # a structural schema without pruning leaves one violation, with pruning none
+    better = {"type": "object", "properties": {"bar": {"type": "integer"}}}
+    client.merge(f"{BETA}/gadgets.{group}", {"spec": {"validation": None}})
+    client.merge(f"{BETA}/gadgets.{group}", {"spec": {"validation": {"openAPIV3Schema": better}}})
+    message = conditions(client.get(f"{BETA}/gadgets.{group}").body)["NonStructuralSchema"]["message"]
+    assert message == "spec.preserveUnknownFields: Invalid value: true: must be false"
+    client.merge(f"{BETA}/gadgets.{group}", {"spec": {"preserveUnknownFields": False}})
+    assert "NonStructuralSchema" not in conditions(client.get(f"{BETA}/gadgets.{group}").body)
+    assert client.merge(f"{objects(group)}/abc", {"metadata": {"labels": {"a": "b"}}}).body.get("other") is None
+
+
+def test_extensions_need_a_structural_schema(client: Client) -> None:
+    schema = {"properties": {"a": {"x-kubernetes-int-or-string": True}}}
+    refused = client.post(BETA, beta("extended.example.com", validation={"openAPIV3Schema": schema}))
+    assert causes(refused) == [
+        ("spec.validation.openAPIV3Schema.type", "Required value: must not be empty at the root")
+    ]
+
+
+def test_a_webhook_keeps_its_settings_in_both_versions(client: Client) -> None:
+    group = "webhook.example.com"
+    config = {"service": {"namespace": "default", "name": "convert", "path": "/convert"}}
+    made = client.post(
+        BETA,
+        beta(
+            group,
+            validation={"openAPIV3Schema": {"type": "object"}},
+            preserveUnknownFields=False,
+            conversion={"strategy": "Webhook", "webhookClientConfig": config},
+        ),
+    )
+    assert made.status == 201
+    client_config = {"service": config["service"] | {"port": 443}}
+    assert made.body["spec"]["conversion"] == {
+        "strategy": "Webhook",
+        "webhookClientConfig": client_config,
+        "conversionReviewVersions": ["v1beta1"],
+    }
+    shown = client.get(f"{CRDS}/gadgets.{group}").body["spec"]["conversion"]
+    assert shown == {
+        "strategy": "Webhook",
+        "webhook": {"clientConfig": client_config, "conversionReviewVersions": ["v1beta1"]},
+    }
+    refused = client.post(
+        BETA, beta("kept." + group, conversion={"strategy": "Webhook", "webhookClientConfig": config})
+    )
+    assert (
+        "spec.conversion.strategy",
+        'Invalid value: "Webhook": must be None if spec.preserveUnknownFields is true',
+    ) in (causes(refused))
+
+
+def test_v1_may_not_begin_to_keep_unknown_fields_but_may_go_on(client: Client) -> None:
+    group = "goes-on.example.com"
+    client.post(BETA, beta(group))
+    changed = client.merge(f"{CRDS}/gadgets.{group}", {"spec": {"names": {"shortNames": ["go"]}}})
+    assert changed.status == 200
+    assert changed.body["spec"]["preserveUnknownFields"] is True
+    assert client.post(objects(group), gadget(group, "one", free=1)).body["free"] == 1
+
+
+def test_server_side_apply_knows_owners_of_both_versions(client: Client) -> None:
+    group = "owners.example.com"
+    path = f"gadgets.{group}?fieldManager="
+    apply = {"Content_Type": "application/apply-patch+yaml"}
+    schema = {"openAPIV3Schema": {"type": "object", "description": "good"}}
+    given = beta(group, scope="Namespaced", validation=schema, preserveUnknownFields=False)
+    assert client.send("PATCH", f"{BETA}/{path}old", given, **apply).status == 201
+    # the same said in v1 by the same manager changes nothing; by another one it shares
+    shown = client.get(f"{CRDS}/gadgets.{group}").body
+    said = {key: shown[key] for key in ("apiVersion", "kind")} | {
+        "metadata": {"name": f"gadgets.{group}"},
+        "spec": {key: shown["spec"][key] for key in ("group", "names", "scope", "versions")},
+    }
+    shared = client.send("PATCH", f"{CRDS}/{path}new", said, **apply)
+    assert shared.status == 200, shared.body
+    assert shared.body["metadata"]["generation"] == 1
+    # owners in one version are seen by those in the other
+    said["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": {"type": "object", "description": "better"}}
+    conflict = client.send("PATCH", f"{CRDS}/{path}third", said, **apply)
+    assert conflict.status == 409
+    assert conflict.body["details"]["causes"][0]["field"] == ".spec.versions"
+    given["spec"]["validation"] = {"openAPIV3Schema": {"type": "object", "description": "worse"}}
+    conflict = client.send("PATCH", f"{BETA}/{path}third", given, **apply)
+    assert conflict.status == 409
+    found = {(one["message"], one["field"]) for one in conflict.body["details"]["causes"]}
+    assert found == {
+        ('conflict with "new"', ".spec.versions"),
+        ('conflict with "old"', ".spec.validation.openAPIV3Schema.description"),
+    }
+    # "old" gives up its version of the schema; "new" still owns it
+    del given["spec"]["validation"]
+    given["spec"]["versions"] = [{"name": "v1", "served": True, "storage": True}]
+    forced = client.send("PATCH", f"{BETA}/{path}old", given, **apply)
+    assert forced.status == 200, forced.body
+    assert forced.body["spec"]["validation"] == schema
+
+
+def test_lists_watches_and_tables_in_both_versions(client: Client) -> None:
+    group = "both.example.com"
+    client.post(BETA, beta(group))
+    for path, version in ((BETA, "v1beta1"), (CRDS, "v1")):
+        found = client.get(path).body
+        assert found["apiVersion"] == f"apiextensions.k8s.io/{version}"
+        mine = next(one for one in found["items"] if one["metadata"]["name"] == f"gadgets.{group}")
+        assert ("validation" in mine["spec"], "version" in mine["spec"]) == (False, version == "v1beta1")
+        table = client.get(path, Accept="application/json;as=Table;v=v1;g=meta.k8s.io").body
+        assert [one["name"] for one in table["columnDefinitions"]] == ["Name", "Created At"]
+        watched = client.get(f"{path}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=gadgets.{group}")
+        assert f'"apiVersion":"apiextensions.k8s.io/{version}"'.encode() in (
+            watched.body
+            if isinstance(watched.body, bytes)
+            else str(watched.body).replace("'", '"').replace(": ", ":").encode()
+        )
+
+
+def test_protobuf_in_both_versions(client: Client) -> None:
+    from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION_BETA
+    from podless.meta import protobuf
+
+    group = "proto.example.com"
+    columns = [{"name": "A", "type": "string", "JSONPath": ".a"}]
+    schema = {"openAPIV3Schema": {"properties": {"a": {"enum": ["x", 1], "type": "string"}}}}
+    given = beta(group, scope="Namespaced", validation=schema, additionalPrinterColumns=columns)
+    body = protobuf.write(CUSTOM_RESOURCE_DEFINITION_BETA, given)
+    media = "application/vnd.kubernetes.protobuf"
+    made = client.send("POST", BETA, body, Content_Type=media, Accept=media)
+    assert made.status == 201
+    _, _, message = protobuf.unwrap(made.body)
+    shown = protobuf.decode(CUSTOM_RESOURCE_DEFINITION_BETA, message)
+    assert shown["spec"]["validation"] == schema
+    assert shown["spec"]["additionalPrinterColumns"] == columns
+    assert client.get(f"{CRDS}/gadgets.{group}").body["spec"]["versions"][0]["schema"] == schema
+
+
+def test_the_documents_of_the_api_name_its_own_fields(client: Client) -> None:
+    found = client.get("/openapi/v3/apis/apiextensions.k8s.io/v1beta1").body["components"]["schemas"]
+    prefix = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1beta1."
+    assert found[f"{prefix}CustomResourceDefinitionSpec"]["required"] == ["group", "names", "scope"]
+    assert "JSONPath" in found[f"{prefix}CustomResourceColumnDefinition"]["properties"]
+    assert all(one.get("description") for name, one in found.items() if name.startswith(prefix) and "JSON" not in name)
+    swagger = client.get("/openapi/v2").body["definitions"]
+    assert "validation" in swagger[f"{prefix}CustomResourceDefinitionSpec"]["properties"]
