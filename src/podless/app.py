@@ -11,9 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from podless.admission import Admission
+from podless.admission.escalation import Escalation
 from podless.admission.lifecycle import NamespaceLifecycle
 from podless.admission.state import State
+from podless.auth.access import Access
+from podless.auth.authenticate import Authenticator
+from podless.auth.authorizer import AllowAll
 from podless.auth.kubeconfig import kubeconfig
+from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
 from podless.cache.collection import Cache
@@ -29,6 +34,7 @@ from podless.kinds.registry import Registry
 from podless.loops.definitions import Definitions
 from podless.loops.garbage import Garbage
 from podless.loops.namespaces import Namespaces
+from podless.loops.roles import Roles
 from podless.meta.files import write_file
 from podless.remote import Client
 from podless.store import StoreError
@@ -49,6 +55,7 @@ class Settings:
     loopback only. token_file: tokens in kube-apiserver's CSV format. tokens: more tokens, by token. services: where
     webhooks behind a Service are, as namespace/name or namespace/name:port -> host:port. runtime_config: which of the
     older APIs are served, as in kube-apiserver's --runtime-config: apiextensions.k8s.io/v1beta1 -> True.
+    access: who may come in and who may do what.
     """
 
     data: Path | None = None
@@ -59,6 +66,7 @@ class Settings:
     tokens: dict[str, User] = field(default_factory=dict)
     services: dict[str, str] = field(default_factory=dict)
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
+    access: Access = field(default_factory=Access)
     limits: Limits = field(default_factory=Limits)
     garbage_delay: float | None = 1.0
 
@@ -101,7 +109,7 @@ class App:
         self._listener: Listener | None = None
         self._store: SQLiteStore | None = None
         self._remote: Client | None = None
-        self._loops: list[Definitions | Garbage | Namespaces] = []
+        self._loops: list[Definitions | Garbage | Namespaces | Roles] = []
         self._address = ""
 
     async def start(self) -> None:
@@ -132,7 +140,7 @@ class App:
         certificates = Certificates(folder)
         if settings.tls:
             certificates.ensure([settings.bind] if settings.bind not in ("0.0.0.0", "::") else [])
-        context = certificates.context() if settings.tls else None
+        context = certificates.context(settings.access.client_ca) if settings.tls else None
 
         self._store = SQLiteStore(folder / "podless.db" if settings.data is not None else None)
         cache = Cache(self._store)
@@ -140,16 +148,21 @@ class App:
         registry = Registry()
         for kind in runtime.served(builtin.ALL, settings.runtime_config):
             registry.put(kind)
-        self.admission.steps += [NamespaceLifecycle(State(cache, registry))]
+        authorizer = RBAC(cache) if settings.access.mode == "RBAC" else AllowAll()
+        self.admission.steps += [NamespaceLifecycle(State(cache, registry)), Escalation(authorizer)]
         self._remote = Client(settings.services)
-        api = API(self._store, cache, registry, self._remote, admission=self.admission)
-        self._loops = [Namespaces(api, builtin.NAMESPACES), Definitions(api, builtin.DEFINITIONS)]
+        api = API(self._store, cache, registry, self._remote, authorizer, self.admission)
+        self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), Definitions(api, builtin.DEFINITIONS)]
         if settings.garbage_delay is not None:
             self._loops.append(Garbage(api, settings.garbage_delay))
         for loop in self._loops:
             await loop.start()
+        if isinstance(authorizer, RBAC):
+            await authorizer.start()
 
-        requests = Requests(api, Tokens(tokens), Documents(registry, lambda: self._address))
+        anonymous = settings.access.anonymous and settings.access.mode == "RBAC"
+        authenticator = Authenticator(Tokens(tokens), anonymous=anonymous)
+        requests = Requests(api, authenticator, Documents(registry, lambda: self._address))
         self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)

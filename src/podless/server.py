@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from podless.app import App, Settings, StartError
+from podless.auth.access import Access
 from podless.auth.tokens import BadTokenFile
 
 __all__ = ["Server", "StartError"]
@@ -30,6 +31,9 @@ class Server:
     services: where webhooks behind a Service are, as {"namespace/name": "host:port"}.
     runtime_config: older APIs to be served, such as {"apiextensions.k8s.io/v1beta1": True}.
     garbage_delay: seconds until an object that has lost its owners goes; None: it stays, as without controllers.
+    authorization: RBAC, or AlwaysAllow for everything to everybody that is known. anonymous: whether requests that do
+    not say whose they are get as far as authorization. client_ca: a file of authorities whose client certificates are
+    good, beside those of the server's own.
     Raises StartError on entry where the server cannot start.
     """
 
@@ -44,6 +48,9 @@ class Server:
         services: Mapping[str, str] | None = None,
         garbage_delay: float | None = 1.0,
         runtime_config: Mapping[str, bool] | None = None,
+        authorization: str = "RBAC",
+        anonymous: bool = True,
+        client_ca: str | os.PathLike[str] | None = None,
     ) -> None:
         self._settings = Settings(
             data=Path(data) if data is not None else None,
@@ -54,6 +61,7 @@ class Server:
             services=dict(services or {}),
             garbage_delay=garbage_delay,
             runtime_config=dict(runtime_config or {}),
+            access=Access(authorization, anonymous, Path(client_ca) if client_ca is not None else None),
         )
         self._app: App | None = None
         self._thread: threading.Thread | None = None

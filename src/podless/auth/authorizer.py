@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from podless.auth.attributes import Attributes
+from podless.auth.rules import PolicyRule
 from podless.auth.user import User
 
 
@@ -25,6 +26,12 @@ class Authorizer(Protocol):
     def decide(self, user: User, asked: Attributes) -> Decision:
         """The same with the reason."""
 
+    def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
+        """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
+
+    def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
+        """The rules of a Role or ClusterRole, or None where there is none of the name."""
+
 
 class AllowAll:
     """Everybody may do everything."""
@@ -36,3 +43,12 @@ class AllowAll:
     def decide(self, user: User, asked: Attributes) -> Decision:
         """Yes."""
         return Decision(True)
+
+    def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
+        """Everything."""
+        everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+        return [everything, {"verbs": ["*"], "nonResourceURLs": ["*"]}], []
+
+    def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
+        """Nobody has to be held to what a role grants."""
+        return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from podless.meta import names
+
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
@@ -29,3 +31,21 @@ ADMIN = User("admin", "admin", (MASTERS, AUTHENTICATED))
 ANONYMOUS = User("system:anonymous", "", (UNAUTHENTICATED,))
 # the server itself, where it does what nobody asked for
 SERVER = User("system:apiserver", "", (MASTERS, AUTHENTICATED))
+
+_ACCOUNT = "system:serviceaccount:"
+
+
+def of_account(namespace: str, name: str, uid: str = "", extra: Mapping[str, tuple[str, ...]] | None = None) -> User:
+    """The user that a service account acts as."""
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
+    return User(f"{_ACCOUNT}{namespace}:{name}", uid, groups, extra or {})
+
+
+def account(name: str) -> tuple[str, str] | None:
+    """Namespace and name of the service account that has a user name, or None for all other users."""
+    if not name.startswith(_ACCOUNT):
+        return None
+    namespace, colon, account_name = name.removeprefix(_ACCOUNT).partition(":")
+    if not colon or names.label(namespace) or names.subdomain(account_name):
+        return None
+    return namespace, account_name

@@ -14,6 +14,7 @@ from typing import Any
 
 from podless.app import App, Settings, StartError
 from podless.auth.tokens import BadTokenFile
+from podless.cli import access
 from podless.kinds.builtin import runtime
 
 
@@ -36,9 +37,6 @@ def add(commands: Any) -> None:
     keep.add_argument("--memory", action="store_true", help="keep nothing: everything is gone when the server ends")
     parser.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1", help="address to listen on")
     parser.add_argument("--port", type=_port, default=6443, help="port to listen on; 0 takes any free one")
-    parser.add_argument(
-        "--token-auth-file", metavar="FILE", type=Path, help='CSV file of tokens: token,user,uid,"group1,group2"'
-    )
     parser.add_argument("--insecure-http", action="store_true", help="serve plain HTTP, on a loopback address only")
     parser.add_argument(
         "--garbage-collector",
@@ -62,6 +60,7 @@ def add(commands: Any) -> None:
         default={},
         help="older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
     )
+    access.add(parser)
     parser.set_defaults(run=run)
 
 
@@ -99,6 +98,7 @@ def run(options: argparse.Namespace) -> int:
         token_file=options.token_auth_file,
         services=dict(options.services),
         runtime_config=options.runtime_config,
+        access=access.read(options),
         garbage_delay=1.0 if options.garbage_collector else None,
     )
     try:

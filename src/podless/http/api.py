@@ -6,15 +6,16 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from podless.auth import impersonation
+from podless.auth.authenticate import Authenticator
 from podless.auth.denied import Denied
-from podless.auth.tokens import Tokens
-from podless.auth.user import ANONYMOUS, User
+from podless.auth.user import User
 from podless.http import negotiate, status
 from podless.http.attributes import attributes
 from podless.http.compress import compress
 from podless.http.documents import Documents
 from podless.http.info import RequestInfo, parse
-from podless.http.message import Answer, Request, Response
+from podless.http.message import Answer, Request, Response, Stream
 from podless.http.negotiate import Form
 from podless.http.render import response
 from podless.http.stream import WatchStream, error_line, media
@@ -27,7 +28,6 @@ from podless.meta.errors import (
     MethodNotAllowed,
     NotServed,
     PageNotFound,
-    Unauthorized,
 )
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome
@@ -41,9 +41,6 @@ from podless.verbs.patch import patch
 from podless.verbs.scale import scale
 from podless.verbs.update import update
 from podless.verbs.watch import Watch
-
-_OPEN = ("/healthz", "/livez", "/readyz", "/version")  # no token is asked for here and below
-_KEEP_TOKENS = 1024
 
 # method -> (verb on a collection, verb on an object)
 _VERBS = {
@@ -67,11 +64,10 @@ _ON_SUBRESOURCES = {"get", "update", "patch"}
 class Server:
     """Answers requests. Reads answer at once; what has to wait gives a coroutine."""
 
-    def __init__(self, api: API, tokens: Tokens, documents: Documents) -> None:
+    def __init__(self, api: API, authenticator: Authenticator, documents: Documents) -> None:
         self._api = api
-        self._tokens = tokens
+        self._authenticator = authenticator
         self._documents = documents
-        self._known: dict[str, User] = {}  # Authorization headers that were found to be good
         self.started = time.time()
 
     def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
@@ -90,10 +86,27 @@ class Server:
             return status.render(error, accept, call.warnings)
 
     def _answer(self, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
-        user = self._who(request)
+        user = self._authenticator.user(request.headers, request.certificate)
+        if not isinstance(user, User):
+            return self._answer_later(request, accept, user)
+        return self._answer_to(user, request, accept)
+
+    async def _answer_later(self, request: Request, accept: str, user: Coroutine[Any, Any, User]) -> Answer:
+        """For those whom it takes time to know."""
+        try:
+            answer = self._answer_to(await user, request, accept)
+        except Exception as error:
+            return status.render(error, accept)
+        return answer if isinstance(answer, (Response, Stream)) else await answer
+
+    def _answer_to(self, user: User, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
+        authorizer = self._api.authorizer
+        other = impersonation.wanted(request.headers)
+        if other is not None:
+            user = impersonation.act(authorizer, user, other)
         asked = attributes(request)
-        if not self._api.authorizer.allowed(user, asked):
-            raise Denied(user, asked, self._api.authorizer.decide(user, asked).reason)
+        if not authorizer.allowed(user, asked):
+            raise Denied(user, asked, authorizer.decide(user, asked).reason)
         info = parse(request.path)
         if info is None:
             return self._documents.answer(request, accept)
@@ -109,23 +122,6 @@ class Server:
             except APIError as error:
                 return status.render(error, accept, call.warnings)
         return self._guard(self._write(call, verb, form), accept, call)
-
-    def _who(self, request: Request) -> User:
-        """Raises Unauthorized where nobody known asks for something that is not open to all."""
-        header = request.headers.get("authorization", "")
-        user = self._known.get(header)
-        if user is not None:
-            return user
-        scheme, _, token = header.partition(" ")
-        user = self._tokens.find(token.strip()) if scheme.lower() == "bearer" and token.strip() else None
-        if user is None:
-            if not header and request.path.startswith(_OPEN):
-                return ANONYMOUS
-            raise Unauthorized
-        if len(self._known) >= _KEEP_TOKENS:
-            self._known.clear()
-        self._known[header] = user
-        return user
 
     def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
         """What is asked of which resource. Raises NotServed, PageNotFound or MethodNotAllowed."""

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import httptools
 
+from podless.auth.certificates import Certificate
 from podless.http.limits import Limits
 from podless.http.message import Answer, Handler, Request, Response, Sink, Stream
 
@@ -69,6 +70,7 @@ class Connection(asyncio.Protocol):
         self._stop_stream: Callable[[], None] | None = None
         self._writable: asyncio.Event | None = None
         self._method_override = ""
+        self._certificate: Certificate | None = None
         self._reset()
         self.deadline = self._loop.time() + limits.head_time
 
@@ -80,6 +82,10 @@ class Connection(asyncio.Protocol):
         self._registry.add(self)
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if peer else ""
+        fields = transport.get_extra_info("peercert")
+        if fields:
+            der = transport.get_extra_info("ssl_object").getpeercert(True)
+            self._certificate = Certificate(der, fields)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone: what works for it alone ends."""
@@ -140,7 +146,9 @@ class Connection(asyncio.Protocol):
         key = name.decode("latin-1").lower()
         text = value.decode("utf-8", "replace")
         known = self._headers.get(key)
-        self._headers[key] = text if known is None else f"{known}, {text}"
+        # a comma may be part of the name of a group; a line end can be in no value
+        joint = "\n" if key.startswith("impersonate-") else ", "
+        self._headers[key] = text if known is None else f"{known}{joint}{text}"
 
     def on_headers_complete(self) -> None:
         """The head is whole."""
@@ -171,6 +179,7 @@ class Connection(asyncio.Protocol):
         target = self._target.decode("latin-1")
         request = Request(method, target, self._headers, self._peer)
         request.body = b"".join(self._body) if len(self._body) != 1 else self._body[0]
+        request.certificate = self._certificate
         request.version = self._parser.get_http_version()
         request.keep_alive = self._parser.should_keep_alive()
         self._reset()

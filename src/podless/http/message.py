@@ -7,6 +7,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
+from podless.auth.certificates import Certificate
+
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 
@@ -28,9 +30,13 @@ def parse_query(query: str) -> dict[str, list[str]]:
 
 
 class Request:
-    """One request. headers: lower-case names, several fields of a name joined by commas. body: whole, within limits."""
+    """One request.
 
-    __slots__ = ("body", "headers", "keep_alive", "method", "path", "peer", "query_text", "version")
+    headers: lower-case names, several fields of a name joined by commas (of impersonation: by line ends). body: whole,
+    within limits. certificate: the client's, where it has shown one.
+    """
+
+    __slots__ = ("body", "certificate", "headers", "keep_alive", "method", "path", "peer", "query_text", "version")
 
     def __init__(self, method: str, target: str, headers: dict[str, str], peer: str = "") -> None:
         self.method = method
@@ -38,6 +44,7 @@ class Request:
         self.headers = headers
         self.body = b""
         self.peer = peer
+        self.certificate: Certificate | None = None
         self.version = "1.1"
         self.keep_alive = True
 

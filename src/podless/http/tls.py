@@ -54,8 +54,12 @@ class Certificates:
         elif not (self._server.exists() and self._server_key.exists()) or self._stale(wanted):
             self._make_server(wanted)
 
-    def context(self) -> ssl.SSLContext:
-        """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate."""
+    def context(self, clients: Path | None = None) -> ssl.SSLContext:
+        """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate.
+
+        clients: a file of authorities whose client certificates are good, beside those of the folder's own. A client
+        needs no certificate; with one that is not good there is no connection.
+        """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])
@@ -65,6 +69,13 @@ class Certificates:
             raise BadCertificate(
                 f"{self._server}: not a certificate with the key {self._server_key} ({error})"
             ) from None
+        context.verify_mode = ssl.CERT_OPTIONAL
+        for authorities in (self.authority, clients):
+            try:
+                if authorities is not None:
+                    context.load_verify_locations(authorities)
+            except (ssl.SSLError, OSError) as error:
+                raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
         return context
 
     def _read(self, path: Path) -> x509.Certificate:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from podless.auth.user import SERVER
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
@@ -96,7 +97,7 @@ async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
     async def one(entry: Entry) -> None:
         current: Entry | None = entry
         while current is not None:
-            call = Call(kind, version, current.namespace, current.name)
+            call = Call(kind, version, current.namespace, current.name, user=SERVER)
             try:
                 await remove(api, call, current, options)
             except Conflicted:

@@ -143,6 +143,20 @@ CONDITION = Struct(
     ),
 )
 
+LABEL_SELECTOR_REQUIREMENT = Struct(
+    "LabelSelectorRequirement",
+    (
+        Field("key", STRING, 1, always=True),
+        Field("operator", String("v1.LabelSelectorOperator"), 2, always=True),
+        Field("values", STRINGS, 3),
+    ),
+)
+
+LABEL_SELECTOR = Struct(
+    "LabelSelector",
+    (Field("matchLabels", STRING_MAP, 1), Field("matchExpressions", ListOf(LABEL_SELECTOR_REQUIREMENT), 2)),
+)
+
 # an object without its contents
 PARTIAL_OBJECT_METADATA = Struct("PartialObjectMetadata", (*TYPE_META, Field("metadata", OBJECT_META, 1)))
 

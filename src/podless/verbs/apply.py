@@ -175,8 +175,9 @@ def _default(call: Call, obj: Object, applied: Object) -> None:
 
 
 async def _create(api: API, call: Call, request: _Request) -> Single:
-    """Make the object. Raises Conflicted where somebody else does so at the same time."""
+    """Make the object. Raises Denied, or Conflicted where somebody else does so at the same time."""
     kind = call.kind
+    steps.may_create(api, call)
     merged = request.merged(None)
     if merged["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"

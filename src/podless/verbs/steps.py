@@ -9,12 +9,14 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
+from podless.auth.attributes import Attributes
+from podless.auth.denied import Denied
 from podless.kinds.kind import Kind
 from podless.meta import codec, errors, names, objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, invalid
 from podless.verbs import options as options_
-from podless.verbs.call import Call
+from podless.verbs.call import API, Call
 
 Object = dict[str, Any]
 
@@ -25,6 +27,14 @@ _PREFIX_MOST = 58  # bytes of generateName that are kept
 def now() -> str:
     """The present time as objects carry it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def may_create(api: API, call: Call) -> None:
+    """Who makes an object with a verb that also changes one needs the right to create. Raises Denied."""
+    version = call.version.name
+    asked = Attributes("create", call.kind.group, version, call.kind.plural, "", call.namespace, call.name)
+    if not api.authorizer.allowed(call.user, asked):
+        raise Denied(call.user, asked, api.authorizer.decide(call.user, asked).reason)
 
 
 def fit_namespace(call: Call, metadata: Object) -> None:

@@ -8,12 +8,13 @@ from podless.kinds.builtin.definitions import DEFINITIONS
 from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
 from podless.kinds.builtin.leases import LEASES
 from podless.kinds.builtin.namespaces import NAMESPACES
+from podless.kinds.builtin.rbac import ALL as RBAC
 from podless.kinds.builtin.secrets import SECRETS
 
 # in the order that discovery lists the kinds of a group
 ALL = tuple(
     sorted(
-        (CONFIG_MAPS, DEFINITIONS, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, SECRETS, SERVICE_ACCOUNTS),
+        (CONFIG_MAPS, DEFINITIONS, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, *RBAC, SECRETS, SERVICE_ACCOUNTS),
         key=lambda kind: (kind.plural, kind.group),
     )
 )

@@ -1,0 +1,97 @@
+"""Nobody grants what they do not have: roles may not be widened, and may not be bound, beyond the writer's own rights.
+
+Who may `escalate` roles, or `bind` a role, may do so without having its rights. The step stands behind all that
+change objects. Source: "Privilege escalation prevention and bootstrapping" of the Kubernetes documents, as recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from podless.admission.chain import Step
+from podless.admission.review import CREATE, UPDATE, Review
+from podless.auth import rules
+from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Authorizer
+from podless.auth.rules import PolicyRule
+from podless.kinds.builtin.rbac import GROUP
+from podless.kinds.kind import Kind
+from podless.meta.errors import Forbidden, NotFound
+from podless.meta.gotext import quote
+
+Object = dict[str, Any]
+
+_EVERYTHING: PolicyRule = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+_ALL_PATHS: PolicyRule = {"verbs": ["*"], "nonResourceURLs": ["*"]}
+_AGGREGATES = "must have cluster-admin privileges to use an aggregationRule"
+_ROLES = {"Role": "roles", "ClusterRole": "clusterroles"}
+_FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")  # what deleting an object needs changed
+
+
+class Escalation(Step):
+    """Compares what is granted with what the writer may do."""
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Writes of roles and bindings."""
+        return kind.group == GROUP and operation in (CREATE, UPDATE)
+
+    async def mutate(self, review: Review) -> None:
+        """Changes nothing. Raises Forbidden, or NotFound for a role that is to be bound and is not there."""
+        obj = review.obj
+        if review.user.master or obj is None or (review.old is not None and _same(obj, review.old)):
+            return
+        if "roleRef" in obj:
+            self._binding(review, obj["roleRef"])
+        else:
+            self._role(review, obj)
+
+    def _role(self, review: Review, obj: Object) -> None:
+        kind = review.kind
+        asked = Attributes("escalate", GROUP, "", kind.plural, "", review.namespace, review.name)
+        if self._authorizer.allowed(review.user, asked):
+            return
+        self._confirm(review, obj.get("rules") or [])
+        if obj.get("aggregationRule") is not None or (review.old or {}).get("aggregationRule") is not None:
+            # what it gathers later is not known now
+            held, _ = self._authorizer.rules(review.user, review.namespace)
+            if rules.missing(held, [_EVERYTHING, _ALL_PATHS]):
+                raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
+
+    def _binding(self, review: Review, ref: Object) -> None:
+        name, resource = ref["name"], _ROLES.get(ref["kind"])
+        if resource is None:
+            return  # not valid; that is for validation to say
+        asked = Attributes("bind", ref["apiGroup"], "", resource, "", review.namespace, name)
+        if self._authorizer.allowed(review.user, asked):
+            return
+        granted = self._authorizer.role(ref["kind"], name, review.namespace)
+        if granted is None:
+            raise NotFound(review.kind.plural, GROUP, name)
+        self._confirm(review, granted)
+
+    def _confirm(self, review: Review, granted: Sequence[PolicyRule]) -> None:
+        user = review.user
+        held, errors = self._authorizer.rules(user, review.namespace)
+        lacking = rules.missing(held, granted)
+        if not lacking:
+            return
+        shown = "\n".join(sorted({rules.text(rule) for rule in lacking}))
+        who = f"user {quote(user.name)} (groups={rules.quoted(user.groups)})"
+        text = f"{who} is attempting to grant RBAC permissions not currently held:\n{shown}"
+        if errors:
+            text += f"; resolution errors: [{rules.joined(errors)}]"
+        raise Forbidden(review.kind.plural, GROUP, (review.obj or {})["metadata"].get("name") or "", text)
+
+
+def _same(obj: Object, old: Object) -> bool:
+    """Whether nothing changes but what the collector of garbage has to change."""
+    return _bare(obj) == _bare(old)
+
+
+def _bare(obj: Object) -> Object:
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in _FREE}
+    return {**obj, "metadata": metadata}

@@ -1,0 +1,106 @@
+"""Who asks: client certificates, then bearer tokens of all kinds, then nobody in particular.
+
+What is found is kept for as long as it holds, so that a request of a known client costs a look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from podless.auth.certificates import Certificate
+from podless.auth.tokens import Tokens
+from podless.auth.user import ANONYMOUS, User
+from podless.meta.errors import Unauthorized
+
+AUDIENCE = "https://kubernetes.default.svc"
+INVALID = "invalid bearer token"
+_KEEP = 1024
+
+
+class Verdict(NamedTuple):
+    """What an authenticator of tokens has found.
+
+    user: None for a token that is not good. audiences: whom the token is for. holds: whether it still is so; it is
+    asked at every request.
+    """
+
+    user: User | None
+    audiences: tuple[str, ...] = ()
+    holds: Callable[[], bool] | None = None
+
+
+class Issued(Protocol):
+    """An authenticator of signed tokens of one issuer."""
+
+    def mine(self, issuer: str) -> bool:
+        """Whether it knows the issuer that a token names."""
+
+    async def find(self, token: str, audiences: Sequence[str]) -> Verdict:
+        """Whose token it is, and whether it is for one of the audiences."""
+
+
+class Authenticator:
+    """All ways to tell who asks. anonymous: whether somebody who does not say so may ask at all."""
+
+    def __init__(self, tokens: Tokens, issued: Sequence[Issued] = (), *, anonymous: bool = True) -> None:
+        self._tokens = tokens
+        self._issued = issued
+        self._anonymous = anonymous
+        self._known: dict[str, Verdict] = {}  # by Authorization header
+
+    def user(self, headers: Mapping[str, str], certificate: Certificate | None) -> User | Coroutine[Any, Any, User]:
+        """Who asks, or a coroutine that gives it. Both raise Unauthorized."""
+        if certificate is not None and (user := certificate.user) is not None:
+            return user
+        header = headers.get("authorization", "")
+        if not header:
+            return self._nobody()
+        known = self._known.get(header)
+        if known is not None and known.user is not None and (known.holds is None or known.holds()):
+            return known.user
+        scheme, _, rest = header.partition(" ")
+        token = rest.split(" ")[0]
+        if scheme.lower() != "bearer" or not token:
+            return self._nobody()
+        found = self._tokens.find(token)
+        if found is not None:
+            self._keep(header, Verdict(found))
+            return found
+        return self._signed(header, token)
+
+    def _nobody(self) -> User:
+        if not self._anonymous:
+            raise Unauthorized
+        return ANONYMOUS
+
+    async def _signed(self, header: str, token: str) -> User:
+        verdict = await self._ask(token, (AUDIENCE,))
+        if verdict.user is None:
+            raise Unauthorized
+        self._keep(header, verdict)
+        return verdict.user
+
+    def _keep(self, header: str, verdict: Verdict) -> None:
+        if len(self._known) >= _KEEP:
+            self._known.clear()
+        self._known[header] = verdict
+
+    async def token(self, token: str, audiences: Sequence[str]) -> Verdict:
+        """Whose token it is, for one of the audiences; a user of None for one that is no good."""
+        found = self._tokens.find(token)
+        if found is None:
+            return await self._ask(token, audiences)
+        fitting = tuple(audience for audience in (AUDIENCE,) if audience in audiences)
+        return Verdict(found, fitting) if fitting else Verdict(None)
+
+    async def _ask(self, token: str, audiences: Sequence[str]) -> Verdict:
+        from podless.auth import jwt  # signed tokens are not met on every server, and their library takes time
+
+        issuer = jwt.issuer(token)
+        for authenticator in self._issued:
+            if issuer and authenticator.mine(issuer):
+                verdict = await authenticator.find(token, audiences)
+                if verdict.user is not None:
+                    return verdict
+        return Verdict(None)

@@ -1,0 +1,94 @@
+"""Acting as somebody else: the Impersonate- headers, and the rights that they need.
+
+Source: "User impersonation" of the Kubernetes documents, and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Authorizer
+from podless.auth.denied import Denied
+from podless.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, account, of_account
+from podless.meta.errors import BadRequest
+from podless.meta.gotext import quote
+
+_PREFIX = "impersonate-"
+_EXTRA = "impersonate-extra-"
+_AUTHENTICATION = "authentication.k8s.io"
+
+
+def wanted(headers: Mapping[str, str]) -> User | None:
+    """Whom the headers want to act as, as they say it; None where they do not. Raises BadRequest.
+
+    headers: by their lower-case names; several values of one are on lines of their own.
+    """
+    for name in headers:
+        if name.startswith(_PREFIX):
+            return _wanted(headers)
+    return None
+
+
+def _wanted(headers: Mapping[str, str]) -> User | None:
+    name = headers.get("impersonate-user", "")
+    groups = tuple(headers["impersonate-group"].split("\n")) if "impersonate-group" in headers else ()
+    extra = {
+        unquote(key.removeprefix(_EXTRA)): tuple(value.split("\n"))
+        for key, value in sorted(headers.items())
+        if key.startswith(_EXTRA)
+    }
+    user = User(name.split("\n")[0], headers.get("impersonate-uid", "").split("\n")[0], groups, extra)
+    if user.name:
+        return user
+    if user.uid or groups or extra:
+        raise BadRequest(f"requested {_go(user)} without impersonating a user name")
+    return None
+
+
+def act(authorizer: Authorizer, user: User, other: User) -> User:
+    """The other, with the groups that belong to a user of the name. Raises Denied where the user may not be them."""
+    for asked in _asked(other):
+        if not authorizer.allowed(user, asked):
+            raise Denied(user, asked, authorizer.decide(user, asked).reason)
+    groups = other.groups
+    known = account(other.name)
+    if known is not None and not groups:
+        groups = of_account(*known).groups
+    if other.name == ANONYMOUS.name:
+        more = UNAUTHENTICATED
+    else:
+        more = "" if UNAUTHENTICATED in groups else AUTHENTICATED
+    if more and more not in groups:
+        groups = (*groups, more)
+    return User(other.name, other.uid, groups, other.extra)
+
+
+def _asked(other: User) -> list[Attributes]:
+    """What one has to be allowed to act as somebody."""
+    known = account(other.name)
+    if known is None:
+        asked = [Attributes("impersonate", "", "v1", "users", "", "", other.name)]
+    else:
+        asked = [Attributes("impersonate", "", "v1", "serviceaccounts", "", *known)]
+    if other.uid:
+        asked.append(Attributes("impersonate", _AUTHENTICATION, "v1", "uids", "", "", other.uid))
+    asked += [Attributes("impersonate", "", "v1", "groups", "", "", group) for group in other.groups]
+    for key, values in other.extra.items():
+        asked += [Attributes("impersonate", _AUTHENTICATION, "v1", "userextras", key, "", value) for value in values]
+    return asked
+
+
+def _go(user: User) -> str:
+    """The user as Go prints it."""
+    groups = f"[]string{_braced(user.groups)}" if user.groups else "[]string(nil)"
+    extra = "map[string][]string(nil)"
+    if user.extra:
+        inner = ", ".join(f"{quote(key)}:[]string{_braced(values)}" for key, values in user.extra.items())
+        extra = f"map[string][]string{{{inner}}}"
+    return f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, Groups:{groups}, Extra:{extra}}}"
+
+
+def _braced(values: tuple[str, ...]) -> str:
+    return f"{{{', '.join(map(quote, values))}}}"

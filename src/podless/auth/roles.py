@@ -1,0 +1,111 @@
+"""The roles and bindings that every server has from the start.
+
+Source: "Default roles and role bindings" of the Kubernetes documents, as far as it is about what is served here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.auth.rules import PolicyRule
+from podless.auth.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED
+from podless.kinds.builtin.rbac import GROUP
+
+Object = dict[str, Any]
+
+_LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+AUTOUPDATE = "rbac.authorization.kubernetes.io/autoupdate"
+_AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
+_READ = ("get", "list", "watch")
+_WRITE = ("create", "delete", "deletecollection", "patch", "update")
+_ACCOUNTS = "system:serviceaccounts"
+
+_INFO = ("/healthz", "/livez", "/readyz", "/version", "/version/")
+_DISCOVERY = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", *_INFO[2:])
+_KEYS = ("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks")
+
+
+def _rule(verbs: tuple[str, ...], group: str, *resources: str) -> PolicyRule:
+    return {"verbs": list(verbs), "apiGroups": [group], "resources": list(resources)}
+
+
+def _paths(*paths: str, verbs: tuple[str, ...] = ("get",)) -> PolicyRule:
+    return {"verbs": list(verbs), "nonResourceURLs": list(paths)}
+
+
+# the rules of admin, edit and view are put together from these, and from all other roles with such a label
+_VIEW = (
+    _rule(_READ, "", "configmaps", "serviceaccounts"),
+    _rule(_READ, "", "events", "namespaces/status", "resourcequotas", "resourcequotas/status"),
+    _rule(_READ, "", "namespaces"),
+)
+_EDIT = (
+    _rule(_READ, "", "secrets"),
+    _rule(("impersonate",), "", "serviceaccounts"),
+    _rule(_WRITE, "", "configmaps", "events", "secrets", "serviceaccounts"),
+    _rule(("create",), "", "serviceaccounts/token"),
+    _rule((*_WRITE, *_READ), "coordination.k8s.io", "leases"),
+)
+_ADMIN = (
+    _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
+    _rule(_WRITE + _READ, GROUP, "rolebindings", "roles"),
+)
+
+_RULES: dict[str, tuple[PolicyRule, ...]] = {
+    "cluster-admin": (_rule(("*",), "*", "*"), _paths("*", verbs=("*",))),
+    "system:discovery": (_paths(*_DISCOVERY),),
+    "system:basic-user": (
+        _rule(("create",), "authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+        _rule(("create",), "authentication.k8s.io", "selfsubjectreviews"),
+    ),
+    "system:public-info-viewer": (_paths(*_INFO),),
+    "system:service-account-issuer-discovery": (_paths(*_KEYS),),
+    "system:auth-delegator": (
+        _rule(("create",), "authentication.k8s.io", "tokenreviews"),
+        _rule(("create",), "authorization.k8s.io", "subjectaccessreviews"),
+    ),
+}
+_AGGREGATED = {"view": _VIEW, "edit": _EDIT, "admin": _ADMIN}
+_NEXT = {"view": "edit", "edit": "admin"}  # whose rules are also those of a role
+_SUBJECTS = {
+    "cluster-admin": (MASTERS,),
+    "system:discovery": (AUTHENTICATED,),
+    "system:basic-user": (AUTHENTICATED,),
+    "system:public-info-viewer": (AUTHENTICATED, UNAUTHENTICATED),
+    "system:service-account-issuer-discovery": (_ACCOUNTS,),
+}
+
+
+def _metadata(name: str, **labels: str) -> Object:
+    more = {f"{_AGGREGATE}{role}": value for role, value in labels.items()}
+    return {"name": name, "labels": _LABEL | more, "annotations": {AUTOUPDATE: "true"}}
+
+
+def _role(name: str, rules: tuple[PolicyRule, ...], **labels: str) -> Object:
+    head = {"kind": "ClusterRole", "apiVersion": f"{GROUP}/v1", "metadata": _metadata(name, **labels)}
+    return head | {"rules": list(rules)}
+
+
+def cluster_roles() -> list[Object]:
+    """The default cluster roles."""
+    found = [_role(name, rules) for name, rules in _RULES.items()]
+    for name, rules in _AGGREGATED.items():
+        found.append(_role(f"system:aggregate-to-{name}", rules, **{name: "true"}))
+        whole = _role(name, (), **({_NEXT[name]: "true"} if name in _NEXT else {}))
+        selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
+        found.append(whole | {"aggregationRule": {"clusterRoleSelectors": [selector]}})
+    return found
+
+
+def cluster_role_bindings() -> list[Object]:
+    """The default bindings: each has the name of its role."""
+    return [
+        {
+            "kind": "ClusterRoleBinding",
+            "apiVersion": f"{GROUP}/v1",
+            "metadata": _metadata(name),
+            "subjects": [{"kind": "Group", "apiGroup": GROUP, "name": group} for group in groups],
+            "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
+        }
+        for name, groups in _SUBJECTS.items()
+    ]

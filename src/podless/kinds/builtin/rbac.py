@@ -1,0 +1,174 @@
+"""Role, ClusterRole and their bindings: rbac.authorization.k8s.io/v1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types import rbac
+from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
+from podless.meta.structs import Struct
+
+GROUP = "rbac.authorization.k8s.io"
+_PEOPLE = ("User", "Group")
+_ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
+
+
+class RoleRules(TypedRules):
+    """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
+
+    def __init__(self, namespaced: bool) -> None:
+        self._namespaced = namespaced
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Any segment of a path is a name, with colons and capitals."""
+        return names.path_prefix(name) if prefix else names.path_segment(name)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Every rule, and the aggregation."""
+        errors: list[FieldError] = []
+        for index, rule in enumerate(obj.get("rules") or []):
+            errors += self._rule(rule, f"rules[{index}]")
+        aggregation = obj.get("aggregationRule")
+        return errors if aggregation is None else [*errors, *_aggregation(aggregation)]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same as for a new one."""
+        return self.validate_create(kind, version, obj)
+
+    def _rule(self, rule: Object, path: str) -> list[FieldError]:
+        errors = []
+        if not rule.get("verbs"):
+            errors.append(field.required(f"{path}.verbs", "verbs must contain at least one value"))
+        if urls := rule.get("nonResourceURLs"):
+            where = f"{path}.nonResourceURLs"
+            if self._namespaced:
+                errors.append(field.invalid(where, urls, "namespaced rules cannot apply to non-resource URLs"))
+            if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+                errors.append(field.invalid(where, urls, _ONE_KIND))
+            return errors
+        if not rule.get("apiGroups"):
+            errors.append(field.required(f"{path}.apiGroups", "resource rules must supply at least one api group"))
+        if not rule.get("resources"):
+            errors.append(field.required(f"{path}.resources", "resource rules must supply at least one resource"))
+        return errors
+
+
+def _aggregation(aggregation: Object) -> list[FieldError]:
+    path = "aggregationRule.clusterRoleSelectors"
+    given = aggregation.get("clusterRoleSelectors") or []
+    if not given:
+        return [field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
+    return [
+        error for index, selector in enumerate(given) for error in labelselector.errors(selector, f"{path}[{index}]")
+    ]
+
+
+class BindingRules(TypedRules):
+    """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
+
+    def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:
+        self._roles = roles
+        self._namespaced = namespaced
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Any segment of a path is a name."""
+        return names.path_prefix(name) if prefix else names.path_segment(name)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The API groups of role and subjects."""
+        ref = obj.get("roleRef") or {}
+        if not ref.get("apiGroup"):
+            ref["apiGroup"] = GROUP
+        if obj.get("subjects"):
+            obj["subjects"] = [_grouped(subject) for subject in obj["subjects"]]
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """The role and all subjects."""
+        errors = []
+        ref = obj["roleRef"]
+        if ref["apiGroup"] != GROUP:
+            errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP]))
+        if ref["kind"] not in self._roles:
+            errors.append(field.not_supported("roleRef.kind", ref["kind"], self._roles))
+        if not ref["name"]:
+            errors.append(field.required("roleRef.name"))
+        else:
+            found = names.path_segment(ref["name"])
+            errors += [field.invalid("roleRef.name", ref["name"], text) for text in found]
+        for index, subject in enumerate(obj.get("subjects") or []):
+            errors += self._subject(subject, f"subjects[{index}]")
+        return errors
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same, and that the role is the same."""
+        errors = list(self.validate_create(kind, version, obj))
+        ref = obj["roleRef"]
+        if ref != old["roleRef"]:
+            shown = {"APIGroup": ref["apiGroup"], "Kind": ref["kind"], "Name": ref["name"]}
+            errors.append(field.invalid("roleRef", shown, "cannot change roleRef"))
+        return errors
+
+    def _subject(self, subject: Object, path: str) -> list[FieldError]:
+        errors = []
+        kind, name, group = subject["kind"], subject["name"], subject.get("apiGroup", "")
+        if not name:
+            errors.append(field.required(f"{path}.name"))
+        if kind == "ServiceAccount":
+            if name:
+                errors += [field.invalid(f"{path}.name", name, text) for text in names.subdomain(name)]
+            if group:
+                errors.append(field.not_supported(f"{path}.apiGroup", group, [""]))
+            if not self._namespaced and not subject.get("namespace"):
+                errors.append(field.required(f"{path}.namespace"))
+        elif kind in _PEOPLE:
+            if group != GROUP:
+                errors.append(field.not_supported(f"{path}.apiGroup", group, [GROUP]))
+        else:
+            errors.append(field.not_supported(f"{path}.kind", kind, ["ServiceAccount", *_PEOPLE]))
+        return errors
+
+
+def _grouped(subject: Object) -> Object:
+    """The subject with the API group of its kind, in the struct's field order."""
+    if subject.get("apiGroup") or subject["kind"] not in _PEOPLE:
+        return subject
+    whole: Object = {"kind": subject["kind"], "apiGroup": GROUP}
+    return whole | {name: value for name, value in subject.items() if name not in whole}
+
+
+def _kind(plural: str, noun: str, namespaced: bool, rules: TypedRules, struct: Struct) -> Kind:
+    return Kind(
+        group=GROUP,
+        plural=plural,
+        kind=noun,
+        singular=noun.lower(),
+        list_kind=f"{noun}List",
+        namespaced=namespaced,
+        versions=(Version("v1"),),
+        storage_version="v1",
+        rules=rules,
+        struct=struct,
+        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    )
+
+
+_EITHER = ("Role", "ClusterRole")
+CLUSTER_ROLE_BINDINGS = _kind(
+    "clusterrolebindings",
+    "ClusterRoleBinding",
+    False,
+    BindingRules(("ClusterRole",), namespaced=False),
+    rbac.CLUSTER_ROLE_BINDING,
+)
+CLUSTER_ROLES = _kind("clusterroles", "ClusterRole", False, RoleRules(namespaced=False), rbac.CLUSTER_ROLE)
+ROLE_BINDINGS = _kind("rolebindings", "RoleBinding", True, BindingRules(_EITHER, namespaced=True), rbac.ROLE_BINDING)
+ROLES = _kind("roles", "Role", True, RoleRules(namespaced=True), rbac.ROLE)
+ALL = (CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES)

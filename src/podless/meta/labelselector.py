@@ -1,0 +1,41 @@
+"""What may be said in a LabelSelector, the object; what it selects is for meta/selectors.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
+_MISSING = "must be specified when `operator` is 'In' or 'NotIn'"
+_NOT_ALLOWED = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+
+
+def errors(selector: dict[str, Any], path: str) -> list[FieldError]:
+    """What is wrong with a selector."""
+    found: list[FieldError] = []
+    where = f"{path}.matchLabels"
+    for key, value in sorted((selector.get("matchLabels") or {}).items()):
+        found += [field.invalid(where, key, text) for text in names.qualified_name(key)]
+        found += [field.invalid(where, value, text) for text in names.label_value(value)]
+    for index, requirement in enumerate(selector.get("matchExpressions") or []):
+        found += _requirement(requirement, f"{path}.matchExpressions[{index}]")
+    return found
+
+
+def _requirement(requirement: dict[str, Any], path: str) -> list[FieldError]:
+    found: list[FieldError] = []
+    operator, values = requirement.get("operator", ""), requirement.get("values") or []
+    wanted = _VALUES.get(operator)
+    if wanted is None:
+        found.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+    elif wanted and not values:
+        found.append(field.required(f"{path}.values", _MISSING))
+    elif values and not wanted:
+        found.append(field.forbidden(f"{path}.values", _NOT_ALLOWED))
+    key = requirement.get("key", "")
+    found += [field.invalid(f"{path}.key", key, text) for text in names.qualified_name(key)]
+    for index, value in enumerate(values):
+        found += [field.invalid(f"{path}.values[{index}]", value, text) for text in names.label_value(value)]
+    return found

@@ -1,0 +1,96 @@
+"""Compiled rules against a plain reading of the documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless.auth import rules
+from podless.auth.attributes import Attributes
+from podless.auth.rules import Rule
+
+VERBS = ["get", "list", "delete"]
+GROUPS = ["", "g.io"]
+RESOURCES = ["cogs", "gears"]
+SUBS = ["status", "scale"]
+NAMES = ["a", "b"]
+PATHS = ["/a", "/a/b", "/ab", "/"]
+
+PIECES = [*RESOURCES, *(f"{one}/{sub}" for one in RESOURCES for sub in SUBS), *(f"*/{sub}" for sub in SUBS), "*"]
+
+
+def lists(items: list[str], least: int = 0) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(items), min_size=least, max_size=2, unique=True)
+
+
+resource_rules = st.fixed_dictionaries(
+    {"verbs": lists([*VERBS, "*"], 1), "apiGroups": lists([*GROUPS, "*"], 1), "resources": lists(PIECES, 1)},
+    optional={"resourceNames": lists(NAMES)},
+)
+path_rules = st.fixed_dictionaries(
+    {"verbs": lists([*VERBS, "*"], 1), "nonResourceURLs": lists([*PATHS, "/a*", "/a/*", "*"], 1)}
+)
+any_rule = resource_rules | path_rules
+resources = st.builds(
+    Attributes,
+    verb=st.sampled_from(VERBS),
+    group=st.sampled_from(GROUPS),
+    resource=st.sampled_from(RESOURCES),
+    subresource=st.sampled_from(["", *SUBS]),
+    name=st.sampled_from(["", *NAMES]),
+)
+paths = st.builds(Attributes, verb=st.sampled_from(VERBS), path=st.sampled_from([*PATHS, "/a/b/c"]))
+
+
+def plainly(rule: dict[str, Any], asked: Attributes) -> bool:
+    """The documents' own words, one after the other."""
+    if "*" not in rule["verbs"] and asked.verb not in rule["verbs"]:
+        return False
+    if asked.path:
+        for url in rule.get("nonResourceURLs", []):
+            if url == asked.path or (url[-1] == "*" and asked.path[: len(url) - 1] == url[:-1]):
+                return True
+        return False
+    if not any(group in ("*", asked.group) for group in rule.get("apiGroups", [])):
+        return False
+    if rule.get("resourceNames") and asked.name not in rule["resourceNames"]:
+        return False
+    whole = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    wild = f"*/{asked.subresource}" if asked.subresource else None
+    return any(one in ("*", whole, wild) for one in rule.get("resources", []))
+
+
+@given(any_rule, resources | paths)
+def test_a_compiled_rule_allows_what_the_rule_says(rule: dict[str, Any], asked: Attributes) -> None:
+    assert Rule(rule).allows(asked) == plainly(rule, asked)
+
+
+@given(st.lists(any_rule, max_size=3), any_rule)
+def test_what_is_covered_gives_nothing_new(held: list[dict[str, Any]], wanted: dict[str, Any]) -> None:
+    if rules.missing(held, [wanted]):
+        return
+    for verb in VERBS:
+        for path in [*PATHS, "/a/b/c", "/z"]:
+            asked = Attributes(verb, path=path)
+            assert not plainly(wanted, asked) or any(plainly(rule, asked) for rule in held)
+        for group in GROUPS:
+            for resource in RESOURCES:
+                for sub in ["", *SUBS]:
+                    for name in ["", *NAMES, "other"]:
+                        asked = Attributes(verb, group, "v1", resource, sub, "", name)
+                        assert not plainly(wanted, asked) or any(plainly(rule, asked) for rule in held)
+
+
+@given(st.lists(any_rule, max_size=3))
+def test_everybody_holds_what_they_hold(held: list[dict[str, Any]]) -> None:
+    assert rules.missing(held, held) == []
+
+
+def test_what_is_missing_is_put_together_by_resource() -> None:
+    wanted = {"verbs": ["get", "delete"], "apiGroups": ["g.io"], "resources": ["cogs"]}
+    lacking = rules.missing([{"verbs": ["get"], "apiGroups": ["*"], "resources": ["gears"]}], [wanted])
+    assert [rules.text(rule) for rule in lacking] == [
+        '{APIGroups:["g.io"], Resources:["cogs"], Verbs:["get" "delete"]}'
+    ]
