@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.fields import jsonpatch, mergepatch, strategic
-from podless.meta import codec, gotext, structs
+from podless.meta import codec, gotext, restore, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.schema import Malformed
@@ -17,7 +17,14 @@ from podless.verbs.options import WriteOptions
 from podless.verbs.update import complete, rewrite
 
 Object = dict[str, Any]
-Patch = Callable[[Object], Any]
+
+
+class Patch(NamedTuple):
+    """A patch, ready to be applied. strategic: the document of a strategic merge patch, None for all others."""
+
+    apply: Callable[[Object], Any]
+    strategic: Object | None = None
+
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -50,10 +57,10 @@ async def patch(api: API, call: Call) -> Single:
     if collection.get(call.key) is None:
         raise call.not_found()
     repeated: list[str] = []
-    make = prepare(call, media, chosen, repeated)
+    made = prepare(call, media, chosen, repeated)
 
     async def change(old: Object) -> Object:
-        obj = read(call, chosen, make(old), repeated)
+        obj = read(call, chosen, made, made.apply(old), repeated)
         steps.fit_name(call, obj["metadata"])
         steps.fit_namespace(call, obj["metadata"])
         complete(call, obj, old, chosen)
@@ -69,40 +76,46 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
         jsonpatch.decode(call.body, checked=checked)
         if checked:
             repeated += jsonpatch.findings(call.body)
-        return lambda old: jsonpatch.apply(old, call.body, checked=checked)
+        return Patch(lambda old: jsonpatch.apply(old, call.body, checked=checked))
     try:
         document = codec.decode_json(call.body, repeated if checked else None, call.floats)
     except codec.JSONError as error:
         raise BadRequest(str(error) if media == STRATEGIC_PATCH else f"error decoding patch: {error}") from None
     if media == STRATEGIC_PATCH:
-        return lambda old: strategic.apply(old, document, call.kind.kind)
+        return Patch(lambda old: strategic.apply(old, document, call.kind.kind), strategic.check(document))
     changes = mergepatch.check(document)
-    return lambda old: mergepatch.apply(old, changes)
+    return Patch(lambda old: mergepatch.apply(old, changes))
 
 
-def read(call: Call, chosen: WriteOptions, patched: Any, repeated: list[str]) -> Object:
+def read(call: Call, chosen: WriteOptions, made: Patch, patched: Any, repeated: list[str]) -> Object:
     """The patched document as an object of the kind. Raises Invalid for one that is none."""
     if not isinstance(patched, dict):
-        raise _invalid_patch(call, "the patched document is not an object")
+        raise _invalid_patch(call, made, "the patched document is not an object")
     if "apiVersion" not in patched and call.kind.custom and "kind" in patched:
         missing = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
         refusal = Internal(f"Internal error occurred: {missing}", {"causes": [{"message": missing}]})
         refusal.reason = "InternalError"
         raise refusal
     if not isinstance(patched.get("kind"), str) or not isinstance(patched.get("apiVersion", ""), str):
-        raise _invalid_patch(call, "Object 'Kind' is missing in the patched document")
+        raise _invalid_patch(call, made, "Object 'Kind' is missing in the patched document")
     unknown: list[str] = []
     try:
         obj = call.kind.rules.decode(call.kind, call.version, patched, unknown)
     except (structs.DecodeError, Malformed) as error:
-        raise _invalid_patch(call, str(error)) from None
+        struct = call.kind.struct_of(call.version) if made.strategic is not None else None
+        why = restore.fault(struct, patched) if struct is not None else ""
+        raise _invalid_patch(call, made, why or str(error)) from None
+    if made.strategic is not None:
+        unknown.sort()
     findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
     if findings and chosen.validation == "Strict":
-        raise _invalid_patch(call, f"strict decoding error: {codec.strict_text(findings)}")
+        raise _invalid_patch(call, made, f"strict decoding error: {codec.strict_text(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
     return obj
 
 
-def _invalid_patch(call: Call, why: str) -> Invalid:
-    return Invalid("", "", "", [invalid("patch", call.body.decode("utf-8", "replace"), why)])
+def _invalid_patch(call: Call, made: Patch, why: str) -> Invalid:
+    """The patch does not make an object; a strategic one is shown as what was read of it."""
+    shown = call.body.decode("utf-8", "replace") if made.strategic is None else gotext.plain(made.strategic)
+    return Invalid("", "", "", [invalid("patch", shown, why)])
