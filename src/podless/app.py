@@ -27,6 +27,7 @@ from podless.http.api import Server as Requests
 from podless.http.documents import Documents
 from podless.http.limits import Limits
 from podless.http.listener import Listener
+from podless.http.metrics import Metrics
 from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
 from podless.kinds.builtin import runtime
@@ -162,7 +163,8 @@ class App:
 
         anonymous = settings.access.anonymous and settings.access.mode == "RBAC"
         authenticator = Authenticator(Tokens(tokens), anonymous=anonymous)
-        requests = Requests(api, authenticator, Documents(registry, lambda: self._address))
+        documents = Documents(registry, lambda: self._address, Metrics(cache, registry))
+        requests = Requests(api, authenticator, documents)
         self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)

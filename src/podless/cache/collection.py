@@ -66,6 +66,11 @@ class Collection:
         self._listeners: list[Listener] = []
         self._early: list[Change] | None = None
 
+    @property
+    def watchers(self) -> int:
+        """How many hear of changes."""
+        return len(self._listeners)
+
     async def load(self) -> None:
         """Read the current state from the store; nothing to do where it is here already."""
         if self.loaded:
@@ -219,6 +224,10 @@ class Cache:
         if found is None:
             found = self._collections[prefix] = Collection(self._store, prefix, namespaced)
         return found
+
+    def known(self, prefix: str) -> Collection | None:
+        """The collection of a prefix where it has been asked for before."""
+        return self._collections.get(prefix)
 
     def drop(self, prefix: str) -> None:
         """Forget a collection whose resource is gone, and tell those who watch it."""

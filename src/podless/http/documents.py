@@ -10,6 +10,7 @@ from typing import Any
 from podless import __version__
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Request, Response
+from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
 from podless.http.render import pretty
 from podless.kinds.registry import Registry
@@ -45,7 +46,8 @@ def version() -> dict[str, str]:
 class Documents:
     """Answers all paths that are no resource. address: the host and port that clients know the server by."""
 
-    def __init__(self, registry: Registry, address: Callable[[], str]) -> None:
+    def __init__(self, registry: Registry, address: Callable[[], str], metrics: Metrics) -> None:
+        self._metrics = metrics
         self._registry = registry
         self._address = address
         self._openapi = OpenAPI(registry, _SERVER)
@@ -63,6 +65,8 @@ class Documents:
             return self._health(request, path)
         if first == "version" and len(parts) == 1:
             return self._version(request)
+        if first == "metrics" and len(parts) == 1:
+            return Response(200, [self._metrics.text()], MEDIA)
         if first == "openapi":
             return self._openapi.answer(request, parts)
         if first == "api" and len(parts) <= 2:
@@ -91,7 +95,18 @@ class Documents:
         return Response(200, [pretty(version())], JSON)
 
     def _paths(self) -> list[str]:
-        paths = ["/api", "/api/v1", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"]
+        paths = [
+            "/api",
+            "/api/v1",
+            "/apis",
+            "/healthz",
+            "/livez",
+            "/metrics",
+            "/openapi/v2",
+            "/openapi/v3",
+            "/readyz",
+            "/version",
+        ]
         for group in self._registry.groups():
             paths.append(f"/apis/{group}")
             paths += [f"/apis/{group}/{name}" for name in self._registry.versions(group)]

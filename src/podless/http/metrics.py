@@ -1,0 +1,71 @@
+"""/metrics: what the server holds and costs, in the text format of Prometheus.
+
+Nothing is counted while requests are answered: all figures are read off when they are asked for.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from podless.cache.collection import Cache
+from podless.kinds.registry import Registry
+
+MEDIA = b"text/plain; version=0.0.4; charset=utf-8"
+
+
+class Metrics:
+    """The figures of one server."""
+
+    def __init__(self, cache: Cache, registry: Registry) -> None:
+        self._cache = cache
+        self._registry = registry
+        self._started = time.time()
+
+    def text(self) -> bytes:
+        """All figures, each with what it is; of objects those that are in memory."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        loaded = [
+            (kind, collection)
+            for kind in self._registry
+            if kind.home is None and (collection := self._cache.known(kind.prefix)) is not None and collection.loaded
+        ]
+        families = [
+            _family("process_start_time_seconds", "gauge", "Unix time of the start.", [("", self._started)]),
+            _family("process_cpu_seconds_total", "counter", "CPU time used.", [("", used.ru_utime + used.ru_stime)]),
+            _family("process_resident_memory_bytes", "gauge", "Memory in use.", [("", _resident())]),
+            _family(
+                "apiserver_resource_objects",
+                "gauge",
+                "Objects of each resource that is in memory.",
+                [(_labels(kind.group, kind.plural), len(collection)) for kind, collection in loaded],
+            ),
+            _family(
+                "apiserver_longrunning_requests",
+                "gauge",
+                "Watches of each resource, those of the server itself included.",
+                [(_labels(kind.group, kind.plural), collection.watchers) for kind, collection in loaded],
+            ),
+            _family("podless_revision", "counter", "Writes since the store was made.", [("", self._cache.revision)]),
+        ]
+        return "".join(families).encode()
+
+
+def _family(name: str, type_: str, about: str, samples: Iterable[tuple[str, float]]) -> str:
+    lines = [f"# HELP {name} {about}\n", f"# TYPE {name} {type_}\n"]
+    return "".join([*lines, *(f"{name}{labels} {value}\n" for labels, value in samples)])
+
+
+def _labels(group: str, plural: str) -> str:
+    return f'{{group="{group}",resource="{plural}"}}'
+
+
+def _resident() -> int:
+    """Bytes of memory in use, the most so far where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return pages * resource.getpagesize()
