@@ -19,6 +19,7 @@ from podless.http.message import Answer, Request, Response, Stream
 from podless.http.negotiate import Form
 from podless.http.render import response
 from podless.http.stream import WatchStream, error_line, media
+from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.meta import gotime, gvk
 from podless.meta.errors import (
@@ -30,7 +31,7 @@ from podless.meta.errors import (
     PageNotFound,
 )
 from podless.verbs import options
-from podless.verbs.call import API, Call, Outcome
+from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.create import create
 from podless.verbs.delete import delete
 from podless.verbs.deletecollection import delete_collection
@@ -174,6 +175,9 @@ class Server:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded:
             outcome: Outcome = get(self._api, call, collection)
+            if call.kind.converter is not None and conversion.missing(call.kind, call.version, entries(outcome)):
+                later = self._read_later(request, call, verb, form)
+                return self._guard(later, request.headers.get("accept", ""), call)
             return response(call, outcome, form, status.warning_headers(call.warnings))
         later = self._read_later(request, call, verb, form)
         return self._guard(later, request.headers.get("accept", ""), call)
@@ -184,6 +188,7 @@ class Server:
             outcome: Outcome = get(self._api, call, collection)
         else:
             outcome = await list_(self._api, call, collection, options.listing(call, watch=False))
+        await conversion.ready(call.kind, call.version, entries(outcome))
         answer = response(call, outcome, form, status.warning_headers(call.warnings))
         return await compress(request, answer)
 
@@ -197,6 +202,7 @@ class Server:
             outcome = await finalize(self._api, call)
         else:
             outcome = await _WRITES[verb](self._api, call)
+        await conversion.ready(call.kind, call.version, entries(outcome))
         return response(call, outcome, form, status.warning_headers(call.warnings))
 
     async def _watch(self, call: Call, form: Form) -> Answer:
@@ -207,8 +213,9 @@ class Server:
         try:
             await watch.prepare()
             return WatchStream(self._api, call, watch, form).stream(headers)
-        except Expired as error:
-            # a watch that comes too late is answered in the stream, where clients look for it
+        except (Expired, conversion.ConversionFailed) as error:
+            # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
+            watch.stop()
             return Response(200, [error_line(error.status(), form)], media(form), headers)
         except APIError:
             watch.stop()

@@ -55,7 +55,7 @@ class WatchStream:
                 return watch.stop
         if watch.bookmark_after:
             self._bookmark({"k8s.io/initial-events-end": "true"})
-        watch.start(self._send, self._end)
+        watch.start(self._send, self._end, self._fail)
         seconds = watch.options.timeout
         time = float(seconds) if seconds else random.uniform(*_DEFAULT_TIME)
         self._timers.append(self._loop.call_later(time, self._end))
@@ -95,23 +95,22 @@ class WatchStream:
     def _send(self, seen: Sequence[Seen]) -> bool:
         try:
             data = self._render(seen)
-        except APIError as error:  # an object that cannot be shown in this version: the watch ends, and says why
-            self._sink.send(error_line(error.status(), self._form))
-            self._end()
+        except APIError as error:
+            self._fail(error)
             return False
         return self._sink.send(data)
 
+    def _fail(self, error: APIError) -> None:
+        """An object cannot be shown in this version: the watch ends, and says why."""
+        self._sink.send(error_line(error.status(), self._form))
+        self._end()
+
     def _render(self, seen: Sequence[Seen]) -> bytes:
-        # the kind may have changed since the watch began
-        found = self._api.registry.find(self._call.kind.group, self._call.version.name, self._call.kind.plural)
-        if found is None:
-            found = self._call.kind, self._call.version
-        kind, version = found
+        kind, version = self._call.kind, self._call.version  # the watch keeps them up to date
         render = _RENDER.get(self._form.target)
         if self._form.media == PROTOBUF and render is not None:
             render = _protobuf
         if render is None:
-            self._call.kind, self._call.version = kind, version
             return b"".join([self._table_line(item.type, view.load(kind, version, item.entry)) for item in seen])
         return b"".join([render(kind, version, self._form, item) for item in seen])
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from podless.kinds.conversion import Converter
 from podless.kinds.custom import CustomRules
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
 from podless.meta import codec
+from podless.remote import Client
 
 
 def condition(definition: dict[str, Any], name: str) -> bool:
@@ -16,11 +18,11 @@ def condition(definition: dict[str, Any], name: str) -> bool:
     return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
 
 
-def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, changed: int) -> Kind:
+def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, changed: int, client: Client) -> Kind:
     """The kind that a stored definition makes, with its served versions; schemas are compiled when they are used.
 
     stored: the same definition as bytes. created, changed: the revisions of the definition's creation and of its
-    latest change.
+    latest change. client: calls the conversion webhook, where there is one.
     """
     spec, metadata = definition["spec"], definition["metadata"]
     names = spec["names"]
@@ -30,6 +32,7 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, cha
     served = [every[version["name"]] for version in spec["versions"] if version.get("served")]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     terminating = condition(definition, "Terminating")
+    conversion = spec.get("conversion") or {}
     kind = Kind(
         group=spec["group"],
         plural=names["plural"],
@@ -47,7 +50,7 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, cha
         created=created,
         changed=changed,
         terminating=terminating,
-        webhook=(spec.get("conversion") or {}).get("strategy") == "Webhook",
+        converter=Converter(conversion, client) if conversion.get("strategy") == "Webhook" else None,
         verbs=VERBS_TERMINATING if terminating else VERBS,
     )
     # objects may be stored in versions that are not served

@@ -15,6 +15,7 @@ from podless.meta.gvk import GroupVersion
 from podless.schema.definition import is_structural
 
 if TYPE_CHECKING:
+    from podless.kinds.conversion import Converter
     from podless.kinds.rules import Rules
     from podless.meta.structs import Struct
 
@@ -82,12 +83,13 @@ class Kind:
     by_version: all versions by name, those that are not served included; objects may be stored in one.
     uid: of the definition behind a custom kind, "" for built-in ones. created: the revision of the definition's
     creation; before it there is nothing to watch. changed: the revision of its latest change; what was written after
-    that needs no second look when it is read. terminating: the definition is being deleted. webhook: only a conversion
-    webhook, which this release does not call, can tell what an object of one version is in another. hash_version: the
-    version in the storage hash of discovery, where a real server stores another one than it serves. struct: the fields
-    of a built-in kind, in all versions that have none of their own. preserve: fields that the schemas do not know are
-    kept everywhere (spec.preserveUnknownFields). home: the kind that stores the objects, where this one only shows them
-    in another group; its storage_version is "" then. views: all kinds that show the objects, home first.
+    that needs no second look when it is read. terminating: the definition is being deleted. converter: the webhook
+    that alone can tell what an object of one version is in another; None where only the apiVersion differs.
+    hash_version: the version in the storage hash of discovery, where a real server stores another one than it serves.
+    struct: the fields of a built-in kind, in all versions that have none of their own. preserve: fields that the
+    schemas do not know are kept everywhere (spec.preserveUnknownFields). home: the kind that stores the objects, where
+    this one only shows them in another group; its storage_version is "" then. views: all kinds that show the objects,
+    home first.
     """
 
     group: str
@@ -106,7 +108,7 @@ class Kind:
     created: int = 0
     changed: int = 0
     terminating: bool = False
-    webhook: bool = False
+    converter: Converter | None = None
     preserve: bool = False
     verbs: tuple[str, ...] = VERBS
     hash_version: str = ""

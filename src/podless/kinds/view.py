@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+import orjson
+
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec
@@ -48,24 +50,57 @@ def direct(kind: Kind, version: Version, entry: Entry) -> bool:
     return version.name == kind.storage_version and entry.revision > kind.changed
 
 
-def body(kind: Kind, version: Version, entry: Entry) -> bytes:
-    """The object's JSON in one version. Converted at most once for each state, version and change of the kind."""
+def stored_version(kind: Kind, entry: Entry) -> str:
+    """The name of the version that the entry is stored in."""
+    head = b'{"apiVersion":"'
+    if entry.body.startswith(head):  # sorted keys begin so, but for a few odd ones
+        api_version = entry.body[len(head) : entry.body.index(b'"', len(head))].decode()
+    else:
+        api_version = entry.decode()["apiVersion"]
+    return api_version.rpartition("/")[2]
+
+
+def known(kind: Kind, version: Version, entry: Entry) -> bytes | None:
+    """The object's JSON in one version, where it is there already."""
     if direct(kind, version, entry):
         return entry.body
-    form = (kind.group, version.name, kind.changed)
-    known = entry.forms.get(form)
-    if known is None:
-        obj = kind.rules.read(kind, version, entry.decode())
-        known = codec.encode(obj) if kind.rules.ordered else codec.encode_sorted(obj)
-        entry.forms[form] = known
-    return bytes(known)
+    found: bytes | None = entry.forms.get((kind.group, version.name, kind.changed))
+    return found
+
+
+def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
+    """Keep what an entry is in one version until its definition changes. Returns its JSON."""
+    for form in [form for form in entry.forms if form[-1] != kind.changed]:
+        del entry.forms[form]
+    made = codec.encode(obj) if kind.rules.ordered else codec.encode_sorted(obj)
+    entry.forms[kind.group, version.name, kind.changed] = made
+    return made
+
+
+def carry(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
+    """Where only a webhook can convert: what is known of an entry holds for the same state at another revision."""
+    if not direct(kind, version, later) and (found := known(kind, version, entry)) is not None:
+        obj = codec.decode_json(found)
+        obj["metadata"]["resourceVersion"] = str(later.revision)
+        keep(kind, version, later, obj)
+
+
+def body(kind: Kind, version: Version, entry: Entry) -> bytes:
+    """The object's JSON in one version. Converted at most once for each state, version and change of the kind.
+
+    Raises Internal where a webhook would have to be asked (conversion.ready does so).
+    """
+    found = known(kind, version, entry)
+    return keep(kind, version, entry, kind.rules.read(kind, version, entry.decode())) if found is None else found
 
 
 def load(kind: Kind, version: Version, entry: Entry) -> Object:
-    """The object in one version, decoded: a fresh copy, for those who change it or look inside."""
-    if direct(kind, version, entry):
-        return entry.decode()
-    return kind.rules.read(kind, version, entry.decode())
+    """The object in one version, decoded: a fresh copy, for those who change it or look inside. Raises as `body`."""
+    found = known(kind, version, entry)
+    if found is None:
+        return kind.rules.read(kind, version, entry.decode())
+    loaded: Object = orjson.loads(found)
+    return loaded
 
 
 def item(kind: Kind, version: Version, entry: Entry) -> bytes:

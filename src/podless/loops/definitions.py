@@ -148,7 +148,9 @@ class Definitions:
 
     def _serve(self, definition: Object, entry: Entry) -> None:
         self._group(entry.key)[entry.key] = definition["status"]["acceptedNames"]
-        kind = compile_kind(definition, entry.body, created=entry.created, changed=entry.revision)
+        kind = compile_kind(
+            definition, entry.body, created=entry.created, changed=entry.revision, client=self._api.remote
+        )
         if condition(definition, "Established"):
             self._api.registry.put(kind)
         else:

@@ -17,7 +17,7 @@ import orjson
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind
 from podless.loops.graph import Graph, Owner
-from podless.loops.write import amend
+from podless.loops.write import amend, own_version
 from podless.meta.errors import APIError
 from podless.store import Change, Conflicted, StoreError
 from podless.verbs.call import API, Call
@@ -176,8 +176,7 @@ class Garbage:
             await self._let_go(entry.key, {uid for uid, state in states.items() if state != _SOLID})
             return
         policy = "Foreground" if has_dependents and _WAITING in states.values() else ""
-        version = kind.by_version[kind.storage_version]
-        call = Call(kind, version, entry.namespace, entry.name)
+        call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
         await remove(self._api, call, entry, DeleteOptions(False, policy, metadata["uid"], str(entry.revision)))
 
     async def _state(self, kind: Kind, entry: Entry, owner: Owner) -> str:

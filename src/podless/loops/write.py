@@ -9,7 +9,7 @@ from typing import Any
 from podless.auth.user import SERVER
 from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.kinds.kind import Kind
+from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
 from podless.store import Conflicted, State, Write
 from podless.verbs import tracking
@@ -28,9 +28,9 @@ async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Objec
 
     Made again where somebody writes in between; an object that is gone or does not change is left alone.
     """
-    version = kind.by_version[kind.storage_version]
     collection = await api.loaded(kind)
     while (entry := collection.get(key)) is not None:
+        version = own_version(kind, entry)
         changed = change(view.load(kind, version, entry))
         value, mark = view.encode(kind, changed) if changed is not None else (None, 0)
         if value is not None and _same(value, mark, entry):
@@ -88,16 +88,22 @@ def _same(value: bytes, mark: int, entry: Entry) -> bool:
     return b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body
 
 
+def own_version(kind: Kind, entry: Entry) -> Version:
+    """In which version the server deals with an object by itself: no webhook has a say in that."""
+    if kind.converter is not None and (stored := kind.by_version.get(view.stored_version(kind, entry))) is not None:
+        return stored
+    return kind.by_version[kind.storage_version]
+
+
 async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
     """Delete objects as a client would: those with finalizers are marked and wait."""
-    version = kind.versions[0] if kind.versions else kind.by_version[kind.storage_version]
     collection = await api.loaded(kind)
     options = DeleteOptions(False, "", "", "")
 
     async def one(entry: Entry) -> None:
         current: Entry | None = entry
         while current is not None:
-            call = Call(kind, version, current.namespace, current.name, user=SERVER)
+            call = Call(kind, own_version(kind, current), current.namespace, current.name, user=SERVER)
             try:
                 await remove(api, call, current, options)
             except Conflicted:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.fields import managers, scaling, values
-from podless.kinds import view
+from podless.kinds import conversion, view
 from podless.kinds.custom import CustomRules
 from podless.meta import codec, field, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
@@ -233,4 +233,5 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
     written = await rewrite(api, call, request.chosen, change, shown)
     if written.entry is None:
         return Document(shown(written.obj or {}))
+    await conversion.ready(call.kind, call.version, [written.entry])
     return Document(shown(view.load(call.kind, call.version, written.entry)))

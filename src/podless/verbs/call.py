@@ -27,7 +27,7 @@ class Call:
 
     query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
     warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on. floats: whole
-    numbers that the body gives as floats.
+    numbers that the body gives as floats. conversions: what a conversion webhook told on the way.
     """
 
     kind: Kind
@@ -43,6 +43,7 @@ class Call:
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     floats: Floats = field(default_factory=list)
+    conversions: dict[tuple[bytes, str], bytes] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -91,6 +92,13 @@ class Document(NamedTuple):
 
 
 Outcome = Single | Many | Document
+
+
+def entries(outcome: Outcome) -> Sequence[Entry]:
+    """The stored objects that an answer shows."""
+    if isinstance(outcome, Many):
+        return outcome.entries
+    return (outcome.entry,) if isinstance(outcome, Single) and outcome.entry is not None else ()
 
 
 class API:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.kinds import view
+from podless.kinds import conversion, view
 from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record, Write
@@ -32,7 +32,7 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
         raise Forbidden(kind.plural, kind.named, metadata.get("name") or "", why)
     steps.wipe(metadata)
     kind.rules.default(version, obj)
-    tracking.created(call, obj, chosen.manager)
+    await tracking.created(call, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     steps.fit_namespace(call, obj["metadata"])
     try:
@@ -58,9 +58,9 @@ async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Sin
     if chosen.dry_run:
         if (existing := (await api.loaded(kind)).get(key)) is not None:
             raise Conflicted(key, existing.revision)
-        return Single(None, obj, 201)
+        return Single(None, await conversion.unstored(kind, call.version, obj), 201)
     steps.check_new_revision(metadata)
-    value, mark = view.encode(kind, kind.rules.store(kind, obj))
+    value, mark = view.encode(kind, await conversion.stored(kind, obj))
     revision = await api.store.commit(Write(key, value, mark, 0))
     await api.react(kind)
     return Single(Entry(Record(key, value, mark, revision, revision), kind.namespaced), None, 201)

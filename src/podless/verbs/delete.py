@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.kinds import view
+from podless.kinds import conversion, view
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict, Unavailable
 from podless.store import Conflicted, Record, Write
@@ -46,6 +46,7 @@ async def remove(
     asked: the request behind it, in whose name admission is asked; None where the server deletes by itself.
     """
     kind = call.kind
+    await conversion.ready(kind, call.version, [entry])
     obj = view.load(kind, call.version, entry)
     metadata = obj["metadata"]
     _check(kind, entry, metadata, chosen)
@@ -62,7 +63,9 @@ async def remove(
     _mark(kind, metadata)
     if chosen.dry_run:
         return Single(None, obj)
-    value, mark = view.encode(kind, kind.rules.store(kind, obj))
+    if kind.converter is None or asked is not None:  # what the server does by itself needs no webhook
+        obj = await conversion.stored(kind, obj)
+    value, mark = view.encode(kind, obj)
     if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
         return Single(entry)
     revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))

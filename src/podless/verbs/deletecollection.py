@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podless.kinds import conversion
 from podless.store import Conflicted
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
@@ -15,6 +16,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     listed = options.listing(call, watch=False)
     collection = await api.loaded(call.kind)
     page = await list_(api, call, collection, listed)
+    await conversion.ready(call.kind, call.version, page.entries)
     for listed_entry in page.entries:
         entry = collection.get(listed_entry.key)
         while entry is not None:

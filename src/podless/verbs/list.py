@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from podless.cache.collection import Collection
 from podless.cache.entry import Entry
+from podless.kinds import conversion, view
 from podless.meta import codec
 from podless.meta.errors import BadRequest, Expired
 from podless.store import Compacted
@@ -61,19 +62,26 @@ def selector(call: Call, options: ListOptions) -> Match | None:
     labels, fields = options.labels, options.fields
     if labels.empty and fields.empty:
         return None
-    if fields.empty:
+    if fields.empty and call.kind.converter is None:
         return lambda entry: labels.matches(entry.labels)
     deep = any(name not in ("metadata.name", "metadata.namespace") for name, _, _ in fields.requirements)
 
     def match(entry: Entry) -> bool:
-        if not labels.empty and not labels.matches(entry.labels):
+        if not labels.empty and not labels.matches(_labels(call, entry)):
             return False
         known = {"metadata.name": entry.name, "metadata.namespace": entry.namespace}
         if deep:
-            known |= call.kind.rules.fields(call.version, entry.decode())
+            known |= call.kind.rules.fields(call.version, view.load(call.kind, call.version, entry))
         return fields.matches(lambda name: known.get(name, ""))
 
     return match
+
+
+def _labels(call: Call, entry: Entry) -> dict[str, str]:
+    """The labels in the version that is asked for: a webhook may show others there."""
+    if call.kind.converter is None:
+        return entry.labels
+    return view.load(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
 
 async def list_(api: API, call: Call, collection: Collection, options: ListOptions) -> Many:
@@ -89,6 +97,7 @@ async def list_(api: API, call: Call, collection: Collection, options: ListOptio
     match = selector(call, options)
     entries, remaining = await _read(call, collection, revision, after, options.limit if match is None else 0)
     if match is not None:
+        await conversion.ready(call.kind, call.version, entries)
         entries = [entry for entry in entries if match(entry)]
         if options.limit and len(entries) > options.limit:
             remaining = len(entries) - options.limit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,6 +12,7 @@ from podless.fields.managers import Entry
 from podless.fields.merge import Endpoint
 from podless.fields.sets import Fields
 from podless.fields.typed import of_schema, of_struct
+from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
 from podless.meta import structs
@@ -45,6 +47,8 @@ def place(call: Call) -> Endpoint:
     found = known.get((call.version.name, call.subresource))
     if found is None:
         found = known[call.version.name, call.subresource] = _place(call.kind, call.version, call.subresource)
+    if call.kind.converter is not None:
+        return replace(found, convert=partial(conversion.lookup, call.kind, call.conversions))
     return found
 
 
@@ -82,17 +86,28 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     return {kind.api_version(version.name): _STATUS} if version.status and not subresource else {}
 
 
-def created(call: Call, obj: Object, manager: str) -> None:
+async def created(call: Call, obj: Object, manager: str) -> None:
     """Set the managedFields of a new object; it has its defaults, and nothing yet that the server says.
 
     manager: the fieldManager parameter. What the client sent as managedFields is still in the object.
     """
-    entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), steps.now())
-    managers.put(obj["metadata"], entries)
+    given = obj["metadata"].get("managedFields")
+    while True:
+        try:
+            entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), steps.now())
+        except conversion.Unconverted as unconverted:
+            await unconverted.fetch()
+            obj["metadata"]["managedFields"] = given
+        else:
+            managers.put(obj["metadata"], entries)
+            return
 
 
 def changed(call: Call, old: Object, obj: Object, manager: str) -> None:
-    """Set the managedFields of a changed object; as `created`. old: the object before, in the version of the call."""
+    """Set the managedFields of a changed object; as `created`. old: the object before, in the version of the call.
+
+    Raises Unconverted where owners wrote in versions that only a webhook can tell.
+    """
     entries = managers.update(place(call), old, obj, managers.name(manager, call.agent), steps.now())
     managers.put(obj["metadata"], entries)
 

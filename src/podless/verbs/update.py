@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.cache.entry import Entry
 from podless.fields import managers
-from podless.kinds import view
+from podless.kinds import conversion, view
 from podless.meta import objectmeta
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Record, Write
@@ -70,9 +70,14 @@ async def rewrite(
         if entry is None:
             raise call.not_found()
         del call.warnings[warned:]
+        await conversion.ready(call.kind, call.version, [entry])
         # two copies: a patch shares with what it is applied to, and the checks need the old state untouched
         old = view.load(call.kind, call.version, entry)
-        obj = await change(view.load(call.kind, call.version, entry))
+        try:
+            obj = await change(view.load(call.kind, call.version, entry))
+        except conversion.Unconverted as unconverted:
+            await unconverted.fetch()
+            continue
         steps.check_revision(call, obj["metadata"], entry.revision)
         _finish(call, obj, old)
         if shown is None:
@@ -108,10 +113,10 @@ async def _store(api: API, call: Call, chosen: WriteOptions, entry: Entry, obj: 
     kind, metadata = call.kind, obj["metadata"]
     metadata["resourceVersion"] = str(entry.revision)
     if chosen.dry_run:
-        return Single(None, obj)
+        return Single(None, await conversion.unstored(kind, call.version, obj))
     if _ends(kind.rules.ordered, obj):
         return await _remove(api, call, entry, obj)
-    value, mark = view.encode(kind, kind.rules.store(kind, obj))
+    value, mark = view.encode(kind, await conversion.stored(kind, obj))
     if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
         return Single(entry)  # nothing changes, so nothing is written and nobody is told
     revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from podless.cache.collection import Collection, Event
 from podless.cache.entry import Entry
-from podless.meta.errors import Expired, Internal
+from podless.kinds import conversion, view
+from podless.meta.errors import APIError, Expired, Internal
 from podless.store import Compacted
 from podless.verbs.call import API, Call
 from podless.verbs.list import selector
@@ -25,6 +28,9 @@ class Seen(NamedTuple):
 
 
 Receive = Callable[[Sequence[Seen]], object]
+
+# events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
+_WAITING_MOST = 4096
 
 
 class Watch:
@@ -45,6 +51,10 @@ class Watch:
         self._receive: Receive | None = None
         self._leave: Callable[[], None] | None = None
         self._ended: Callable[[], None] | None = None
+        self._failed: Callable[[APIError], None] | None = None
+        # batches that wait for what came before them to be converted; an empty one is the end
+        self._waiting: deque[Sequence[Event]] = deque()
+        self._work: asyncio.Task[None] | None = None
 
     @property
     def revision(self) -> int:
@@ -59,6 +69,7 @@ class Watch:
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.under(self.call.scope)[0]
             match = self._match
+            await self._convert(entries)
             self.initial = [Seen(ADDED, entry) for entry in entries if match is None or match(entry)]
             self.bookmark_after = bool(options.initial) and options.bookmarks
             return
@@ -71,7 +82,9 @@ class Watch:
             self.stop()
             raise Expired(f"too old resource version: {wanted} ({error.floor})") from None
         # what came in while the history was read is in _early
-        self.initial = self._see([event for event in events if event.revision <= newest])
+        events = [event for event in events if event.revision <= newest]
+        await self._convert(self._involved(events))
+        self.initial = self._see(events)
 
     def _wanted(self) -> int:
         given = self.options.revision
@@ -80,9 +93,12 @@ class Watch:
         except ValueError as error:
             raise Internal(revision_error(given, error)) from None
 
-    def start(self, receive: Receive, ended: Callable[[], None]) -> None:
-        """Hand every batch of events to `receive` from now on; `ended` is called when the resource goes away."""
-        self._receive, self._ended = receive, ended
+    def start(self, receive: Receive, ended: Callable[[], None], failed: Callable[[APIError], None]) -> None:
+        """Hand every batch of events to `receive` from now on.
+
+        `ended` is called when the resource goes away, `failed` where objects cannot be shown in the version.
+        """
+        self._receive, self._ended, self._failed = receive, ended, failed
         early, self._early = self._early or [], None
         if early:
             self._take(early)
@@ -93,11 +109,69 @@ class Watch:
             self._leave()
             self._leave = None
         self._receive = None
+        self._waiting.clear()
+        if self._work is not None and self._work is not asyncio.current_task():
+            self._work.cancel()
 
     def _take(self, events: Sequence[Event]) -> None:
         if self._early is not None:
             self._early.extend(events)
             return
+        self._renew()
+        call = self.call
+        unready = call.kind.converter is not None and conversion.missing(
+            call.kind, call.version, self._involved(events)
+        )
+        if self._work is None and not unready:
+            self._hand_over(events)
+            return
+        self._waiting.append(events)
+        if sum(map(len, self._waiting)) > _WAITING_MOST and self._ended is not None:
+            self._ended()
+        elif self._work is None:
+            self._work = asyncio.get_running_loop().create_task(self._work_off())
+
+    def _renew(self) -> None:
+        """The kind may have changed since the watch began."""
+        call = self.call
+        found = self._api.registry.find(call.kind.group, call.version.name, call.kind.plural)
+        if found is not None:
+            call.kind, call.version = found
+
+    async def _work_off(self) -> None:
+        """Have what waits converted, batch by batch, in order."""
+        try:
+            while self._waiting:
+                events = self._waiting[0]
+                self._renew()
+                await self._convert(self._involved(events))
+                if self._waiting:  # unless it was stopped meanwhile
+                    self._waiting.popleft()
+                    self._hand_over(events)
+        except APIError as error:
+            if self._failed is not None:
+                self._failed(error)
+        finally:
+            self._work = None
+
+    async def _convert(self, entries: Sequence[Entry]) -> None:
+        await conversion.ready(self.call.kind, self.call.version, entries)
+
+    def _involved(self, events: Sequence[Event]) -> list[Entry]:
+        """The entries that have to be seen in the version of the watch."""
+        if self.call.kind.converter is None:
+            return []
+        scope, both = self.call.scope, self._match is not None
+        involved: list[Entry] = []
+        for event in events:
+            if event.key.startswith(scope):
+                if event.before is not None and (both or event.after is None):
+                    involved.append(event.before)
+                if event.after is not None:
+                    involved.append(event.after)
+        return involved
+
+    def _hand_over(self, events: Sequence[Event]) -> None:
         if not events:  # the resource is gone
             if self._ended is not None:
                 self._ended()
@@ -119,5 +193,8 @@ class Watch:
             if has and after is not None:
                 seen.append(Seen(MODIFIED if had else ADDED, after, event))
             elif had and before is not None:
-                seen.append(Seen(DELETED, event.last(before), event))
+                last = event.last(before)
+                if self.call.kind.converter is not None:
+                    view.carry(self.call.kind, self.call.version, before, last)
+                seen.append(Seen(DELETED, last, event))
         return seen

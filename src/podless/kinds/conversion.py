@@ -1,0 +1,320 @@
+"""Conversion webhooks: what an object of one version is in another, where only a program elsewhere can tell.
+
+Source: apiextensions-apiserver's webhook converter and its conversion.Review types. What is known already is not asked
+again (kinds/view.py keeps it with the entry); what is not known is asked in batches. Metadata but for labels and
+annotations is never the webhook's to change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.kinds.custom import CustomRules
+from podless.kinds.kind import Kind, Version
+from podless.meta import codec, gotext, objectmeta
+from podless.meta.errors import Internal
+from podless.meta.field import FieldError
+from podless.remote import Client, RemoteError, Target
+
+Object = dict[str, Any]
+
+_GROUP = "apiextensions.k8s.io"
+_SECONDS = 30  # for one review
+# what goes into one review: so many objects, and so many bytes of them
+_OBJECTS_MOST = 500
+_BYTES_MOST = 3 << 20
+_ANSWER_MOST = 16 << 20  # bytes of an answer
+_GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}", type(None): "<nil>"}
+
+
+class ConversionFailed(Internal):
+    """500: an object cannot be had in a version."""
+
+
+class Converter:
+    """The webhook of one definition. conversion: its spec.conversion, which has been validated."""
+
+    def __init__(self, conversion: Object, client: Client) -> None:
+        self._webhook: Object = conversion["webhook"]
+        self._client = client
+        self._target: Target | None = None
+
+    async def convert(self, kind: Kind, objects: Sequence[Object], wanted: str) -> list[Object]:
+        """These objects, which share one version, in the version `wanted`; what is given is left alone.
+
+        Raises ConversionFailed where the webhook does not answer, refuses, or answers what it may not.
+        """
+        given = _type(kind, objects[0]["apiVersion"])
+        head = f"conversion webhook for {given}"
+        review, version = self._review(kind, objects, kind.api_version(wanted))
+        if self._target is None:
+            self._target = Target.of(self._webhook["clientConfig"])
+        body = codec.encode(review)
+        try:
+            answer = await self._client.post(self._target, body, seconds=_SECONDS, most=_ANSWER_MOST)
+            converted = _answered(answer, review["request"]["uid"], version)
+        except (RemoteError, _Unsound) as error:
+            raise ConversionFailed(f"{head} failed: {error}") from None
+        if len(converted) != len(objects):
+            raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
+        try:
+            return [_checked(kind, before, after, wanted) for before, after in zip(objects, converted, strict=True)]
+        except _Unsound as error:
+            raise ConversionFailed(f"{head} returned {error}") from None
+
+    def _review(self, kind: Kind, objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
+        """The question, and the version of ConversionReview that it is asked in. Raises ConversionFailed."""
+        known = (name for name in self._webhook["conversionReviewVersions"] if name in ("v1", "v1beta1"))
+        version = next(known, "")
+        if not version:
+            raise ConversionFailed("no supported conversion review versions")
+        request = {"uid": str(uuid.uuid4()), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
+        return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
+
+
+class _Unsound(Exception):
+    """An answer that is not accepted; the text says why."""
+
+
+def _type(kind: Kind, api_version: str) -> str:
+    return f"{api_version}, Kind={kind.kind}"
+
+
+def _sent(obj: Object) -> Object:
+    """An object as a webhook sees it: as it is stored, which is without a revision."""
+    metadata = {name: value for name, value in obj["metadata"].items() if name != "resourceVersion"}
+    return {**obj, "metadata": metadata}
+
+
+def _answered(answer: bytes, uid: str, version: str) -> list[Any]:
+    """The converted objects of a review. Raises _Unsound."""
+    try:
+        review = codec.decode_json(answer)
+    except codec.JSONError as error:
+        raise _Unsound(f"couldn't get version/kind; json parse error: {error}") from None
+    if not isinstance(review, dict):
+        raise _Unsound("couldn't get version/kind; json parse error: the answer is not an object")
+    given = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
+    expected = f"{_GROUP}/{version}, Kind=ConversionReview"
+    if version != "v1beta1" and given != expected:
+        raise _Unsound(f"expected webhook response of {expected}, got {given}")
+    response = review.get("response")
+    if not isinstance(response, dict):
+        raise _Unsound("no response provided")
+    told = response.get("uid") or ""
+    if version != "v1beta1" and told != uid:
+        raise _Unsound(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(str(told))}")
+    result = response.get("result")
+    result = result if isinstance(result, dict) else {}
+    if result.get("status") != "Success":
+        message = result.get("message")
+        raise _Unsound(str(message or f"response.result.status was '{result.get('status') or ''}', not 'Success'"))
+    converted = response.get("convertedObjects") or []
+    if not isinstance(converted, list):
+        raise _Unsound("response.convertedObjects is not a list")
+    return converted
+
+
+def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
+    """A converted object with the metadata of what was sent. Raises _Unsound where it is another object."""
+    if not isinstance(after, dict) or not after.get("kind"):
+        text = codec.encode(after).decode()
+        raise _Unsound(f"invalid object at index 0: Object 'Kind' is missing in '{text}'")
+    expected, got = kind.api_version(wanted), after.get("apiVersion") or ""
+    if got != expected:
+        raise _Unsound(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
+    if after["kind"] != before["kind"]:
+        why = f"(expected {before['kind']}, received {after['kind']})"
+        raise _Unsound(f"invalid object at index 0: invalid kind {why}")
+    metadata = after.get("metadata")
+    named = metadata if isinstance(metadata, dict) else {}
+    for field, told in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+        old, new = before["metadata"].get(field) or "", named.get(field) or ""
+        if old != new:
+            raise _Unsound(f"invalid object: must have the same {told}: {old} != {new}")
+    return {**after, "metadata": _restored(before["metadata"], named)}
+
+
+def _restored(before: Object, after: Object) -> Object:
+    """Metadata as it was, with the labels and annotations that the webhook wants. Raises _Unsound."""
+    metadata = dict(before)
+    for field in ("labels", "annotations"):
+        given = after.get(field)
+        if given is None:
+            metadata.pop(field, None)
+            continue
+        if not isinstance(given, dict):
+            raise _Unsound(f"invalid metadata: invalid metadata.{field} of type {_go_type(given)} in converted object")
+        for key, value in given.items():
+            if not isinstance(value, str):
+                why = f"metadata.{field}[{key}] must be a string, but is {_go_type(value)} in converted object"
+                raise _Unsound(f"invalid metadata: {why}")
+        if given != before.get(field):
+            _check_map(field, given)
+        metadata[field] = given
+    return metadata
+
+
+def _check_map(field: str, given: dict[str, str]) -> None:
+    check = objectmeta.check_labels if field == "labels" else objectmeta.check_annotations
+    # a real server names annotations so
+    found = check(given, "metadata.labels" if field == "labels" else "metadata.annotation")
+    if found:
+        raise _Unsound(f"invalid metadata: {_together(found)}")
+
+
+def _together(found: Sequence[FieldError]) -> str:
+    texts = list(dict.fromkeys(str(error) for error in found))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _go_type(value: Any) -> str:
+    return _GO_TYPES.get(type(value), "map[string]interface {}")
+
+
+# objects in other versions
+
+
+async def convert(kind: Kind, obj: Object, wanted: str) -> Object:
+    """An object of any version in the version named `wanted`, as its schema has it; a new object unless it is so now.
+
+    Raises ConversionFailed.
+    """
+    if obj["apiVersion"] == kind.api_version(wanted):
+        return obj
+    version = kind.by_version[wanted]
+    if kind.converter is None:
+        converted = kind.rules.convert(kind, version, view.copy(obj))
+    else:
+        (converted,) = await kind.converter.convert(kind, [obj], wanted)
+    if kind.custom:
+        _prune(kind, version, converted)
+    return converted
+
+
+async def stored(kind: Kind, obj: Object) -> Object:
+    """An object of any version as it is to be stored; may change it in place. Raises ConversionFailed."""
+    if kind.converter is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
+        (obj,) = await kind.converter.convert(kind, [obj], kind.storage_version)
+        assert isinstance(kind.rules, CustomRules)
+        kind.rules.schema(kind.by_version[kind.storage_version]).normalize(obj)
+    return kind.rules.store(kind, obj)
+
+
+async def unstored(kind: Kind, version: Version, obj: Object) -> Object:
+    """What an object in a version would be there after it had been stored; may change it. Raises ConversionFailed."""
+    if version.name == kind.storage_version or not kind.custom:
+        return obj
+    there = await stored(kind, obj)
+    if kind.converter is not None:
+        return await convert(kind, there, version.name)
+    return kind.rules.read(kind, version, there)
+
+
+def _prune(kind: Kind, version: Version, obj: Object) -> None:
+    assert isinstance(kind.rules, CustomRules)
+    kind.rules.schema(version).prune(obj, drop=True)
+
+
+# entries in other versions
+
+
+def missing(kind: Kind, version: Version, entries: Sequence[Entry]) -> bool:
+    """Whether the webhook must be asked before these can be shown in a version."""
+    return kind.converter is not None and any(_unknown(kind, version, entry) for entry in entries)
+
+
+def _unknown(kind: Kind, version: Version, entry: Entry) -> bool:
+    return view.known(kind, version, entry) is None and view.stored_version(kind, entry) != version.name
+
+
+async def ready(kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
+    """Have these entries converted, so that view.body and view.load can show them in a version.
+
+    Raises ConversionFailed. Whoever else wants the same meanwhile waits for the same answer.
+    """
+    if kind.converter is None:
+        return
+    flight = ("under way", kind.group, version.name, kind.changed)
+    batch: list[Entry] = []
+    waiting: dict[asyncio.Task[None], None] = {}
+    size = 0
+    for entry in entries:
+        if not _unknown(kind, version, entry):
+            continue
+        task = entry.forms.get(flight)
+        if task is not None:
+            waiting[task] = None
+            continue
+        together = batch and view.stored_version(kind, batch[0]) == view.stored_version(kind, entry)
+        if batch and (not together or len(batch) >= _OBJECTS_MOST or size + len(entry.body) > _BYTES_MOST):
+            await _fly(kind, version, batch, flight)
+            batch, size = [], 0
+        batch.append(entry)
+        size += len(entry.body)
+    if batch:
+        await _fly(kind, version, batch, flight)
+    for task in waiting:
+        await asyncio.shield(task)
+
+
+async def _fly(kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
+    """One review as a task of its own: it goes on for the others who wait where one of them gives up."""
+    task = asyncio.get_running_loop().create_task(_batch(kind, version, batch))
+    for entry in batch:
+        entry.forms[flight] = task
+
+    def landed(done: asyncio.Task[None]) -> None:
+        for entry in batch:
+            entry.forms.pop(flight, None)
+        if not done.cancelled():
+            done.exception()  # those who wait have it
+
+    task.add_done_callback(landed)
+    await asyncio.shield(task)
+
+
+async def _batch(kind: Kind, version: Version, batch: list[Entry]) -> None:
+    assert kind.converter is not None
+    name = view.stored_version(kind, batch[0])
+    source = kind.by_version.get(name)
+    if source is None:
+        raise ConversionFailed(f"request to convert CR from an invalid group/version: {kind.api_version(name)}")
+    objects = [kind.rules.read(kind, source, entry.decode()) for entry in batch]
+    converted = await kind.converter.convert(kind, objects, version.name)
+    for entry, obj in zip(batch, converted, strict=True):
+        _prune(kind, version, obj)
+        view.keep(kind, version, entry, obj)
+
+
+# conversions that code which cannot wait asks for
+
+
+class Unconverted(Exception):
+    """An object is wanted in another version by code that cannot wait: it is to be called again after `fetch`."""
+
+    def __init__(self, kind: Kind, obj: Object, wanted: str, known: dict[tuple[bytes, str], bytes]) -> None:
+        super().__init__(f"{obj.get('apiVersion')} to {wanted}")
+        self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
+
+    async def fetch(self) -> None:
+        """Ask the webhook, and keep the answer for `lookup`. Raises ConversionFailed."""
+        converted = await convert(self._kind, self._obj, self._wanted)
+        self._known[codec.encode_sorted(self._obj), self._wanted] = codec.encode_sorted(converted)
+
+
+def lookup(kind: Kind, known: dict[tuple[bytes, str], bytes], obj: Object, api_version: str) -> Object:
+    """An object in another apiVersion. known: what has been fetched. Raises Unconverted where that is not in it."""
+    if obj.keys() <= {"apiVersion", "kind"}:
+        return {**obj, "apiVersion": api_version}  # nothing is said of it in any version
+    wanted = api_version.rpartition("/")[2]
+    found = known.get((codec.encode_sorted(obj), wanted))
+    if found is None:
+        raise Unconverted(kind, obj, wanted, known)
+    converted: Object = codec.decode_json(found)
+    return converted
