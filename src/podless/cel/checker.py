@@ -19,6 +19,9 @@ class Fields(Protocol):
     def field(self, struct: str, name: str) -> Type | None:
         """The type of a field, or None."""
 
+    def constructs(self, struct: str) -> bool:
+        """Whether expressions may make values of a struct type."""
+
 
 class NoFields:
     """There are no struct types."""
@@ -26,6 +29,10 @@ class NoFields:
     def field(self, struct: str, name: str) -> Type | None:
         """None has fields."""
         return None
+
+    def constructs(self, struct: str) -> bool:
+        """None can be made."""
+        return False
 
 
 # fields of the wrapper messages that stand for plain values
@@ -268,6 +275,8 @@ class _Checker:
         return types.map_of(keys or self.bindings.fresh(), values or self.bindings.fresh())
 
     def message(self, node: Message) -> Type:
+        if self.fields.constructs(node.name.removeprefix(".")):
+            return self.constructed(node, node.name.removeprefix("."))
         name = next((each for each in self.candidates(node.name) if each in _MESSAGES), node.name.removeprefix("."))
         known = _MESSAGES.get(name)
         if known is None:
@@ -277,12 +286,17 @@ class _Checker:
             return self.fail(node.offset, f"'{name}' is not a message type")
         node.name = name
         for entry in node.entries:
-            self.initial(entry, known[1])
+            self.initial(entry, known[1].get(entry.key))
         return known[0]
 
-    def initial(self, entry: Entry, declared: Mapping[str, Type]) -> None:
+    def constructed(self, node: Message, name: str) -> Type:
+        node.name = name
+        for entry in node.entries:
+            self.initial(entry, self.fields.field(name, entry.key))
+        return types.struct(name)
+
+    def initial(self, entry: Entry, wanted: Type | None) -> None:
         found = self.given(entry.value, entry.optional)
-        wanted = declared.get(entry.key)
         if wanted is None:
             self.fail(entry.offset, f"undefined field '{entry.key}'")
         elif not self.bindings.assignable(wanted, found):

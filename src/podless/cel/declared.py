@@ -133,6 +133,10 @@ class Declared:
         found = decl.field(name) if decl is not None else None
         return None if found is None else found.type
 
+    def constructs(self, struct: str) -> bool:
+        """Rules cannot make values of struct types."""
+        return False
+
 
 class Decl:
     """A part of a schema. kind: what its values are. least: bytes it takes in JSON. most: how many items it can have.

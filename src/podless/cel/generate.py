@@ -138,7 +138,8 @@ class _Maker(Inline, Control):
         for entry in node.entries:
             code = self.steady(entry.value)
             fields.append(f"({entry.key!r}, {f'opened({code})' if entry.optional else code})")
-        return Value(f"build({node.name!r}, [{', '.join(fields)}])", node.type)
+        make = "construct" if node.type.kind == "struct" else "build"
+        return Value(f"{make}({node.name!r}, [{', '.join(fields)}])", node.type)
 
     def call(self, node: Call) -> Value:
         special = _SPECIAL.get(node.function)

@@ -378,6 +378,8 @@ def select(value: Any, field: str) -> Any:
             raise EvaluationError(f"no such key: {field}") from None
     if kind is Optional:
         return optional_index(value, field)
+    if isinstance(value, values.Fields):
+        return value[field]
     raise no_overload()
 
 
@@ -388,6 +390,8 @@ def has(value: Any, field: str) -> bool:
         return field in value
     if kind is Optional:
         return bool(value.present) and has(value.value, field)
+    if isinstance(value, values.Fields):
+        return field in value
     raise no_overload()
 
 
@@ -401,6 +405,8 @@ def optional_index(value: Any, key: Any) -> Optional:
     if kind in _LISTS:
         number = position(key)
         return Optional(value[number]) if 0 <= number < len(value) else values.NONE
+    if isinstance(value, values.Fields):
+        return Optional(value[key]) if key in value else values.NONE
     raise no_overload()
 
 

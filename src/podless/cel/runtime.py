@@ -71,6 +71,11 @@ _JSON: dict[str, Any] = {
 }
 
 
+def _construct(name: str, fields: list[tuple[str, Any]]) -> values.Message:
+    """A message of a type that the surroundings declare."""
+    return values.Message(name, ((key, value) for key, value in fields if value is not NONE))
+
+
 _ZEROS: dict[str, Any] = {
     "google.protobuf.BoolValue": False,
     "google.protobuf.BytesValue": b"",
@@ -100,6 +105,7 @@ GLOBALS: dict[str, Any] = {
     "NONE": NONE,
     "Optional": Optional,
     "build": _build,
+    "construct": _construct,
     "equal": operate.equal,
     "field": _field,
     "has": operate.has,

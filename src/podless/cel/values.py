@@ -6,6 +6,7 @@ have classes of their own. A bool is never a number here, though Python's is.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from podless.cel.errors import EvaluationError
@@ -119,6 +120,29 @@ class MapList(list[Any]):
         self.keys = keys
 
 
+class Message(dict[str, Any]):
+    """A message that an expression made: its fields by name. name: of its type, such as Object.spec."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str, fields: Iterable[tuple[str, Any]]) -> None:
+        super().__init__(fields)
+        self.name = name
+
+
+class Fields:
+    """A value whose fields are found when they are asked for."""
+
+    __slots__ = ()
+
+    def __contains__(self, name: str) -> bool:
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> Any:
+        """A field's value. Raises EvaluationError."""
+        raise NotImplementedError
+
+
 # class -> name of the type, as type() and errors give it; libraries add their own
 NAMES: dict[type, str] = {
     int: "int",
@@ -136,6 +160,7 @@ NAMES: dict[type, str] = {
     Duration: "google.protobuf.Duration",
     Optional: "optional_type",
     TypeValue: "type",
+    Message: "message",
 }
 
 

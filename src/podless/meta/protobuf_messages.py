@@ -51,8 +51,10 @@ class _Plan:
         self.zeros: Object = {}
         self.puts: dict[str, tuple[str, Put | None]] = {}
         self.takes: dict[int, tuple[str, Take | None, bool]] = {}
+        self.inlined = tuple(field.name for field in _fields(struct) if field.inline)
         numbers = [field.number for field in _fields(struct)]
-        self.ordered = numbers == sorted(numbers)  # set fields come by their numbers
+        # set fields come by their numbers, those of inline structs all at once
+        self.ordered = numbers == sorted(numbers) and not self.inlined
 
     def put(self, value: Object) -> Object:
         """What the constructor of the message class takes."""
@@ -63,6 +65,10 @@ class _Plan:
                 continue
             key, put = puts[name]
             out[key] = item if put is None else put(item)
+        for name in self.inlined:
+            key, put = puts[name]
+            assert put is not None
+            out[key] = put(value)
         return out
 
     def take(self, message: Any, budget: Budget) -> Object:
@@ -75,7 +81,9 @@ class _Plan:
             if not value and not keep:  # Go writes zeros too
                 continue
             item = value if take is None else take(value, budget)
-            if item or (keep and item is not None):
+            if name in self.inlined:
+                found |= item
+            elif item or (keep and item is not None):
                 found[name] = item
         missing = [field for field in struct.filled if field.name not in found]
         if self.ordered and not missing:
@@ -235,7 +243,7 @@ class Messages:
 
 def _fields(struct: Struct) -> list[Field]:
     """The fields that are in the message: an object's own kind and apiVersion are in the envelope."""
-    return [field for field in struct.fields if field.number and not any(field is known for known in TYPE_META)]
+    return [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
 
 
 def _item(type_: Type) -> Type:

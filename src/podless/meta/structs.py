@@ -304,7 +304,8 @@ class Field:
     """One field of a struct.
 
     number: of the field in protobuf, 0 where it has none. pointer: zero values that are given are kept. always:
-    written even when it is empty (no omitempty). A struct that is no pointer is always written.
+    written even when it is empty (no omitempty). A struct that is no pointer is always written. inline: the fields of
+    this struct are fields of the one that holds it; protobuf alone knows it as a message of its own.
     """
 
     name: str
@@ -312,6 +313,7 @@ class Field:
     number: int = 0
     pointer: bool = False
     always: bool = False
+    inline: bool = False
 
 
 class Struct(Type):
@@ -334,7 +336,15 @@ class Struct(Type):
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """The fields in Go's order."""
+        """The fields in Go's order, those of inline structs among them."""
+        found: list[Field] = []
+        for field in self.parts:
+            found += field.type.fields if field.inline and isinstance(field.type, Struct) else (field,)
+        return tuple(found)
+
+    @cached_property
+    def parts(self) -> tuple[Field, ...]:
+        """The fields as they were given, and as protobuf has them: inline structs are one field each."""
         return self.given if isinstance(self.given, tuple) else self.given()
 
     @cached_property

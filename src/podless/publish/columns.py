@@ -211,6 +211,28 @@ _EVENTS = (
     Cell("Count", "string", "The number of times this event has occurred.", _times, priority=1),
     Cell("Name", "string", NAME, _text("metadata", "name"), format="name", priority=1),
 )
+_PARAM_KIND = Cell(
+    "ParamKind",
+    "string",
+    "ParamKind specifies the kind of resources used to parameterize this policy",
+    _param_kind,
+)
+_POLICY_BINDINGS = (
+    _NAME,
+    Cell(
+        "PolicyName",
+        "string",
+        "PolicyName indicates the policy definition which the policy binding binded to",
+        _text("spec", "policyName"),
+    ),
+    Cell(
+        "ParamRef",
+        "string",
+        "ParamRef indicates the param resource which sets the configuration param",
+        _param_ref,
+    ),
+    _AGE,
+)
 _WEBHOOKS = (
     _NAME,
     Cell(
@@ -283,28 +305,20 @@ BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
             "Validations indicates the number of validation rules defined in this configuration",
             _count("spec", "validations"),
         ),
-        Cell(
-            "ParamKind",
-            "string",
-            "ParamKind specifies the kind of resources used to parameterize this policy",
-            _param_kind,
-        ),
+        _PARAM_KIND,
         _AGE,
     ),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"): (
+    ("admissionregistration.k8s.io", "mutatingadmissionpolicies"): (
         _NAME,
         Cell(
-            "PolicyName",
-            "string",
-            "PolicyName indicates the policy definition which the policy binding binded to",
-            _text("spec", "policyName"),
+            "Mutations",
+            "integer",
+            "Mutation indicates the number of mutations rules defined in this configuration",
+            _count("spec", "mutations"),
         ),
-        Cell(
-            "ParamRef",
-            "string",
-            "ParamRef indicates the param resource which sets the configuration param",
-            _param_ref,
-        ),
+        _PARAM_KIND,
         _AGE,
     ),
+    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"): _POLICY_BINDINGS,
+    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"): _POLICY_BINDINGS,
 }

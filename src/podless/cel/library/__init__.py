@@ -10,6 +10,7 @@ from podless.cel.library import (
     encoders,
     formats,
     formatting,
+    jsonpatch,
     lists,
     math,
     network,
@@ -47,12 +48,18 @@ _RULES = (
 
 @lru_cache(maxsize=1)
 def kubernetes() -> Declarations:
-    """What the rules of a definition may use."""
+    """What the rules of a definition and the validations of a policy may use."""
     return Declarations((module.LIBRARY for module in _RULES), homogeneous=True)
+
+
+@lru_cache(maxsize=1)
+def patches() -> Declarations:
+    """What the mutations of a policy may use."""
+    return Declarations((module.LIBRARY for module in (*_RULES, jsonpatch)), homogeneous=True)
 
 
 @lru_cache(maxsize=1)
 def every() -> Declarations:
     """All there is, each library in its newest version."""
     modules = [printing if module is formatting else module for module in _RULES]
-    return Declarations([module.LIBRARY for module in (*modules, math, encoders)] + [strings.REVERSE])
+    return Declarations([module.LIBRARY for module in (*modules, jsonpatch, math, encoders)] + [strings.REVERSE])

@@ -8,18 +8,35 @@ from podless.kinds.builtin.definitions import DEFINITIONS
 from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
 from podless.kinds.builtin.leases import LEASES
 from podless.kinds.builtin.namespaces import NAMESPACES
+from podless.kinds.builtin.policies import ALL as POLICIES
 from podless.kinds.builtin.rbac import ALL as RBAC
 from podless.kinds.builtin.secrets import SECRETS
+from podless.kinds.builtin.webhooks import ALL as WEBHOOKS
+
+# the kinds that admission goes by
+ADMISSION = (*POLICIES, *WEBHOOKS)
 
 # in the order that discovery lists the kinds of a group
 ALL = tuple(
     sorted(
-        (CONFIG_MAPS, DEFINITIONS, EVENTS, LEASES, NAMESPACES, NEW_EVENTS, *RBAC, SECRETS, SERVICE_ACCOUNTS),
+        (
+            *ADMISSION,
+            CONFIG_MAPS,
+            DEFINITIONS,
+            EVENTS,
+            LEASES,
+            NAMESPACES,
+            NEW_EVENTS,
+            *RBAC,
+            SECRETS,
+            SERVICE_ACCOUNTS,
+        ),
         key=lambda kind: (kind.plural, kind.group),
     )
 )
 
 __all__ = [
+    "ADMISSION",
     "ALL",
     "CONFIG_MAPS",
     "DEFINITIONS",

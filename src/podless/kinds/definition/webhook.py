@@ -35,7 +35,7 @@ def check_conversion(conversion: Object | None, path: str, *, old: Object | None
         errors.append(field.not_supported(f"{path}.strategy", strategy, _STRATEGIES))
     if strategy == "Webhook":
         errors += _client(client, f"{path}.webhookClientConfig", any_bundle)
-        return errors + _reviews(reviews, f"{path}.conversionReviewVersions", _knew(old))
+        return errors + check_reviews(reviews, f"{path}.conversionReviewVersions", _knew(old))
     if client is not None:
         errors.append(field.forbidden(f"{path}.webhookClientConfig", _ONLY))
     if reviews:
@@ -56,15 +56,16 @@ def _client(client: Object | None, path: str, any_bundle: bool) -> list[FieldErr
     if (url is None) == (service is None):
         errors = [field.required(path, "exactly one of url or service is required")]
     elif service is not None:
-        errors = _service(service, f"{path}.service")
+        errors = check_service(service, f"{path}.service")
     else:
-        errors = _url(str(url), f"{path}.url")
+        errors = check_url(str(url), f"{path}.url")
     bundle = client.get("caBundle")
     fault = _bundle_fault(base64.b64decode(bundle)) if bundle and not any_bundle else ""
     return [*errors, field.invalid(f"{path}.caBundle", bundle, fault)] if fault else errors
 
 
-def _service(service: Object, path: str) -> list[FieldError]:
+def check_service(service: Object, path: str) -> list[FieldError]:
+    """What is wrong with the reference to a webhook's Service."""
     # a real server takes the two names for each other
     errors = [
         field.required(f"{path}.{told}")
@@ -91,7 +92,8 @@ def _service_path(value: str, path: str) -> list[FieldError]:
     return errors
 
 
-def _url(value: str, path: str) -> list[FieldError]:
+def check_url(value: str, path: str) -> list[FieldError]:
+    """What is wrong with the URL of a webhook."""
     fault = _url_fault(value)
     if fault:
         return [field.required(path, f"url must be a valid URL: parse {gotext.quote(value)}: {fault}{_FORM}")]
@@ -129,10 +131,13 @@ def _url_fault(value: str) -> str:
     return ""
 
 
-def _reviews(versions: list[str], path: str, strict: bool) -> list[FieldError]:
-    """conversionReviewVersions; strict: one of them must be known here."""
+def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "") -> list[FieldError]:
+    """The versions of the reviews that a webhook knows.
+
+    strict: one of them must be known here. missing: what is said where there are none.
+    """
     if not versions:
-        return [field.required(path)]
+        return [field.required(path, missing)]
     errors: list[FieldError] = []
     seen: set[str] = set()
     for index, version in enumerate(versions):

@@ -1,0 +1,23 @@
+"""Helps to write JSON patches (Kubernetes); only the mutations of policies have it."""
+
+from __future__ import annotations
+
+from podless.cel.decls import Library, function, plain
+from podless.cel.types import STRING
+
+
+def _escape(key: str) -> str:
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+LIBRARY = Library(
+    "jsonpatch",
+    (
+        function(
+            "jsonpatch.escapeKey",
+            "A key as a part of the path of a JSON patch.",
+            ("jsonpatch.escapeKey('k8s.io/my~label') == 'k8s.io~1my~0label'",),
+            plain("string_jsonpatch_escapeKey_string", (STRING,), STRING, _escape),
+        ),
+    ),
+)

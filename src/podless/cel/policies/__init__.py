@@ -1,0 +1,29 @@
+"""Expressions of admission policies and of the match conditions of webhooks.
+
+`Environment` says what an expression may name and compiles it; `Activation` evaluates over one request, within its
+budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/plugin/cel, as recorded.
+"""
+
+from podless.cel.policies.activation import BUDGET, Activation, Failure, OutOfBudget
+from podless.cel.policies.asking import Answer, Authorizer, Question
+from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
+from podless.cel.policies.made import TypeMismatch, plain_json
+
+__all__ = [
+    "BOOL",
+    "BUDGET",
+    "JSON_PATCHES",
+    "OBJECT",
+    "STRING",
+    "TEXT_OR_NULL",
+    "Activation",
+    "Answer",
+    "Authorizer",
+    "Environment",
+    "Expression",
+    "Failure",
+    "OutOfBudget",
+    "Question",
+    "TypeMismatch",
+    "plain_json",
+]

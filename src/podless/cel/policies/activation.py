@@ -1,0 +1,100 @@
+"""Evaluation over one request, within a budget; variables are evaluated when they are first named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from podless.cel.errors import EvaluationError
+from podless.cel.policies.environment import Expression
+from podless.cel.program import LIMIT
+from podless.cel.values import Fields
+from podless.meta import gotext
+
+# what the expressions of one policy may cost for one request
+BUDGET = 10_000_000
+
+
+class Failure(Exception):
+    """An expression has no value; the text says which and why."""
+
+
+class OutOfBudget(Exception):
+    """No further expression is evaluated."""
+
+    def __init__(self) -> None:
+        super().__init__("validation failed due to running out of cost budget, no further validation rules will be run")
+
+
+class _Variables(Fields):
+    """What `variables` is."""
+
+    __slots__ = ("_activation", "_known", "_made")
+
+    def __init__(self, activation: Activation, made: Mapping[str, Expression]) -> None:
+        self._activation = activation
+        self._made = made
+        self._known: dict[str, Any] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._made
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        found = self._known[name]
+        if isinstance(found, EvaluationError):
+            raise EvaluationError(str(found))
+        return found
+
+    def _find(self, name: str) -> Any:
+        """The value, or the error that it gives."""
+        made = self._made.get(name)
+        if made is None:
+            return EvaluationError(f"no such key: {name}")
+        if made.program is None:
+            return EvaluationError(f"composited variable {gotext.quote(name)} fails to compile: {made.error}")
+        try:
+            return self._activation.run(made)
+        except EvaluationError as error:
+            return EvaluationError(f"composited variable {gotext.quote(name)} fails to evaluate: {error}")
+
+
+class Activation:
+    """The values of what expressions name.
+
+    values: by name; what is not there is null. variables: those of the policy. budget: what all may cost together.
+    """
+
+    def __init__(
+        self, values: Mapping[str, Any], variables: Mapping[str, Expression] | None = None, budget: int = BUDGET
+    ) -> None:
+        self._values = dict(values)
+        self._values["variables"] = _Variables(self, variables or {})
+        self.left = budget
+
+    def evaluate(self, expression: Expression) -> Any:
+        """The value of an expression. Raises Failure, or OutOfBudget where the expression is not the one to blame."""
+        try:
+            value = self.run(expression)
+        except EvaluationError as error:
+            self._check()
+            raise Failure(f"expression '{expression.source}' resulted in error: {error}") from None
+        self._check()
+        return value
+
+    def run(self, expression: Expression) -> Any:
+        """The value of an expression. Raises EvaluationError."""
+        program = expression.program
+        assert program is not None, expression.error
+        try:
+            value, cost = program.run(*map(self._values.get, expression.names), limit=LIMIT)
+        except EvaluationError as error:
+            self.left -= error.cost
+            raise
+        self.left -= cost
+        return value
+
+    def _check(self) -> None:
+        if self.left < 0:
+            raise OutOfBudget

@@ -1,0 +1,150 @@
+"""The authorizer of expressions: questions that are put together step by step, and their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from podless.cel.errors import EvaluationError
+from podless.cel.values import NAMES
+from podless.meta import names
+
+
+class Question(NamedTuple):
+    """May somebody do this. account: (namespace, name) of a service account in place of the one who asks."""
+
+    verb: str
+    path: str = ""
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    account: tuple[str, str] | None = None
+
+
+class Answer(NamedTuple):
+    """Whether, why, and what went wrong in finding out."""
+
+    allowed: bool
+    reason: str = ""
+    error: str = ""
+
+
+Ask = Callable[[Question], Answer]
+
+
+class Decision:
+    """kubernetes.authorization.Decision."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    def allowed(self) -> bool:
+        """Whether it is allowed."""
+        return self._answer.allowed
+
+    def reason(self) -> str:
+        """Why it is, or is not."""
+        return self._answer.reason
+
+    def errored(self) -> bool:
+        """Whether the question failed."""
+        return bool(self._answer.error)
+
+    def error(self) -> str:
+        """Why the question failed."""
+        return self._answer.error
+
+
+@dataclass(frozen=True, slots=True)
+class PathCheck:
+    """kubernetes.authorization.PathCheck."""
+
+    _ask: Ask
+    _question: Question
+
+    def check(self, verb: str) -> Decision:
+        """Ask about an HTTP method."""
+        return Decision(self._ask(self._question._replace(verb=verb)))
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceCheck:
+    """kubernetes.authorization.ResourceCheck."""
+
+    _ask: Ask
+    _question: Question
+
+    def subresource(self, text: str) -> ResourceCheck:
+        """The same about a subresource."""
+        return replace(self, _question=self._question._replace(subresource=text))
+
+    def namespace(self, text: str) -> ResourceCheck:
+        """The same in a namespace."""
+        return replace(self, _question=self._question._replace(namespace=text))
+
+    def name(self, text: str) -> ResourceCheck:
+        """The same about one object."""
+        return replace(self, _question=self._question._replace(name=text))
+
+    def fieldSelector(self, text: str) -> ResourceCheck:  # noqa: N802
+        """The same: no authorizer here goes by fields."""
+        return self
+
+    def labelSelector(self, text: str) -> ResourceCheck:  # noqa: N802
+        """The same: no authorizer here goes by labels."""
+        return self
+
+    def check(self, verb: str) -> Decision:
+        """Ask about a verb."""
+        return Decision(self._ask(self._question._replace(verb=verb)))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCheck:
+    """kubernetes.authorization.GroupCheck."""
+
+    _ask: Ask
+    _question: Question
+
+    def resource(self, text: str) -> ResourceCheck:
+        """About a resource of the group. Raises EvaluationError."""
+        if not text.strip():
+            raise EvaluationError("resource must not be empty")
+        return ResourceCheck(self._ask, self._question._replace(resource=text))
+
+
+@dataclass(frozen=True, slots=True)
+class Authorizer:
+    """kubernetes.authorization.Authorizer. ask: answers questions."""
+
+    _ask: Ask
+    _account: tuple[str, str] | None = None
+
+    def path(self, text: str) -> PathCheck:
+        """About a path. Raises EvaluationError."""
+        if not text.strip():
+            raise EvaluationError("path must not be empty")
+        return PathCheck(self._ask, Question("", path=text, account=self._account))
+
+    def group(self, text: str) -> GroupCheck:
+        """About a group of resources."""
+        return GroupCheck(self._ask, Question("", group=text, account=self._account))
+
+    def serviceAccount(self, namespace: str, name: str) -> Authorizer:  # noqa: N802
+        """On behalf of a service account. Raises EvaluationError."""
+        if names.subdomain(name):
+            raise EvaluationError("Invalid service account name")
+        if names.label(namespace):
+            raise EvaluationError("Invalid service account namespace")
+        return Authorizer(self._ask, (namespace, name))
+
+    def about(self, group: str, resource: str, subresource: str, namespace: str, name: str) -> ResourceCheck:
+        """About one object."""
+        return ResourceCheck(self._ask, Question("", "", group, resource, subresource, namespace, name, self._account))
+
+
+_PREFIX = "kubernetes.authorization."
+NAMES.update({kind: _PREFIX + kind.__name__ for kind in (Authorizer, PathCheck, GroupCheck, ResourceCheck, Decision)})

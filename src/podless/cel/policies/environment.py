@@ -1,0 +1,196 @@
+"""What the expressions of a policy may name, and their compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from podless.cel import library, macros, program, types
+from podless.cel.errors import CompileError, ProgramError
+from podless.cel.library.authz import AUTHORIZER, RESOURCE
+from podless.cel.program import Program
+from podless.cel.types import DYN, INT, TIMESTAMP, Type
+
+STRING = (types.STRING,)
+BOOL = (types.BOOL,)
+TEXT_OR_NULL = (types.STRING, types.NULL)
+OBJECT = (types.struct("Object"),)
+JSON_PATCHES = (types.list_of(types.struct("JSONPatch")),)
+
+_TEXT = types.STRING
+_TEXTS = types.list_of(_TEXT)
+_TEXT_MAP = types.map_of(_TEXT, _TEXT)
+_VARIABLES = "kubernetes.variables"
+
+
+def _named(name: str) -> Type:
+    return types.struct(f"kubernetes.{name}")
+
+
+# struct type -> its fields
+_STRUCTS: Mapping[str, Mapping[str, Type]] = {
+    "kubernetes.GroupVersionKind": {"group": _TEXT, "version": _TEXT, "kind": _TEXT},
+    "kubernetes.GroupVersionResource": {"group": _TEXT, "version": _TEXT, "resource": _TEXT},
+    "kubernetes.UserInfo": {
+        "username": _TEXT,
+        "uid": _TEXT,
+        "groups": _TEXTS,
+        "extra": types.map_of(_TEXT, _TEXTS),
+    },
+    "kubernetes.AdmissionRequest": {
+        "kind": _named("GroupVersionKind"),
+        "resource": _named("GroupVersionResource"),
+        "subResource": _TEXT,
+        "requestKind": _named("GroupVersionKind"),
+        "requestResource": _named("GroupVersionResource"),
+        "requestSubResource": _TEXT,
+        "name": _TEXT,
+        "namespace": _TEXT,
+        "operation": _TEXT,
+        "userInfo": _named("UserInfo"),
+        "dryRun": types.BOOL,
+        "options": DYN,
+    },
+    "kubernetes.NamespaceSpec": {"finalizers": _TEXTS},
+    "kubernetes.NamespaceCondition": {
+        "status": _TEXT,
+        "type": _TEXT,
+        "lastTransitionTime": TIMESTAMP,
+        "message": _TEXT,
+        "reason": _TEXT,
+    },
+    "kubernetes.NamespaceStatus": {"conditions": types.list_of(_named("NamespaceCondition")), "phase": _TEXT},
+    "kubernetes.NamespaceMetadata": {
+        "name": _TEXT,
+        "generateName": _TEXT,
+        "namespace": _TEXT,
+        "labels": _TEXT_MAP,
+        "annotations": _TEXT_MAP,
+        "UID": _TEXT,
+        "creationTimestamp": TIMESTAMP,
+        "deletionGracePeriodSeconds": INT,
+        "deletionTimestamp": TIMESTAMP,
+        "generation": INT,
+        "resourceVersion": _TEXT,
+        "finalizers": _TEXTS,
+    },
+    "kubernetes.Namespace": {
+        "metadata": _named("NamespaceMetadata"),
+        "spec": _named("NamespaceSpec"),
+        "status": _named("NamespaceStatus"),
+    },
+}
+_PATCH: Mapping[str, Type] = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": DYN}
+# what every expression may name; the order is that of a program's parameters
+_ALWAYS: Mapping[str, Type] = {
+    "object": DYN,
+    "oldObject": DYN,
+    "namespaceObject": _named("Namespace"),
+    "request": _named("AdmissionRequest"),
+}
+_ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE}
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A compiled expression. names: of the program's parameters. error: why there is no program, or ""."""
+
+    source: str
+    program: Program | None
+    names: tuple[str, ...] = ()
+    error: str = ""
+
+
+class _Structs:
+    """The struct types of a policy. patches: those that mutations make can be made."""
+
+    def __init__(self, variables: Mapping[str, Type], patches: bool) -> None:
+        self._variables = variables
+        self._patches = patches
+
+    def field(self, struct: str, name: str) -> Type | None:
+        """The type of a field, or None."""
+        if struct == _VARIABLES:
+            return self._variables.get(name)
+        if self._patches and struct == "JSONPatch":
+            return _PATCH.get(name)
+        if self.constructs(struct):
+            return DYN
+        return _STRUCTS.get(struct, {}).get(name)
+
+    def constructs(self, struct: str) -> bool:
+        """Whether expressions may make values of a struct type."""
+        return self._patches and (struct in ("JSONPatch", "Object") or struct.startswith("Object."))
+
+
+class Environment:
+    """Compiles the expressions of one policy. params: it has a paramKind. composed: it has variables."""
+
+    def __init__(self, *, params: bool = False, composed: bool = False) -> None:
+        self._params = params
+        self._composed = composed
+        self._variables: dict[str, Type] = {}
+        self.variables: dict[str, Expression] = {}
+
+    def declare(self, name: str, source: str) -> Expression:
+        """Compile a variable; later expressions may name it."""
+        made = self.compile(source, ())
+        kind = made.program.type if made.program is not None else DYN
+        self._variables[name] = kind if kind.kind in _DECLARED and kind.name != "wrapper" else DYN
+        self.variables[name] = made
+        return made
+
+    def compile(
+        self, source: str, wanted: tuple[Type, ...], *, authorizer: bool = True, patches: bool = False
+    ) -> Expression:
+        """Compile an expression that gives one of some types, () for any. Never raises: see `Expression.error`.
+
+        authorizer: it may ask the authorizer. patches: it may make patches.
+        """
+        given = dict(_ALWAYS)
+        if self._params:
+            given["params"] = DYN
+        if authorizer:
+            given |= _ASKING
+        if self._composed:
+            given["variables"] = types.struct(_VARIABLES)
+        functions = library.patches() if patches else library.kubernetes()
+        structs: Any = _Structs(self._variables, patches)
+        try:
+            tree = program.analyze(source, given, functions, structs, macros.KUBERNETES)
+        except CompileError as error:
+            return Expression(source, None, error=f"compilation failed: {error}")
+        if wanted and tree.type not in wanted:
+            return Expression(source, None, error=_unwanted(wanted, tree.type))
+        made = Program(source, tree, functions, given, dict.fromkeys(given))
+        try:
+            made.check_constants()
+            made.prepare()
+        except CompileError as error:
+            return Expression(source, None, error=f"compilation failed: {error}")
+        except ProgramError as error:
+            return Expression(source, None, error=f"program instantiation failed: {error}")
+        return Expression(source, made, tuple(given))
+
+
+_DECLARED = frozenset(
+    ("bool", "bytes", "double", "duration", "int", "null", "string", "timestamp", "uint", "list", "map", "dyn")
+)
+_SHOWN = {
+    "null": "null_type",
+    "duration": "google.protobuf.Duration",
+    "timestamp": "google.protobuf.Timestamp",
+}
+
+
+def _unwanted(wanted: tuple[Type, ...], found: Type) -> str:
+    if len(wanted) == 1:
+        return f"must evaluate to {_shown(wanted[0])} but got {_shown(found)}"
+    return f"must evaluate to one of [{' '.join(map(_shown, wanted))}] but got {_shown(found)}"
+
+
+def _shown(kind: Type) -> str:
+    """A type as its runtime form is printed."""
+    name = _SHOWN.get(kind.kind, kind.name)
+    return f"{name}({', '.join(map(_shown, kind.params))})" if kind.params else name

@@ -1,0 +1,19 @@
+"""The kinds of admissionregistration.k8s.io: what the server fills in, and what they must obey.
+
+All functions take objects that were decoded by the tables in kinds/types/admission.py.
+"""
+
+from podless.kinds.admission.bindings import check_binding, fill_binding
+from podless.kinds.admission.policies import check_mutating, check_status, check_validating, fill_policy
+from podless.kinds.admission.webhooks import check_webhooks, fill_webhooks
+
+__all__ = [
+    "check_binding",
+    "check_mutating",
+    "check_status",
+    "check_validating",
+    "check_webhooks",
+    "fill_binding",
+    "fill_policy",
+    "fill_webhooks",
+]

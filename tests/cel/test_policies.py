@@ -1,0 +1,135 @@
+"""Expressions of policies: what they may name, budgets, variables, what they make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from podless.cel.policies import (
+    BOOL,
+    JSON_PATCHES,
+    OBJECT,
+    Activation,
+    Answer,
+    Authorizer,
+    Environment,
+    Failure,
+    OutOfBudget,
+    Question,
+    TypeMismatch,
+    plain_json,
+)
+
+
+def value(source: str, kind: Any = (), *, patches: bool = False, **given: Any) -> Any:
+    made = Environment(params=True).compile(source, kind, patches=patches)
+    assert not made.error
+    return Activation(given).evaluate(made)
+
+
+def test_objects_are_plain_json() -> None:
+    assert value("object.spec.replicas <= 5 && !has(object.spec.color)", object={"spec": {"replicas": 5}})
+    assert value("oldObject == null && params == null")
+
+
+def test_an_error_names_its_expression() -> None:
+    with pytest.raises(Failure, match=r"expression 'object.a > 1' resulted in error: no such key: a"):
+        value("object.a > 1", object={})
+
+
+def test_an_object_is_made_of_messages() -> None:
+    source = "Object{spec: Object.spec{n: object.n + 1, tags: ['a']}, metadata: Object.metadata{labels: {'a': 'b'}}}"
+    made = plain_json(value(source, OBJECT, patches=True, object={"n": 1}))
+    assert made == {"spec": {"n": 2, "tags": ["a"]}, "metadata": {"labels": {"a": "b"}}}
+
+
+def test_a_field_that_is_absent_is_not_set() -> None:
+    source = "Object{spec: Object.spec{?color: object.?color, ?size: object.?size}}"
+    assert plain_json(value(source, OBJECT, patches=True, object={"size": 3})) == {"spec": {"size": 3}}
+
+
+def test_a_message_stands_where_its_name_says() -> None:
+    made = value("Object{spec: Object.spec{inner: Object.spec.other{}}}", OBJECT, patches=True)
+    with pytest.raises(TypeMismatch, match=r'unexpected type name "Object.spec.other", expected "Object.spec.inner"'):
+        plain_json(made)
+
+
+def test_patches_are_made_of_values_of_the_object() -> None:
+    source = "[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a/b~c'), value: object.color}]"
+    made = value(source, JSON_PATCHES, patches=True, object={"color": "red"})
+    assert plain_json(made) == [{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": "red"}]
+
+
+def composed(*variables: tuple[str, str]) -> Environment:
+    environment = Environment(composed=True)
+    for name, source in variables:
+        environment.declare(name, source)
+    return environment
+
+
+def test_a_variable_is_evaluated_when_it_is_named_and_once() -> None:
+    environment = composed(("n", "object.list.size()"), ("bad", "object.nothing"))
+    made = environment.compile("variables.n + variables.n == 4", BOOL)
+    activation = Activation({"object": {"list": [1, 2]}}, environment.variables)
+    assert activation.evaluate(made) is True
+    spent = 10_000_000 - activation.left
+    again = activation.left
+    assert activation.evaluate(made) is True
+    assert again - activation.left < spent
+
+
+def test_an_error_in_a_variable_is_one_of_its_user() -> None:
+    environment = composed(("bad", "object.nothing"))
+    made = environment.compile("variables.bad == 1", BOOL)
+    activation = Activation({"object": {}}, environment.variables)
+    said = 'composited variable "bad" fails to evaluate: no such key: nothing'
+    with pytest.raises(Failure, match=said):
+        activation.evaluate(made)
+    either = environment.compile("true || variables.bad == 1", BOOL)
+    assert activation.evaluate(either) is True
+
+
+def test_the_budget_ends() -> None:
+    environment = Environment()
+    made = environment.compile("object.items.all(a, object.items.all(b, a == a))", BOOL)
+    activation = Activation({"object": {"items": list(range(200))}}, budget=1000)
+    with pytest.raises(OutOfBudget):
+        activation.evaluate(made)
+
+
+class Asked:
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+
+    def __call__(self, question: Question) -> Answer:
+        self.questions.append(question)
+        return Answer(question.verb == "get", f"{question.verb} it is")
+
+
+def test_the_authorizer_is_asked_what_the_steps_say() -> None:
+    asked = Asked()
+    source = (
+        "authorizer.group('apps').resource('deployments').subresource('scale').namespace('n').name('x').check('get')"
+    )
+    assert value(f"{source}.allowed() && {source}.reason() == 'get it is'", authorizer=Authorizer(asked))
+    assert asked.questions[0] == Question("get", "", "apps", "deployments", "scale", "n", "x")
+    assert not value("authorizer.path('/healthz').check('post').allowed()", authorizer=Authorizer(asked))
+    assert asked.questions[-1] == Question("post", path="/healthz")
+
+
+def test_a_service_account_may_be_asked_for() -> None:
+    asked = Asked()
+    value("authorizer.serviceAccount('ns', 'sa').group('').resource('pods').check('get').allowed()",
+          authorizer=Authorizer(asked))  # fmt: skip
+    assert asked.questions[0].account == ("ns", "sa")
+    with pytest.raises(Failure, match="Invalid service account name"):
+        value("authorizer.serviceAccount('ns', 'S A').path('/x').check('get').allowed()", authorizer=Authorizer(asked))
+
+
+def test_the_requested_resource_is_ready_to_be_asked_about() -> None:
+    asked = Asked()
+    about = Authorizer(asked).about("a.io", "things", "", "n", "x")
+    made = Environment().compile("authorizer.requestResource.check('get').allowed()", BOOL)
+    assert Activation({"authorizer.requestResource": about}).evaluate(made) is True
+    assert asked.questions[0] == Question("get", "", "a.io", "things", "", "n", "x")
