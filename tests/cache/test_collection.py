@@ -72,6 +72,8 @@ def test_past_states_and_events_are_those_of_the_model(
         collection = await world.open(early=early)
         for name, number in writes:
             await world.write(name, number)
+            if early:
+                collection.labelled(PREFIX, "n", ["3"])  # followed from the first write on
         await collection.load()
         for revision, state in enumerate(world.history):
             entries = await collection.under_at(PREFIX, revision)
@@ -88,6 +90,9 @@ def test_past_states_and_events_are_those_of_the_model(
                 else:
                     replayed[event.key] = event.after.revision
             assert replayed == world.history[-1]
+        for wanted in ("3", "5"):
+            held = [entry.key for entry in collection.under(PREFIX)[0] if entry.labels["n"] == wanted]
+            assert [entry.key for entry in collection.labelled(PREFIX, "n", [wanted, "-"])] == held
         if early:
             assert [revision for _, revision, _, _ in world.seen] == list(range(1, len(world.history)))
         await world.store.close()

@@ -6,18 +6,24 @@ never undone, and a watcher sees every change once.
 
 from __future__ import annotations
 
+import asyncio
+import time
 from bisect import bisect_left, insort
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from podless.cache.entry import Entry
+from podless.cache.index import LabelIndex
 from podless.store import Change, Compacted, Store
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
 # what is older is read from the store
 WINDOW = 4096
 WINDOW_BYTES = 4 << 20
+# how long followers rest between deliveries: so many times as long as one took, and so many seconds at the most
+_REST = 5.0
+_REST_MOST = 0.05
 
 
 class Event:
@@ -43,6 +49,16 @@ class Event:
         return self._last
 
 
+class Batch(list[Event]):
+    """Events that followers are told of together. views: what some of them see in common, made by the first."""
+
+    __slots__ = ("views",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[str, Any] = {}
+
+
 Listener = Callable[[Sequence[Event]], None]
 
 
@@ -64,6 +80,11 @@ class Collection:
         self._window: deque[Event] = deque()
         self._window_bytes = 0
         self._listeners: list[Listener] = []
+        self._labels = LabelIndex()
+        self._followers: list[Listener] = []
+        self._undelivered = Batch()
+        self._delivery: asyncio.Handle | None = None
+        self._rested = 0.0  # the loop's time from which on followers may be told again
         self._early: list[Change] | None = None
 
     @property
@@ -107,6 +128,7 @@ class Collection:
         elif before is not None:
             del self._entries[change.key]
             del self._keys[bisect_left(self._keys, change.key)]
+        self._labels.change(before, after)
         event = Event(change.key, change.revision, before, after)
         self.changed = change.revision
         self._window.append(event)
@@ -118,25 +140,55 @@ class Collection:
         return event
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Tell every listener of a batch of events."""
+        """Tell every listener of a batch of events at once, and the followers soon."""
         for listener in list(self._listeners):
             listener(events)
+        if not self._followers:
+            return
+        self._undelivered += events
+        if self._delivery is None:
+            loop = asyncio.get_running_loop()
+            if self._rested <= loop.time():
+                self._delivery = loop.call_soon(self.deliver)
+            else:
+                self._delivery = loop.call_at(self._rested, self.deliver)
+
+    def deliver(self) -> None:
+        """Tell the followers all that they have not been told.
+
+        Afterwards they rest for longer than that took: with many of them, events are handed over several at a time,
+        and writers get their answers in between.
+        """
+        if self._delivery is not None:
+            self._delivery.cancel()
+            self._delivery = None
+        events, self._undelivered = self._undelivered, Batch()
+        if not events:
+            return
+        began = time.monotonic()
+        for follower in list(self._followers):
+            follower(events)
+        rest = (time.monotonic() - began) * _REST
+        self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` called with every batch from now on; the answer ends that."""
-        self._listeners.append(listener)
+        """Have `listener` called with every batch as it comes in; the answer ends that."""
+        return _join(self._listeners, listener)
 
-        def leave() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
+    def follow(self, follower: Listener) -> Callable[[], None]:
+        """Have `follower` called with all events soon after they come in; the answer ends that.
 
-        return leave
+        Events that have come in before may still be among them; the caller knows by `changed`.
+        """
+        return _join(self._followers, follower)
 
     def end(self) -> None:
-        """Tell every listener that the resource is gone: an empty batch."""
-        for listener in list(self._listeners):
+        """Tell everybody that the resource is gone: an empty batch."""
+        self.deliver()
+        for listener in [*self._listeners, *self._followers]:
             listener(())
         self._listeners.clear()
+        self._followers.clear()
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -154,6 +206,11 @@ class Collection:
         high = bisect_left(self._keys, prefix[:-1] + chr(ord(prefix[-1]) + 1))
         end = min(low + most, high) if most else high
         return [self._entries[key] for key in self._keys[low:end]], max(high - end, 0)
+
+    def labelled(self, prefix: str, name: str, values: Iterable[str], after: str = "") -> list[Entry]:
+        """As `under`, those only whose label `name` has one of the values."""
+        keys = self._labels.find(name, values, self._entries.values())
+        return [self._entries[key] for key in keys if key > after and key.startswith(prefix)]
 
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:
         """The entries under `prefix` as they were at `revision`, in key order. Raises Compacted."""
@@ -191,6 +248,16 @@ class Collection:
             after = Entry(change.record, self.namespaced) if change.record is not None else None
             events.append(Event(change.key, change.revision, before, after))
         return events
+
+
+def _join(listeners: list[Listener], listener: Listener) -> Callable[[], None]:
+    listeners.append(listener)
+
+    def leave() -> None:
+        if listener in listeners:
+            listeners.remove(listener)
+
+    return leave
 
 
 def _size(event: Event) -> int:

@@ -18,7 +18,7 @@ from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA, STATUS
 from podless.publish import table
 from podless.verbs.call import API, Call
-from podless.verbs.watch import Seen, Watch
+from podless.verbs.watch import Seen, View, Watch
 
 Object = dict[str, Any]
 
@@ -112,7 +112,13 @@ class WatchStream:
             render = _protobuf
         if render is None:
             return b"".join([self._table_line(item.type, view.load(kind, version, item.entry)) for item in seen])
-        return b"".join([render(kind, version, self._form, item) for item in seen])
+        if not isinstance(seen, View):
+            return b"".join([render(kind, version, self._form, item) for item in seen])
+        key = (self._form, kind.group, version.name, kind.changed)
+        known = seen.frames.get(key)
+        if known is None:
+            known = seen.frames[key] = b"".join([render(kind, version, self._form, item) for item in seen])
+        return known
 
     def _table_line(self, type_: str, obj: Object) -> bytes:
         revision = {"resourceVersion": obj["metadata"]["resourceVersion"]}

@@ -86,6 +86,14 @@ class LabelSelector:
         return not self.requirements and not self.nothing
 
     @cached_property
+    def pinned(self) -> tuple[str, tuple[str, ...]] | None:
+        """A label and the few values that it must have one of, where the selector demands that."""
+        for need in self.requirements:
+            if need.operator in ("=", "==", "in"):
+                return need.key, need.values
+        return None
+
+    @cached_property
     def _tests(self) -> tuple[tuple[Callable[[Mapping[str, str], str, tuple[str, ...]], bool], Requirement], ...]:
         return tuple((_TESTS[requirement.operator], requirement) for requirement in self.requirements)
 

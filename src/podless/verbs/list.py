@@ -95,7 +95,11 @@ async def list_(api: API, call: Call, collection: Collection, options: ListOptio
     revision = wanted if exact else current
     after = call.scope + token.start if token is not None else ""
     match = selector(call, options)
-    entries, remaining = await _read(call, collection, revision, after, options.limit if match is None else 0)
+    pinned = options.labels.pinned
+    if pinned is not None and revision >= collection.changed:
+        entries, remaining = collection.labelled(call.scope, *pinned, after), 0
+    else:
+        entries, remaining = await _read(call, collection, revision, after, options.limit if match is None else 0)
     if match is not None:
         await conversion.ready(call.kind, call.version, entries)
         entries = [entry for entry in entries if match(entry)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
-from podless.cache.collection import Collection, Event
+from podless.cache.collection import Batch, Collection, Event
 from podless.cache.entry import Entry
 from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
@@ -25,6 +25,16 @@ class Seen(NamedTuple):
     type: str
     entry: Entry
     event: Event | None = None
+
+
+class View(list[Seen]):
+    """A batch as all watchers of a scope see it who select nothing. frames: its bytes, for each form that was asked."""
+
+    __slots__ = ("frames",)
+
+    def __init__(self, seen: Iterable[Seen]) -> None:
+        super().__init__(seen)
+        self.frames: dict[Any, bytes] = {}
 
 
 Receive = Callable[[Sequence[Seen]], object]
@@ -47,6 +57,7 @@ class Watch:
         self._api = api
         self._collection = collection
         self._match = selector(call, options)
+        self._begun = 0  # what happened up to this revision is in `initial`, or known to the client
         self._early: list[Event] | None = []
         self._receive: Receive | None = None
         self._leave: Callable[[], None] | None = None
@@ -58,13 +69,19 @@ class Watch:
 
     @property
     def revision(self) -> int:
-        """The revision that a bookmark would carry now."""
+        """The revision that a bookmark would carry now: all that happened up to it has been handed over."""
+        if self._early is not None:
+            return self._begun
+        self._collection.deliver()
+        if self._waiting and self._waiting[0]:
+            return self._waiting[0][0].revision - 1
         return self._api.cache.revision
 
     async def prepare(self) -> None:
         """Find what is to be sent first. Raises Internal for a bad revision, Expired for a forgotten one."""
         wanted = self._wanted()
-        self._leave = self._collection.listen(self._take)
+        self._leave = self._collection.follow(self._take)
+        self._begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.under(self.call.scope)[0]
@@ -75,14 +92,13 @@ class Watch:
             return
         if not wanted:
             return
-        newest = self._collection.changed
         try:
             events = await self._collection.since(wanted, self.call.kind.created)
         except Compacted as error:
             self.stop()
             raise Expired(f"too old resource version: {wanted} ({error.floor})") from None
         # what came in while the history was read is in _early
-        events = [event for event in events if event.revision <= newest]
+        events = [event for event in events if event.revision <= self._begun]
         await self._convert(self._involved(events))
         self.initial = self._see(events)
 
@@ -117,6 +133,10 @@ class Watch:
         if self._early is not None:
             self._early.extend(events)
             return
+        if events and events[0].revision <= self._begun:
+            events = [event for event in events if event.revision > self._begun]
+            if not events:
+                return
         self._renew()
         call = self.call
         unready = call.kind.converter is not None and conversion.missing(
@@ -176,9 +196,17 @@ class Watch:
             if self._ended is not None:
                 self._ended()
             return
-        seen = self._see(events)
+        alike = self._match is None and self.call.kind.converter is None
+        seen = self._alike(events) if alike and isinstance(events, Batch) else self._see(events)
         if seen and self._receive is not None:
             self._receive(seen)
+
+    def _alike(self, batch: Batch) -> View:
+        """The events, shared with all who see the same."""
+        seen: View | None = batch.views.get(self.call.scope)
+        if seen is None:
+            seen = batch.views[self.call.scope] = View(self._see(batch))
+        return seen
 
     def _see(self, events: Sequence[Event]) -> list[Seen]:
         """The events as this watch sees them: what enters its selection is added, what leaves it deleted."""

@@ -1,0 +1,121 @@
+"""A watch hands over every change once and in order, whenever it begins and however late it is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import cast
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podless.cache.collection import Cache
+from podless.kinds.builtin import CONFIG_MAPS
+from podless.kinds.registry import Registry
+from podless.remote.client import Client
+from podless.store import Write
+from podless.store.sqlite import SQLiteStore
+from podless.verbs import options
+from podless.verbs.call import API, Call
+from podless.verbs.watch import Seen, Watch
+
+NAMES = ["a", "b", "c"]
+HEAD = b'{"metadata":{"labels":{"n":"%d"},"resourceVersion":"'
+
+
+class Watcher:
+    """What one client knows: the objects by name, each at its revision, from what it was told alone."""
+
+    def __init__(self, api: API, query: dict[str, list[str]]) -> None:
+        call = Call(CONFIG_MAPS, CONFIG_MAPS.versions[0], "ns", "", query=query)
+        self.state: dict[str, int] = {}
+        self.told: list[int] = []
+        self.collection = api.collection(CONFIG_MAPS)
+        self.watch = Watch(api, call, options.listing(call, watch=True), self.collection)
+
+    async def begin(self, state: dict[str, int]) -> None:
+        """state: what the client has listed before."""
+        self.state = dict(state)
+        await self.watch.prepare()
+        self.take(self.watch.initial)
+
+    def start(self) -> None:
+        self.watch.start(self.take, lambda: None, lambda error: None)
+
+    def take(self, seen: Sequence[Seen]) -> None:
+        for item in seen:
+            if item.event is not None:
+                self.told.append(item.event.revision)
+            if item.type == "DELETED":
+                del self.state[item.entry.name]
+                continue
+            assert (item.type == "MODIFIED") == (item.entry.name in self.state)
+            self.state[item.entry.name] = item.entry.revision
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.sampled_from(NAMES)),
+        st.tuples(st.just("delete"), st.sampled_from(NAMES)),
+        st.tuples(st.sampled_from(["watch", "list and watch", "start", "turn"]), st.just("")),
+    ),
+    max_size=25,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(steps)
+def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tuple[str, str]]) -> None:
+    async def play() -> None:
+        store = SQLiteStore()
+        await store.open()
+        cache = Cache(store)
+        api = API(store, cache, Registry(), cast(Client, None))
+        collection = await api.loaded(CONFIG_MAPS)
+        state: dict[str, int] = {}
+        watchers: list[Watcher] = []
+        waiting: list[Watcher] = []
+        for what, name in given_steps:
+            key = CONFIG_MAPS.key("ns", name)
+            if what == "write":
+                head = HEAD % len(state)
+                state[name] = await store.commit(Write(key, head + b'"}}', len(head), state.get(name, 0)))
+            elif what == "delete" and name in state:
+                await store.commit(Write(key, None, 0, state.pop(name)))
+            elif "watch" in what:
+                known = what == "list and watch" and store.revision > 0
+                query = {"resourceVersion": [str(store.revision)]} if known else {}
+                watcher = Watcher(api, query)
+                await watcher.begin(state if known else {})
+                assert watcher.state == state
+                waiting.append(watcher)
+            elif what == "start" and waiting:
+                watchers.append(waiting.pop())
+                watchers[-1].start()
+            elif what == "turn":
+                await asyncio.sleep(0)
+        for watcher in waiting:
+            watcher.start()
+        collection.deliver()
+        for watcher in [*watchers, *waiting]:
+            assert watcher.state == state
+            assert watcher.told == sorted(set(watcher.told))
+        await store.close()
+
+    asyncio.run(play())
+
+
+async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
+    store = SQLiteStore()
+    await store.open()
+    api = API(store, Cache(store), Registry(), cast(Client, None))
+    await api.loaded(CONFIG_MAPS)
+    watcher = Watcher(api, {})
+    await watcher.begin({})
+    early = await store.commit(Write(CONFIG_MAPS.key("ns", "a"), b'{"metadata":{"resourceVersion":""}}', 31, 0))
+    assert watcher.watch.revision < early  # the event waits for the watch to start
+    watcher.start()
+    late = await store.commit(Write(CONFIG_MAPS.key("ns", "b"), b'{"metadata":{"resourceVersion":""}}', 31, 0))
+    assert watcher.watch.revision == late
+    assert watcher.told == [early, late]
+    await store.close()
