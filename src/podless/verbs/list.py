@@ -95,7 +95,7 @@ async def list_(api: API, call: Call, collection: Collection, options: ListOptio
     revision = wanted if exact else current
     after = call.scope + token.start if token is not None else ""
     match = selector(call, options)
-    pinned = options.labels.pinned
+    pinned = options.labels.pinned if call.kind.converter is None else None  # a webhook may change labels
     if pinned is not None and revision >= collection.changed:
         entries, remaining = collection.labelled(call.scope, *pinned, after), 0
     else:
