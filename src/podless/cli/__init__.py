@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from podless import __version__
-from podless.cli import serve
+from podless.cli import migrate, serve
 
-_COMMANDS = (serve,)
+_COMMANDS = (serve, migrate)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,220 @@
+"""podless migrate: rewrite the objects of definitions in their storage version, then forget the older versions.
+
+It works with any server of the Kubernetes API, and does what kube-storage-version-migrator does: every object is read
+and written as it is, which makes the server store it anew. Who wrote in between has done that work already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from podless import __version__
+from podless.remote import RemoteError
+from podless.remote import kubeconfig as configs
+from podless.remote.cluster import Cluster, Refused
+
+Object = dict[str, Any]
+Say = Callable[[str], None]
+
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_PAGE = 500  # objects that are read together
+_TOGETHER = 16  # objects that are written at once
+_TRIES = 20
+_SHOWN = 10  # refusals that are told one by one
+_EVERY = 1.0  # seconds between two lines of progress
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "migrate",
+        help="rewrite stored objects in the storage version of their definition",
+        description=(
+            "Rewrite the objects of CustomResourceDefinitions in the storage version, then take the older versions out "
+            "of status.storedVersions, so that they can be removed from the definition. Works with any Kubernetes API; "
+            "can be stopped and run again at any time."
+        ),
+    )
+    parser.add_argument("names", metavar="NAME", nargs="*", help="definition, such as crontabs.stable.example.com")
+    parser.add_argument("--all", action="store_true", help="all definitions")
+    parser.add_argument(
+        "--kubeconfig",
+        metavar="FILE",
+        type=Path,
+        help="how to reach the server; $KUBECONFIG or ~/.kube/config if left out",
+    )
+    parser.add_argument("--context", default="", help="context of the kubeconfig; its current one if left out")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Migrate. Returns 1, with one line on standard error for each, where something could not be done."""
+    if bool(options.names) == options.all:
+        print("podless: name the definitions, or say --all", file=sys.stderr)
+        return 2
+    found = [path for path in configs.places() if path.exists()] or configs.places()
+    try:
+        access = configs.read(options.kubeconfig or found[0], options.context)
+        return asyncio.run(_migrate(access, options.names))
+    except (configs.BadKubeconfig, RemoteError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+
+
+async def _migrate(access: configs.Access, names: list[str]) -> int:
+    progress = _Progress()
+    code = 0
+    async with Cluster(access, f"podless-migrate/{__version__}") as cluster:
+        if not names:
+            listed = (await cluster.send("GET", _DEFINITIONS))["items"]
+            names = [item["metadata"]["name"] for item in listed]
+        for name in names:
+            try:
+                progress.end(f"{name}: {await Migration(cluster, name, progress.say).run()}")
+            except (Failed, RemoteError) as error:
+                progress.clear()
+                print(f"podless: {name}: {error}", file=sys.stderr)
+                code = 1
+    return code
+
+
+class Failed(Exception):
+    """A migration that cannot be ended; the text says why. What was rewritten stays so."""
+
+
+class Migration:
+    """The migration of one definition. say: told now and then how far it is."""
+
+    def __init__(self, cluster: Cluster, name: str, say: Say) -> None:
+        self._cluster = cluster
+        self._name = name
+        self._say = say
+        self._place = f"{_DEFINITIONS}/{quote(name)}"
+        self._refused: list[str] = []
+        self._done = 0
+
+    async def run(self) -> str:
+        """Do it; returns what was done. Raises Failed, or RemoteError where the server does not answer."""
+        for _ in range(_TRIES):
+            definition = await self._cluster.send("GET", self._place)
+            storage, older = _versions(definition)
+            if not older:
+                return f"all objects are stored in {storage}"
+            await self._rewrite(definition, storage)
+            if await self._trim(definition, storage):
+                return f"{self._done} objects are stored in {storage} now, and none in {', '.join(older)}"
+        raise Failed("the definition changes all the time")
+
+    async def _rewrite(self, definition: Object, storage: str) -> None:
+        """Write every object as it is. Raises Failed where the server refuses some."""
+        self._done, self._refused = 0, []
+        spec = definition["spec"]
+        served = [version["name"] for version in spec["versions"] if version["served"]]
+        if not served:
+            raise Failed("no version is served, so no object can be read")
+        version = storage if storage in served else served[0]
+        base = f"/apis/{spec['group']}/{version}"
+        plural, token = spec["names"]["plural"], ""
+        while True:
+            page, token = await self._page(f"{base}/{plural}", token)
+            items = page.get("items") or []
+            for start in range(0, len(items), _TOGETHER):
+                await asyncio.gather(*(self._one(base, plural, item) for item in items[start : start + _TOGETHER]))
+                left = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
+                self._say(f"{self._name}: {self._done} objects rewritten in {storage}, {max(left, 0)} to go")
+            if not token:
+                break
+        if self._refused:
+            shown = "; ".join(self._refused[:_SHOWN])
+            raise Failed(f"{len(self._refused)} objects were refused, {self._done} rewritten in {storage}: {shown}")
+
+    async def _page(self, path: str, token: str) -> tuple[Object, str]:
+        query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")
+        try:
+            page = await self._cluster.send("GET", path + query)
+        except Refused as refused:
+            if refused.code != 410 or not token:
+                raise
+            # the list that was begun is too old by now: what is done is not written again, so begin anew
+            again = (refused.status.get("metadata") or {}).get("continue") or ""
+            return await self._page(path, again)
+        return page, page["metadata"].get("continue") or ""
+
+    async def _one(self, base: str, plural: str, item: Object) -> None:
+        metadata = item["metadata"]
+        where = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
+        path = f"{base}{where}/{plural}/{quote(metadata['name'])}"
+        for _ in range(_TRIES):
+            try:
+                await self._cluster.send("PUT", path, item)
+            except Refused as refused:
+                if refused.code == 409:  # changed since it was read
+                    try:
+                        item = await self._cluster.send("GET", path)
+                        continue
+                    except Refused as gone:
+                        refused = gone
+                if refused.code != 404:
+                    self._refused.append(f"{where.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")
+                return
+            self._done += 1
+            return
+        self._refused.append(f"{metadata['name']}: changes all the time")
+
+    async def _trim(self, before: Object, storage: str) -> bool:
+        """Say that no older version is stored; False where the definition has changed since and all begins anew."""
+        for _ in range(_TRIES):
+            now = await self._cluster.send("GET", self._place)
+            same = all(now["metadata"].get(key) == before["metadata"].get(key) for key in ("uid", "generation"))
+            if not same:
+                return False
+            revision = {"resourceVersion": now["metadata"]["resourceVersion"]}
+            change = {"metadata": revision, "status": {"storedVersions": [storage]}}
+            try:
+                await self._cluster.send("PATCH", f"{self._place}/status", change, "application/merge-patch+json")
+            except Refused as refused:
+                if refused.code != 409:
+                    raise
+                continue
+            return True
+        return False
+
+
+def _versions(definition: Object) -> tuple[str, list[str]]:
+    """The storage version, and the other versions that objects may be stored in."""
+    storage = next(version["name"] for version in definition["spec"]["versions"] if version["storage"])
+    stored = definition.get("status", {}).get("storedVersions") or []
+    return storage, [name for name in stored if name != storage]
+
+
+class _Progress:
+    """Lines about what goes on: one that changes on a terminal, one a second elsewhere."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stdout.isatty()
+        self._last = 0.0
+
+    def say(self, text: str) -> None:
+        """How far it is; not every call is shown."""
+        now = time.monotonic()
+        if now - self._last < (0.1 if self._terminal else _EVERY):
+            return
+        self._last = now
+        print(f"\r\x1b[K{text}" if self._terminal else text, end="" if self._terminal else "\n", flush=True)
+
+    def end(self, text: str) -> None:
+        """How it ended."""
+        self.clear()
+        print(text, flush=True)
+
+    def clear(self) -> None:
+        """Take a line that would change away."""
+        if self._terminal:
+            print("\r\x1b[K", end="", flush=True)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podless.remote.kubeconfig import BadKubeconfig, places, read
+from tests.webhooks import _certificate
+
+
+def config(path: Path, *, cluster: Any = None, user: Any = None, **more: Any) -> Path:
+    document = {
+        "clusters": [{"name": "c", "cluster": {"server": "https://example.com:6443/", **(cluster or {})}}],
+        "users": [{"name": "u", "user": user or {"token": "secret"}}],
+        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "here",
+        **more,
+    }
+    file = path / "config"
+    file.write_text(json.dumps(document))
+    return file
+
+
+def test_the_current_context(tmp_path: Path) -> None:
+    access = read(config(tmp_path))
+    assert (access.url, access.token) == ("https://example.com:6443", "secret")
+    assert access.context is not None
+    assert access.context.verify_mode == ssl.CERT_REQUIRED
+
+
+def test_certificates_as_data_and_as_files(tmp_path: Path) -> None:
+    certificate, key = _certificate(("localhost",))
+    (tmp_path / "client.crt").write_bytes(certificate)
+    (tmp_path / "client.key").write_bytes(key)
+    user = {"client-certificate": "client.crt", "client-key": "client.key"}
+    cluster = {"certificate-authority-data": base64.b64encode(certificate).decode()}
+    access = read(config(tmp_path, cluster=cluster, user=user))
+    assert access.context is not None
+    assert len(access.context.get_ca_certs()) + access.context.cert_store_stats()["x509"] >= 1
+
+
+def test_a_token_in_a_file(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("from-file\n")
+    assert read(config(tmp_path, user={"tokenFile": "token"})).token == "from-file"
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"current-context": "elsewhere"}, "no context 'elsewhere'"),
+        ({"current-context": ""}, "no current context"),
+        ({"clusters": []}, "no cluster 'c'"),
+        ({"clusters": [{"name": "c", "cluster": {}}]}, "no server in cluster c"),
+        ({"users": [{"name": "u", "user": {"exec": {}}}]}, "exec of user u is not supported here; give a token"),
+        (
+            {"clusters": [{"name": "c", "cluster": {"server": "https://x", "certificate-authority-data": "eHk="}}]},
+            "certificates: ",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_told(tmp_path: Path, more: dict[str, Any], told: str) -> None:
+    path = config(tmp_path, **more)
+    with pytest.raises(BadKubeconfig) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: {told}")
+
+
+def test_where_it_is_looked_for() -> None:
+    assert places({"KUBECONFIG": "/a:/b"}) == [Path("/a"), Path("/b")]
+    assert places({"HOME": "/home/me"}) == [Path("/home/me/.kube/config")]
