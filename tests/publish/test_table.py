@@ -244,3 +244,13 @@ def test_any_value_has_a_cell(value: Any) -> None:
     cells = layout.cells({"metadata": {"name": "x"}, "v": value}, NOW)
     assert isinstance(cells[1], str)
     assert codec.encode(cells)
+
+
+def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
+    layout = table.custom(
+        [Column("Since", "date", ".since"), Column("N", "integer", ".n"), Column("No", "date", ".no")]
+    )
+    for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
+        row = table.make_row(layout, obj)
+        for moment in (NOW, NOW + 100, NOW + 10**6):
+            assert table.fill_row(row, moment) == codec.encode(table.table(layout, [obj], {}, now=moment)["rows"][0])

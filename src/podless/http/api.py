@@ -18,6 +18,7 @@ from podless.http.info import RequestInfo, parse
 from podless.http.message import Answer, Request, Response, Stream
 from podless.http.negotiate import Form
 from podless.http.render import response
+from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
@@ -69,6 +70,7 @@ class Server:
         self._api = api
         self._authenticator = authenticator
         self._documents = documents
+        self._rows = Rows()
         self.started = time.time()
 
     def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
@@ -178,7 +180,7 @@ class Server:
             if call.kind.converter is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 later = self._read_later(request, call, verb, form)
                 return self._guard(later, request.headers.get("accept", ""), call)
-            return response(call, outcome, form, status.warning_headers(call.warnings))
+            return response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
         later = self._read_later(request, call, verb, form)
         return self._guard(later, request.headers.get("accept", ""), call)
 
@@ -189,7 +191,7 @@ class Server:
         else:
             outcome = await list_(self._api, call, collection, options.listing(call, watch=False))
         await conversion.ready(call.kind, call.version, entries(outcome))
-        answer = response(call, outcome, form, status.warning_headers(call.warnings))
+        answer = response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
         return await compress(request, answer)
 
     async def _write(self, call: Call, verb: str, form: Form) -> Answer:
@@ -203,7 +205,7 @@ class Server:
         else:
             outcome = await _WRITES[verb](self._api, call)
         await conversion.ready(call.kind, call.version, entries(outcome))
-        return response(call, outcome, form, status.warning_headers(call.warnings))
+        return response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
 
     async def _watch(self, call: Call, form: Form) -> Answer:
         chosen = options.listing(call, watch=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import orjson
 from podless.cache.entry import Entry
 from podless.http.message import Response
 from podless.http.negotiate import PROTOBUF, YAML, Form
+from podless.http.rows import Rows
 from podless.kinds import view
 from podless.kinds.types import SCALE, STATUS
 from podless.meta import codec, protobuf
@@ -24,8 +26,11 @@ Object = dict[str, Any]
 _COMMA = b","
 
 
-def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[str, str]]) -> Response:
-    """The answer of a verb. Raises NotAcceptable or BadRequest for forms that do not fit it."""
+def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[str, str]], kept: Rows) -> Response:
+    """The answer of a verb. kept: the rows of tables that were shown before.
+
+    Raises NotAcceptable or BadRequest for forms that do not fit it.
+    """
     if form.media == PROTOBUF:
         return Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode(), headers)
     if isinstance(outcome, Document):
@@ -33,7 +38,7 @@ def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[s
     elif isinstance(outcome, Single):
         body, code = _single(call, outcome, form), outcome.code
     else:
-        body, code = _many(call, outcome, form), 200
+        body, code = _many(call, outcome, form, kept), 200
     if form.media == YAML:
         body = [codec.encode_yaml(codec.decode_json(b"".join(body)))]
     elif form.pretty:
@@ -95,9 +100,9 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     return [codec.encode(_transform(call, [obj], revision, form))]
 
 
-def _many(call: Call, page: Many, form: Form) -> list[bytes]:
+def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes]:
     if form.target == "Table":
-        return [_table(call, page, form)]
+        return [_table(call, page, form, kept)]
     if form.target:
         return [codec.encode(_partials(call, page, form))]
     kind, version = call.kind, call.version
@@ -141,14 +146,23 @@ def _partials(call: Call, page: Many, form: Form) -> Object:
     }
 
 
-def _table(call: Call, page: Many, form: Form) -> bytes:
+def _table(call: Call, page: Many, form: Form, kept: Rows) -> bytes:
     """A list as a Table, row by row: no more than one object is decoded at a time."""
     kind, version, wanted = call.kind, call.version, include(call)
     layout = table.layout(kind, version)
     rows = []
+    now = time.time()
     for entry in page.entries:
-        body = view.body(kind, version, entry) if wanted == "Object" else None
-        rows.append(table.encode_row(layout, view.load(kind, version, entry), wanted, form.version, body=body))
+        if wanted == "Object":
+            body = view.body(kind, version, entry)
+            row = table.make_row(layout, view.load(kind, version, entry), wanted, form.version, body)
+        else:
+            state = (entry.revision, layout, kind.changed, wanted, form.version)
+            known = kept.find(entry.key, state)
+            row = known or table.make_row(layout, view.load(kind, version, entry), wanted, form.version)
+            if known is None:
+                kept.keep(entry.key, state, row)
+        rows.append(table.fill_row(row, now))
     return table.encode_table(layout, rows, list_meta(page), form.version)
 
 

@@ -16,8 +16,6 @@ from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import orjson
-
 from podless.kinds.kind import Column, Kind, Version
 from podless.meta import codec, field, gotime, jsontext, yamltext
 from podless.meta.errors import BadRequest
@@ -26,7 +24,7 @@ from podless.publish import jsonpath
 from podless.publish.columns import Age, Cell
 
 Object = dict[str, Any]
-Reader = Callable[[Object, float], Any]
+Reader = Callable[[Object], Any]
 
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _LONGEST = _MAX / 1e9  # seconds: a Go duration holds no more
@@ -39,12 +37,17 @@ class Layout:
 
     definitions: list[Object]
     encoded: bytes
-    readers: tuple[Reader, ...]
+    readers: tuple[Reader | Age, ...]
 
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
-        moment = time.time() if now is None else now
-        return [read(obj, moment) for read in self.readers]
+        then = time.time() if now is None else now
+        return [
+            (_shown(moment, then) if type(moment := _since(read.read(obj))) is float else moment)
+            if isinstance(read, Age)
+            else read(obj)
+            for read in self.readers
+        ]
 
 
 _LAYOUTS: WeakKeyDictionary[Version, Layout] = WeakKeyDictionary()
@@ -95,22 +98,17 @@ def _compile(cells: Iterable[Cell]) -> Layout:
         }
         for cell in chosen
     ]
-    return Layout(definitions, codec.encode(definitions), tuple(_reader(cell.read) for cell in chosen))
+    return Layout(definitions, codec.encode(definitions), tuple(cell.read for cell in chosen))
 
 
-def _reader(read: Callable[[Any], Any] | Age) -> Reader:
-    if isinstance(read, Age):
-        return functools.partial(_age_cell, read.read)
-    return functools.partial(_plain_cell, read)
-
-
-def _plain_cell(read: Callable[[Any], Any], obj: Object, now: float) -> Any:
-    return read(obj)
-
-
-def _age_cell(read: Callable[[Any], Any], obj: Object, now: float) -> str | None:
-    given = read(obj)
-    return age(given, now) if isinstance(given, str) else None
+def _since(given: Any) -> float | str | None:
+    """What the cell of a time shows: the moment that it counts from, or a text or nothing that never changes."""
+    if not isinstance(given, str):
+        return None
+    moment = _moment(given)
+    if moment is None:
+        return "<unknown>"
+    return "<invalid>" if moment == math.inf else moment
 
 
 def _cell_reader(kind: str, path: jsonpath.Path) -> Callable[[Any], Any] | Age:
@@ -180,10 +178,12 @@ def age(text: str, now: float) -> str:
 
     <unknown> where there is no time, <invalid> for what is none or lies ahead.
     """
-    moment = _moment(text)
-    if moment is None:
-        return "<unknown>"
-    return "<invalid>" if moment == math.inf else _human(now - moment)
+    moment = _since(text)
+    return _shown(moment, now) if isinstance(moment, float) else str(moment)
+
+
+def _shown(moment: float, now: float) -> str:
+    return _human(now - moment)
 
 
 @functools.lru_cache(4096)
@@ -267,11 +267,19 @@ _INNER = {
 def partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
     """The object as PartialObjectMetadata, the fields in the order that a real server has them."""
     given = obj.get("metadata") or {}
-    kept = {name: given[name] for name in _METADATA if given.get(name) or _ZERO.get(name) == given.get(name, _ZERO)}
+    kept = {
+        name: given[name] for name in _chosen(_METADATA, tuple(given)) if given[name] or given[name] == _ZERO.get(name)
+    }
     for name, order in _INNER.items():
         if name in kept:
-            kept[name] = [{key: item[key] for key in order if key in item} for item in kept[name]]
+            kept[name] = [{key: item[key] for key in _chosen(order, tuple(item))} for item in kept[name]]
     return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": kept}
+
+
+@functools.lru_cache(256)
+def _chosen(order: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the fields that are given, in order; objects of a kind have the same ones again and again."""
+    return tuple(name for name in order if name in given)
 
 
 def table(
@@ -299,8 +307,47 @@ def table(
 
 
 def _row(shown: Layout, obj: Object, include: str, version: str, now: float | None) -> Object:
-    included = obj if include == "Object" else partial(obj, version) if include == "Metadata" else None
-    return {"cells": shown.cells(obj, now), "object": included}
+    return {"cells": shown.cells(obj, now), "object": _included(obj, include, version)}
+
+
+def _included(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
+    return obj if include == "Object" else partial(obj, version) if include == "Metadata" else None
+
+
+# a row as JSON, in pieces: bytes, and between them the moments whose ages belong there
+Row = tuple[bytes | float, ...]
+
+
+def make_row(
+    shown: Layout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
+) -> Row:
+    """All of a row that does not change with time. body: the object's own JSON, for includeObject=Object."""
+    pieces: list[bytes | float] = []
+    lead = b'{"cells":['
+    steady: list[Any] = []
+    for read in shown.readers:
+        if not isinstance(read, Age):
+            steady.append(read(obj))
+            continue
+        moment = _since(read.read(obj))
+        if not isinstance(moment, float):
+            steady.append(moment)
+            continue
+        before = codec.encode(steady)[1:-1]
+        pieces += [b'%b%b%b"' % (lead, before, b"," if steady else b""), moment]
+        lead, steady = b'",', []
+    cells = codec.encode(steady)[1:-1]
+    if not steady:
+        lead = lead.removesuffix(b",")
+    pieces.append(b'%b%b],"object":%b}' % (lead, cells, body or codec.encode(_included(obj, include, version))))
+    return tuple(pieces)
+
+
+def fill_row(row: Row, now: float) -> bytes:
+    """The row at a moment."""
+    if len(row) == 1 and isinstance(row[0], bytes):
+        return row[0]
+    return b"".join([piece if isinstance(piece, bytes) else _shown(piece, now).encode() for piece in row])
 
 
 def encode_row(
@@ -313,9 +360,8 @@ def encode_row(
     now: float | None = None,
 ) -> bytes:
     """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
-    if include == "Object" and body is not None:
-        return orjson.dumps({"cells": shown.cells(obj, now), "object": orjson.Fragment(body)})
-    return codec.encode(_row(shown, obj, include, version, now))
+    row = make_row(shown, obj, include, version, body if include == "Object" else None)
+    return fill_row(row, time.time() if now is None else now)
 
 
 def encode_table(
