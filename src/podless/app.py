@@ -12,6 +12,7 @@ from pathlib import Path
 
 from podless.admission import Admission
 from podless.admission.escalation import Escalation
+from podless.admission.generations import Generations
 from podless.admission.lifecycle import NamespaceLifecycle
 from podless.admission.state import State
 from podless.auth.access import Access
@@ -36,6 +37,7 @@ from podless.loops.definitions import Definitions
 from podless.loops.garbage import Garbage
 from podless.loops.namespaces import Namespaces
 from podless.loops.roles import Roles
+from podless.loops.thirdparty import ThirdParties
 from podless.meta.files import write_file
 from podless.remote import Client
 from podless.store import StoreError
@@ -110,7 +112,7 @@ class App:
         self._listener: Listener | None = None
         self._store: SQLiteStore | None = None
         self._remote: Client | None = None
-        self._loops: list[Definitions | Garbage | Namespaces | Roles] = []
+        self._loops: list[Definitions | Garbage | Namespaces | Roles | ThirdParties] = []
         self._address = ""
 
     async def start(self) -> None:
@@ -150,10 +152,13 @@ class App:
         for kind in runtime.served(builtin.ALL, settings.runtime_config):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.access.mode == "RBAC" else AllowAll()
-        self.admission.steps += [NamespaceLifecycle(State(cache, registry)), Escalation(authorizer)]
+        state = State(cache, registry)
+        self.admission.steps += [NamespaceLifecycle(state), Escalation(authorizer), Generations(state)]
         self._remote = Client(settings.services)
         api = API(self._store, cache, registry, self._remote, authorizer, self.admission)
-        self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), Definitions(api, builtin.DEFINITIONS)]
+        third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
+        definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
+        self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
         if settings.garbage_delay is not None:
             self._loops.append(Garbage(api, settings.garbage_delay))
         for loop in self._loops:

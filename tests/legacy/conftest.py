@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -37,3 +38,20 @@ def beta(group: str, plural: str = "gadgets", kind: str = "Gadget", **spec: Any)
         "metadata": {"name": f"{plural}.{group}"},
         "spec": {"group": group, "version": "v1", "names": {"plural": plural, "kind": kind}} | spec,
     }
+
+
+def watch(server: Server, path: str, since: str, last: str = "") -> Iterator[tuple[str, str]]:
+    """What a watch tells, as types and names, until it ends or the event `last` has come."""
+    client = Client(server.url, server.token)
+    connection = client._connect()
+    try:
+        query = f"{path}?watch=1&timeoutSeconds=20&resourceVersion={since}"
+        connection.request("GET", query, headers={"Authorization": f"Bearer {server.token}"})
+        answer = connection.getresponse()
+        for line in answer:
+            event = json.loads(line)
+            yield event["type"], event["object"]["metadata"].get("name", "")
+            if event["type"] == last:
+                return
+    finally:
+        connection.close()

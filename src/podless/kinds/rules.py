@@ -24,7 +24,8 @@ class Rules:
     generation: whether metadata.generation counts changes of what is wanted. unconditional: whether an update may
     leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
     kinds) rather than with sorted keys. grace: whether deletes go the common way, with
-    grace periods and propagation policies; a kind that ends in stages of its own has its own way.
+    grace periods and propagation policies; a kind that ends in stages of its own has its own way. placed: whether a
+    namespace in a cluster-scoped object is only dropped; else it is an error.
     collected: whether the objects are garbage without their owners, and hold what they own.
     shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
     object that is not there makes it.
@@ -34,6 +35,7 @@ class Rules:
     unconditional = True
     ordered = True
     grace = True
+    placed = True
     collected = True
     shown_deleted = False
     created_by_update = False

@@ -7,7 +7,8 @@ and the status says so for the very next request. Taking a definition down may l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from podless.cache.collection import Collection, Event
@@ -15,7 +16,8 @@ from podless.cache.entry import Entry
 from podless.kinds import definition as rules
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind
-from podless.loops.write import Change, amend, delete_all, report
+from podless.kinds.thirdparty.compile import ThirdPartyRules
+from podless.loops.write import Change, amend, empty, report
 from podless.verbs import steps
 from podless.verbs.call import API
 
@@ -32,10 +34,16 @@ _NOT_ACCEPTED = ("False", "NotAccepted", "not all names are accepted")
 
 
 class Definitions:
-    """Keeps the registry in step with the stored definitions."""
+    """Keeps the registry in step with the stored definitions.
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    inherit: takes over, for a kind that is about to be served, what an older generation of definitions has of it; its
+    answer is the revision from which on that may be watched, 0 where there is nothing.
+    """
+
+    def __init__(self, api: API, kind: Kind, inherit: Callable[[Kind], Awaitable[int]]) -> None:
         self._api = api
+        self._inherit = inherit
+        self._inherited: dict[str, int] = {}
         self._kind = kind
         self._collection: Collection = api.collection(kind)
         self._dirty: dict[str, None] = {}
@@ -85,11 +93,13 @@ class Definitions:
 
     def _forget(self, key: str) -> None:
         """The definition is gone: so are its endpoint and, for others of the group, its names."""
+        self._inherited.pop(key, None)
         plural, _, group = key.removeprefix(self._kind.prefix).partition(".")
         kind = self._api.registry.get(group, plural)
-        self._api.registry.remove(group, plural)
-        if kind is not None:
-            self._api.cache.drop(kind.prefix)
+        if kind is None or not isinstance(kind.rules, ThirdPartyRules):
+            self._api.registry.remove(group, plural)
+            if kind is not None:
+                self._api.cache.drop(kind.prefix)
         for other in self._group(key):
             entry = self._collection.get(other)
             if entry is not None and not condition(entry.decode(), "NamesAccepted"):
@@ -98,7 +108,7 @@ class Definitions:
     async def _take(self, key: str, entry: Entry) -> None:
         definition = entry.decode()
         if "deletionTimestamp" in definition["metadata"]:
-            self._serve(definition, entry)
+            await self._serve(definition, entry)
             if CLEANUP in (definition["metadata"].get("finalizers") or ()) and key not in self._teardowns:
                 task = asyncio.get_running_loop().create_task(self._take_down(key))
                 self._teardowns[key] = task
@@ -108,7 +118,7 @@ class Definitions:
         current = self._collection.get(key)
         if current is not None:
             fits = known is not None and known["metadata"]["resourceVersion"] == str(current.revision)
-            self._serve(known if known is not None and fits else current.decode(), current)
+            await self._serve(known if known is not None and fits else current.decode(), current)
 
     async def _accept(self, key: str, definition: Object) -> Object | None:
         """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see."""
@@ -146,14 +156,20 @@ class Definitions:
         rules.set_structural(obj, now)
         return obj
 
-    def _serve(self, definition: Object, entry: Entry) -> None:
+    async def _serve(self, definition: Object, entry: Entry) -> None:
         self._group(entry.key)[entry.key] = definition["status"]["acceptedNames"]
-        kind = compile_kind(
-            definition, entry.body, created=entry.created, changed=entry.revision, client=self._api.remote
-        )
+        created = self._inherited.get(entry.key, entry.created)
+        compiled = partial(compile_kind, definition, entry.body, changed=entry.revision, client=self._api.remote)
+        kind = compiled(created=created)
+        served = self._api.registry.get(kind.group, kind.plural)
         if condition(definition, "Established"):
+            if served is None or served.uid != kind.uid:
+                since = await self._inherit(kind)
+                if since:
+                    self._inherited[entry.key] = since
+                    kind = compiled(created=since)
             self._api.registry.put(kind)
-        else:
+        elif served is None or served.uid == kind.uid:
             self._api.registry.wait(kind)
 
     async def _take_down(self, key: str) -> None:
@@ -170,21 +186,9 @@ class Definitions:
         plural, _, group = entry.name.partition(".")
         kind = self._api.registry.get(group, plural)
         if kind is not None:
-            await self._empty(kind)
+            await empty(self._api, kind)
         await amend(self._api, self._kind, key, _release)
         await self.settle()
-
-    async def _empty(self, kind: Kind) -> None:
-        collection = await self._api.loaded(kind)
-        changed = asyncio.Event()
-        leave = collection.listen(lambda _: changed.set())
-        try:
-            await delete_all(self._api, kind, collection.under(kind.prefix)[0])
-            while len(collection):
-                changed.clear()
-                await changed.wait()
-        finally:
-            leave()
 
 
 def _establish(obj: Object) -> Object:

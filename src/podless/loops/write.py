@@ -95,6 +95,20 @@ def own_version(kind: Kind, entry: Entry) -> Version:
     return kind.by_version[kind.storage_version]
 
 
+async def empty(api: API, kind: Kind) -> None:
+    """Delete all objects of a kind, and wait for those that somebody holds."""
+    collection = await api.loaded(kind)
+    changed = asyncio.Event()
+    leave = collection.listen(lambda _: changed.set())
+    try:
+        await delete_all(api, kind, collection.under(kind.prefix)[0])
+        while len(collection):
+            changed.clear()
+            await changed.wait()
+    finally:
+        leave()
+
+
 async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
     """Delete objects as a client would: those with finalizers are marked and wait."""
     collection = await api.loaded(kind)

@@ -264,6 +264,16 @@ _HOLDER = (
 
 # group and plural -> columns; a kind that is not here has DATED, as a real server's default is
 BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
+    ("extensions", "thirdpartyresources"): (
+        _NAME,
+        Cell("Description", "string", "What objects of the kind are", _text("description")),
+        Cell(
+            "Version(s)",
+            "string",
+            "The versions in which the objects are served",
+            lambda obj: ",".join(str(at(one, "name")) for one in at(obj, "versions", default=())),
+        ),
+    ),
     ("", "namespaces"): (
         _NAME,
         Cell("Status", "string", "The status of the namespace", _text("status", "phase")),

@@ -14,12 +14,13 @@ from podless.auth.denied import Denied
 from podless.kinds.kind import Kind
 from podless.meta import codec, errors, names, objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
-from podless.meta.field import FieldError, invalid
+from podless.meta.field import FieldError, forbidden, invalid
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
 
 Object = dict[str, Any]
 
+_NOT_PLACED = "not allowed on this type"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names: no vowels, nothing that looks like another
 _PREFIX_MOST = 58  # bytes of generateName that are kept
 
@@ -38,9 +39,11 @@ def may_create(api: API, call: Call) -> None:
 
 
 def fit_namespace(call: Call, metadata: Object) -> None:
-    """The object is in the namespace of the path; a cluster-scoped one in none. Raises BadRequest."""
+    """The object is in the namespace of the path; a cluster-scoped one in none. Raises BadRequest, or Invalid."""
     if not call.kind.namespaced:
-        metadata.pop("namespace", None)
+        if metadata.pop("namespace", None) and not call.kind.rules.placed:
+            name = metadata.get("name") or ""
+            raise Invalid(call.kind.kind, call.kind.group, name, [forbidden("metadata.namespace", _NOT_PLACED)])
         return
     given = metadata.get("namespace") or ""
     if given and given != call.namespace:

@@ -11,6 +11,7 @@ from podless.kinds.builtin.namespaces import NAMESPACES
 from podless.kinds.builtin.policies import ALL as POLICIES
 from podless.kinds.builtin.rbac import ALL as RBAC
 from podless.kinds.builtin.secrets import SECRETS
+from podless.kinds.builtin.thirdparty import THIRD_PARTY_RESOURCES
 from podless.kinds.builtin.webhooks import ALL as WEBHOOKS
 
 # the kinds that admission goes by
@@ -30,6 +31,7 @@ ALL = tuple(
             *RBAC,
             SECRETS,
             SERVICE_ACCOUNTS,
+            THIRD_PARTY_RESOURCES,
         ),
         key=lambda kind: (kind.plural, kind.group),
     )
@@ -46,4 +48,5 @@ __all__ = [
     "NEW_EVENTS",
     "SECRETS",
     "SERVICE_ACCOUNTS",
+    "THIRD_PARTY_RESOURCES",
 ]

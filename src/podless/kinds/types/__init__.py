@@ -4,6 +4,7 @@ from podless.kinds.types.apiextensions import CUSTOM_RESOURCE_DEFINITION, CUSTOM
 from podless.kinds.types.autoscaling import SCALE
 from podless.kinds.types.coordination import LEASE
 from podless.kinds.types.core import CONFIG_MAP, NAMESPACE, SECRET, SERVICE_ACCOUNT
+from podless.kinds.types.extensions import THIRD_PARTY_RESOURCE
 from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS
 from podless.meta.structs_meta import DELETE_OPTIONS, LIST_META, OBJECT_META, STATUS
 
@@ -21,4 +22,5 @@ __all__ = [
     "SECRET",
     "SERVICE_ACCOUNT",
     "STATUS",
+    "THIRD_PARTY_RESOURCE",
 ]

@@ -1,0 +1,126 @@
+"""One kind is defined once: by a CustomResourceDefinition, by a ThirdPartyResource, or by the server itself.
+
+A definition may take the place of a ThirdPartyResource where it can show all of its objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.admission.chain import Step
+from podless.admission.review import CREATE, UPDATE, Review
+from podless.admission.state import State
+from podless.kinds.builtin import DEFINITIONS, THIRD_PARTY_RESOURCES
+from podless.kinds.kind import Kind
+from podless.kinds.thirdparty import Defined, defined
+from podless.meta import field
+from podless.meta.errors import Invalid
+from podless.meta.field import FieldError
+
+Object = dict[str, Any]
+
+
+class Generations(Step):
+    """Refuses definitions of what is defined already."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """New and changed definitions of both generations."""
+        if subresource or operation not in (CREATE, UPDATE):
+            return False
+        return kind.prefix == DEFINITIONS.prefix or (
+            kind.prefix == THIRD_PARTY_RESOURCES.prefix and operation == CREATE
+        )
+
+    async def validate(self, review: Review) -> None:
+        """Raises Invalid."""
+        assert review.obj is not None
+        if review.kind.prefix == DEFINITIONS.prefix:
+            errors = await self._definition(review, review.obj["spec"])
+        else:
+            errors = await self._third(defined(review.obj["metadata"]["name"]))
+        if errors:
+            raise Invalid(review.kind.kind, review.kind.group, review.obj["metadata"].get("name") or "", errors)
+
+    async def _definition(self, review: Review, spec: Object) -> list[FieldError]:
+        errors = self._own(spec["group"], spec["names"]["plural"], "spec.names.plural")
+        for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
+            what = defined(entry.name)
+            if what.group != spec["group"]:
+                continue
+            found = entry.decode()
+            if what.kind == spec["names"]["kind"]:
+                heir = _cannot_take_over(spec, found)
+                errors += heir
+                if not heir and review.operation == CREATE:
+                    review.warnings.append(f"takes over the objects of thirdpartyresources.extensions {entry.name}")
+            else:
+                errors += _clashes(spec, what, entry.name)
+        return errors
+
+    async def _third(self, what: Defined) -> list[FieldError]:
+        errors = self._own(what.group, what.plural, "metadata.name")
+        for entry in (await self._state.loaded(DEFINITIONS)).under(DEFINITIONS.prefix)[0]:
+            if entry.name.partition(".")[2] != what.group:
+                continue
+            names = entry.decode()["spec"]["names"]
+            if what.kind in _kinds(names) or {what.plural, what.kind.lower()} & _resources(names):
+                text = f"{what.kind} ({what.plural}) is defined by the CustomResourceDefinition {entry.name}"
+                errors.append(field.invalid("metadata.name", what.kind, text))
+        for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
+            other = defined(entry.name)
+            if other.group == what.group and other.kind != what.kind and other.plural == what.plural:
+                text = f"{what.plural} is defined by the ThirdPartyResource {entry.name}"
+                errors.append(field.invalid("metadata.name", what.kind, text))
+        return errors
+
+    def _own(self, group: str, plural: str, path: str) -> list[FieldError]:
+        served = self._state.registry.get(group, plural)
+        if served is None or served.custom:
+            return []
+        return [field.invalid(path, plural, f"{served.resource} is served by the server itself")]
+
+
+def _kinds(names: Object) -> set[str]:
+    return {names["kind"], names.get("listKind") or ""}
+
+
+def _resources(names: Object) -> set[str]:
+    return {names["plural"], names.get("singular") or "", *(names.get("shortNames") or ())}
+
+
+def _clashes(spec: Object, what: Defined, name: str) -> list[FieldError]:
+    """Other kinds need other names."""
+    names = spec["names"]
+    text = f"is in use by the ThirdPartyResource {name}"
+    errors = []
+    for key in ("plural", "singular"):
+        if names.get(key) in (what.plural, what.kind.lower()):
+            errors.append(field.invalid(f"spec.names.{key}", names[key], text))
+    for place, short in enumerate(names.get("shortNames") or ()):
+        if short in (what.plural, what.kind.lower()):
+            errors.append(field.invalid(f"spec.names.shortNames[{place}]", short, text))
+    if names.get("listKind") in (what.kind, f"{what.kind}List"):
+        errors.append(field.invalid("spec.names.listKind", names["listKind"], text))
+    return errors
+
+
+def _cannot_take_over(spec: Object, resource: Object) -> list[FieldError]:
+    """Why a definition cannot show the objects of a ThirdPartyResource."""
+    whose = f"the ThirdPartyResource {resource['metadata']['name']}"
+    if "deletionTimestamp" in resource["metadata"]:
+        return [field.invalid("spec.names.kind", spec["names"]["kind"], f"{whose} is being deleted, with its objects")]
+    errors = []
+    if spec["scope"] != "Namespaced":
+        errors.append(
+            field.invalid("spec.scope", spec["scope"], f"must be Namespaced to take over the objects of {whose}")
+        )
+    had = [one["name"] for one in resource["versions"]]
+    has = {one["name"] for one in spec.get("versions") or () if one.get("served")}
+    missing = [name for name in had if name not in has]
+    if missing:
+        text = f"must serve {', '.join(missing)} as well to take over the objects of {whose}"
+        errors.append(field.invalid("spec.versions", sorted(has), text))
+    return errors

@@ -1,0 +1,89 @@
+"""ThirdPartyResource: custom kinds as they were before CustomResourceDefinitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.thirdparty import defined, name_faults
+from podless.kinds.types import THIRD_PARTY_RESOURCE
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+CLEANUP = "thirdpartyresourcecleanup.extensions"
+
+
+class ThirdPartyResourceRules(TypedRules):
+    """The name says what is defined; it ends only when the objects have."""
+
+    grace = False
+    placed = False
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """A name is a kind and its group."""
+        return names.subdomain_prefix(name) if prefix else name_faults(name)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """There are versions, with names."""
+        given = obj.get("versions") or []
+        if not given:
+            return [field.required("versions", "must specify at least one version")]
+        errors, seen = [], set()
+        for place, one in enumerate(given):
+            path, name = f"versions[{place}]", one.get("name") or ""
+            if not name:
+                errors.append(field.required(f"{path}.name", "must not be empty"))
+            elif name in seen:
+                errors.append(field.duplicate(f"{path}.name", name))
+            else:
+                errors += [field.invalid(f"{path}.name", name, text) for text in names.label_1035(name)]
+            seen.add(name)
+            errors += _group(obj["metadata"].get("name") or "", one, path)
+        return errors
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same."""
+        return self.validate_create(kind, version, obj)
+
+    def prepare_delete(self, obj: Object) -> None:
+        """From now on it waits for its objects to be gone."""
+        metadata = obj["metadata"]
+        held = metadata.get("finalizers") or []
+        if "deletionTimestamp" not in metadata and CLEANUP not in held:
+            metadata["finalizers"] = [*held, CLEANUP]
+
+
+def _group(name: str, version: Object, path: str) -> list[FieldError]:
+    """A version may name the group once more."""
+    given = version.get("apiGroup")
+    if not given or name_faults(name) or given == defined(name).group:
+        return []
+    return [field.invalid(f"{path}.apiGroup", given, f"must be the group in metadata.name, {defined(name).group}")]
+
+
+THIRD_PARTY_RESOURCES = Kind(
+    group="extensions",
+    plural="thirdpartyresources",
+    kind="ThirdPartyResource",
+    singular="thirdpartyresource",
+    list_kind="ThirdPartyResourceList",
+    namespaced=False,
+    versions=(
+        Version(
+            "v1beta1",
+            deprecated=True,
+            deprecation_warning=(
+                "extensions/v1beta1 ThirdPartyResource is deprecated in v1.7+, unavailable in v1.8+; "
+                "use apiextensions.k8s.io/v1 CustomResourceDefinition"
+            ),
+        ),
+    ),
+    storage_version="v1beta1",
+    rules=ThirdPartyResourceRules(),
+    struct=THIRD_PARTY_RESOURCE,
+    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+)
