@@ -16,7 +16,8 @@ from podless.admission.generations import Generations
 from podless.admission.lifecycle import NamespaceLifecycle
 from podless.admission.state import State
 from podless.auth.access import Access
-from podless.auth.authenticate import Authenticator
+from podless.auth.accounts import Accounts
+from podless.auth.authenticate import AUDIENCE, Authenticator
 from podless.auth.authorizer import AllowAll
 from podless.auth.kubeconfig import kubeconfig
 from podless.auth.rbac import RBAC
@@ -155,7 +156,8 @@ class App:
         state = State(cache, registry)
         self.admission.steps += [NamespaceLifecycle(state), Escalation(authorizer), Generations(state)]
         self._remote = Client(settings.services)
-        api = API(self._store, cache, registry, self._remote, authorizer, self.admission)
+        authenticator = _authenticator(settings, folder, cache, Tokens(tokens))
+        api = API(self._store, cache, registry, self._remote, authorizer, self.admission, authenticator)
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
         definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
         self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
@@ -166,10 +168,8 @@ class App:
         if isinstance(authorizer, RBAC):
             await authorizer.start()
 
-        anonymous = settings.access.anonymous and settings.access.mode == "RBAC"
-        authenticator = Authenticator(Tokens(tokens), anonymous=anonymous)
-        documents = Documents(registry, lambda: self._address, Metrics(cache, registry))
-        requests = Requests(api, authenticator, documents)
+        documents = Documents(registry, lambda: self._address, Metrics(cache, registry), api.authenticator.accounts)
+        requests = Requests(api, documents)
         self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)
@@ -207,6 +207,16 @@ class App:
         if self._scratch is not None:
             self._scratch.cleanup()
             self._scratch = None
+
+
+def _authenticator(settings: Settings, folder: Path, cache: Cache, tokens: Tokens) -> Authenticator:
+    """Who is known: by tokens that are set, by those of service accounts, by certificates."""
+    collections = [
+        cache.collection(kind.prefix, kind.namespaced) for kind in (builtin.SERVICE_ACCOUNTS, builtin.SECRETS)
+    ]
+    accounts = Accounts(folder / "accounts.key", AUDIENCE, *collections)
+    anonymous = settings.access.anonymous and settings.access.mode == "RBAC"
+    return Authenticator(tokens, accounts, anonymous=anonymous)
 
 
 def _admin_token(path: Path) -> str:

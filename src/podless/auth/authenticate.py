@@ -5,12 +5,15 @@ What is found is kept for as long as it holds, so that a request of a known clie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
 
+from podless.auth import claims
+from podless.auth.accounts import Accounts
 from podless.auth.certificates import Certificate
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
+from podless.auth.verdict import Issued, Verdict
 from podless.meta.errors import Unauthorized
 
 AUDIENCE = "https://kubernetes.default.svc"
@@ -18,34 +21,23 @@ INVALID = "invalid bearer token"
 _KEEP = 1024
 
 
-class Verdict(NamedTuple):
-    """What an authenticator of tokens has found.
+class Authenticator:
+    """All ways to tell who asks. anonymous: whether somebody who does not say so may ask at all.
 
-    user: None for a token that is not good. audiences: whom the token is for. holds: whether it still is so; it is
-    asked at every request.
+    accounts: makes and knows tokens of service accounts; None: there are none. others: whose tokens are known besides.
     """
 
-    user: User | None
-    audiences: tuple[str, ...] = ()
-    holds: Callable[[], bool] | None = None
-
-
-class Issued(Protocol):
-    """An authenticator of signed tokens of one issuer."""
-
-    def mine(self, issuer: str) -> bool:
-        """Whether it knows the issuer that a token names."""
-
-    async def find(self, token: str, audiences: Sequence[str]) -> Verdict:
-        """Whose token it is, and whether it is for one of the audiences."""
-
-
-class Authenticator:
-    """All ways to tell who asks. anonymous: whether somebody who does not say so may ask at all."""
-
-    def __init__(self, tokens: Tokens, issued: Sequence[Issued] = (), *, anonymous: bool = True) -> None:
+    def __init__(
+        self,
+        tokens: Tokens,
+        accounts: Accounts | None = None,
+        others: Sequence[Issued] = (),
+        *,
+        anonymous: bool = True,
+    ) -> None:
+        self.accounts = accounts
         self._tokens = tokens
-        self._issued = issued
+        self._issued: tuple[Issued, ...] = (accounts, *others) if accounts is not None else tuple(others)
         self._anonymous = anonymous
         self._known: dict[str, Verdict] = {}  # by Authorization header
 
@@ -95,9 +87,7 @@ class Authenticator:
         return Verdict(found, fitting) if fitting else Verdict(None)
 
     async def _ask(self, token: str, audiences: Sequence[str]) -> Verdict:
-        from podless.auth import jwt  # signed tokens are not met on every server, and their library takes time
-
-        issuer = jwt.issuer(token)
+        issuer = claims.issuer(token)
         for authenticator in self._issued:
             if issuer and authenticator.mine(issuer):
                 verdict = await authenticator.find(token, audiences)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from podless.auth import impersonation
-from podless.auth.authenticate import Authenticator
 from podless.auth.denied import Denied
 from podless.auth.user import User
 from podless.http import negotiate, status
@@ -40,6 +39,7 @@ from podless.verbs.finalize import finalize
 from podless.verbs.get import get
 from podless.verbs.list import list_
 from podless.verbs.patch import patch
+from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
 from podless.verbs.watch import Watch
@@ -66,9 +66,8 @@ _ON_SUBRESOURCES = {"get", "update", "patch"}
 class Server:
     """Answers requests. Reads answer at once; what has to wait gives a coroutine."""
 
-    def __init__(self, api: API, authenticator: Authenticator, documents: Documents) -> None:
+    def __init__(self, api: API, documents: Documents) -> None:
         self._api = api
-        self._authenticator = authenticator
         self._documents = documents
         self._rows = Rows()
         self.started = time.time()
@@ -89,7 +88,7 @@ class Server:
             return status.render(error, accept, call.warnings)
 
     def _answer(self, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
-        user = self._authenticator.user(request.headers, request.certificate)
+        user = self._api.authenticator.user(request.headers, request.certificate)
         if not isinstance(user, User):
             return self._answer_later(request, accept, user)
         return self._answer_to(user, request, accept)
@@ -202,6 +201,8 @@ class Server:
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":
             outcome = await finalize(self._api, call)
+        elif verb == "create" and (call.kind.virtual or call.subresource):
+            outcome = await review(self._api, call)
         else:
             outcome = await _WRITES[verb](self._api, call)
         await conversion.ready(call.kind, call.version, entries(outcome))
@@ -249,8 +250,8 @@ def _on_subresource(call: Call, verb: str) -> str:
     kind = call.kind
     if call.subresource not in kind.subresources(call.version):
         raise call.not_found() if kind.custom else NotServed
-    allowed = {"update"} if call.subresource == "finalize" else _ON_SUBRESOURCES
-    if verb not in allowed:
+    known = kind.subresource(call.subresource)
+    if verb not in (_ON_SUBRESOURCES if known is None else known.verbs):
         raise _not_allowed(kind, verb)
     return verb
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless import __version__
+from podless.auth.accounts import ALGORITHM, Accounts
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Request, Response
 from podless.http.metrics import MEDIA, Metrics
@@ -21,6 +22,7 @@ from podless.publish import discovery
 _HEALTH = ("healthz", "livez", "readyz")
 _CHECKS = ("ping", "log", "store")
 _AGGREGATED = b"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_KEYS = ("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks")
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
 
@@ -44,12 +46,18 @@ def version() -> dict[str, str]:
 
 
 class Documents:
-    """Answers all paths that are no resource. address: the host and port that clients know the server by."""
+    """Answers all paths that are no resource. address: the host and port that clients know the server by.
 
-    def __init__(self, registry: Registry, address: Callable[[], str], metrics: Metrics) -> None:
+    accounts: whose key is published, for those who check tokens of service accounts by themselves.
+    """
+
+    def __init__(
+        self, registry: Registry, address: Callable[[], str], metrics: Metrics, accounts: Accounts | None = None
+    ) -> None:
         self._metrics = metrics
         self._registry = registry
         self._address = address
+        self._accounts = accounts
         self._openapi = OpenAPI(registry, _SERVER)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
@@ -73,9 +81,24 @@ class Documents:
             return self._core(request, parts, accept)
         if first == "apis" and len(parts) <= 3:
             return self._group(request, parts, accept)
+        if self._accounts is not None and path in _KEYS:
+            return self._keys(self._accounts, path)
         if path == "/":
             return Response(200, [codec.encode({"paths": self._paths()})], JSON)
         raise PageNotFound
+
+    def _keys(self, accounts: Accounts, path: str) -> Response:
+        """What is to be known of the tokens of service accounts. Source: OpenID Connect Discovery."""
+        if path.startswith("/openid"):
+            return Response(200, [codec.encode(accounts.keys())], b"application/jwk-set+json")
+        shown = {
+            "issuer": accounts.issuer,
+            "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [ALGORITHM],
+        }
+        return Response(200, [codec.encode(shown)], JSON)
 
     def _health(self, request: Request, path: str) -> Response:
         name, _, check = path[1:].partition("/")

@@ -52,7 +52,7 @@ _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
     struct = call.kind.struct_of(call.version)
     if isinstance(outcome, Document) and (not form.target or outcome.obj["kind"] == "Status"):
-        return [protobuf.write(_DOCUMENTS[outcome.obj["kind"]], outcome.obj)]
+        return [protobuf.write(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
         items = [_message(call, struct, entry) for entry in outcome.entries]
         return protobuf.pack(call.api_version, call.kind.list_kind, list_meta(outcome), items)
@@ -66,6 +66,14 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
         return protobuf.pack(shown["apiVersion"], shown["kind"], shown["metadata"], items)
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
     return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_json(b"".join(made)))]
+
+
+def _asked(call: Call) -> Struct:
+    """The struct of a review, which is of the kind that was created."""
+    known = call.kind.subresource(call.subresource)
+    struct = (known.kind if known is not None and known.kind is not None else call.kind).struct
+    assert struct is not None
+    return struct
 
 
 def _message(call: Call, struct: Struct, entry: Entry) -> bytes:

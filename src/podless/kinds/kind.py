@@ -77,6 +77,18 @@ class Version:
 
 
 @dataclass(frozen=True, eq=False)
+class Subresource:
+    """Something below an object beside its status and scale.
+
+    verbs: what may be done with it. kind: of what is sent and answered there, None for the object itself.
+    """
+
+    name: str
+    verbs: tuple[str, ...]
+    kind: Kind | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A kind with all its served versions, in the order of their priority.
 
@@ -112,7 +124,8 @@ class Kind:
     preserve: bool = False
     verbs: tuple[str, ...] = VERBS
     hash_version: str = ""
-    more_subresources: tuple[str, ...] = ()
+    more_subresources: tuple[Subresource, ...] = ()
+    virtual: bool = False
     home: Kind | None = None
     by_version: dict[str, Version] = field(init=False, repr=False)
     views: list[Kind] = field(init=False, repr=False)
@@ -157,7 +170,11 @@ class Kind:
     def subresources(self, version: Version) -> list[str]:
         """The subresources of objects in one version, in the order that discovery lists them."""
         found = [name for name, served in (("status", version.status), ("scale", version.scale)) if served]
-        return [*self.more_subresources, *found]
+        return [*(known.name for known in self.more_subresources), *found]
+
+    def subresource(self, name: str) -> Subresource | None:
+        """A subresource beside status and scale."""
+        return next((known for known in self.more_subresources if known.name == name), None)
 
     def api_version(self, version: str) -> str:
         """The apiVersion of objects in one version."""

@@ -18,7 +18,7 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from podless.meta import codec, structs
 from podless.meta.protobuf import ProtobufError
-from podless.meta.structs import BOOL, INT32, INT64, STRING, Field, Raw, Struct, Time, Type, Union
+from podless.meta.structs import BOOL, INT32, INT64, STRING, Field, ListOf, Raw, Struct, Time, Type, Union
 
 Object = dict[str, Any]
 # from JSON to what a message's constructor takes
@@ -228,8 +228,16 @@ def _or_strings(type_: Type) -> Form:
     )
 
 
+def _strings(type_: Type) -> Form:
+    """A list that is the value of a map: protobuf has no such thing, and puts a message around it."""
+    struct = Struct(type_.go.rpartition(".")[2], (Field("items", ListOf(STRING), 1),))
+    return Form(struct, lambda items: {"items": items}, lambda fields: fields.get("items") or [])
+
+
 # by the name of the type in Go, with its package or without, or else by its class
 _FORMS: dict[str | type[Type], Callable[[Type], Form]] = {
+    "AttestationValue": _strings,
+    "ExtraValue": _strings,
     "JSONSchemaPropsOrArray": _or_array,
     "JSONSchemaPropsOrBool": _or_bool,
     "JSONSchemaPropsOrStringArray": _or_strings,

@@ -89,7 +89,7 @@ class _Plan:
         if self.ordered and not missing:
             return found
         for field in missing:
-            found[field.name] = field.type.blank()
+            found[field.name] = None if field.pointer else field.type.blank()
         return {name: found[name] for name in sorted(found, key=struct.ranks.__getitem__)}
 
 

@@ -304,8 +304,9 @@ class Field:
     """One field of a struct.
 
     number: of the field in protobuf, 0 where it has none. pointer: zero values that are given are kept. always:
-    written even when it is empty (no omitempty). A struct that is no pointer is always written. inline: the fields of
-    this struct are fields of the one that holds it; protobuf alone knows it as a message of its own.
+    written even when it is empty (no omitempty); a pointer as null. A struct that is no pointer is always written.
+    inline: the fields of this struct are fields of the one that holds it; protobuf alone knows it as a message of its
+    own.
     """
 
     name: str
@@ -400,7 +401,7 @@ class Struct(Type):
                 last = place
         for field in self.filled:
             if field.name not in found:
-                found[field.name] = field.type.blank()
+                found[field.name] = None if field.pointer else field.type.blank()
                 ordered = False
         if ordered:
             return found

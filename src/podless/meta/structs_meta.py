@@ -152,6 +152,15 @@ LABEL_SELECTOR_REQUIREMENT = Struct(
     ),
 )
 
+FIELD_SELECTOR_REQUIREMENT = Struct(
+    "FieldSelectorRequirement",
+    (
+        Field("key", STRING, 1, always=True),
+        Field("operator", String("v1.FieldSelectorOperator"), 2, always=True),
+        Field("values", STRINGS, 3),
+    ),
+)
+
 LABEL_SELECTOR = Struct(
     "LabelSelector",
     (Field("matchLabels", STRING_MAP, 1), Field("matchExpressions", ListOf(LABEL_SELECTOR_REQUIREMENT), 2)),

@@ -77,7 +77,8 @@ def _resources(kind: Kind, version: Version) -> list[Document]:
         entry["shortNames"] = list(kind.short_names)
     if kind.categories:
         entry["categories"] = list(kind.categories)
-    entry["storageVersionHash"] = storage_hash(kind)
+    if not kind.virtual:
+        entry["storageVersionHash"] = storage_hash(kind)
     return [entry, *_subresources(kind, version)]
 
 
@@ -85,14 +86,23 @@ def _subresources(kind: Kind, version: Version) -> list[Document]:
     base: Document = {"singularName": "", "namespaced": kind.namespaced}
     found: list[Document] = []
     for name in kind.subresources(version):
+        answers, verbs = _below(kind, version, name)
         entry: Document = {"name": f"{kind.plural}/{name}"} | base
-        if name == "scale":
-            entry |= {"group": "autoscaling", "version": "v1", "kind": "Scale"}
-        else:
-            entry["kind"] = kind.kind
-        entry["verbs"] = ["update"] if name == "finalize" else list(_SUBRESOURCE_VERBS)
-        found.append(entry)
+        if answers["kind"] == kind.kind:
+            del answers["group"], answers["version"]
+        found.append(entry | answers | {"verbs": verbs})
     return found
+
+
+def _below(kind: Kind, version: Version, name: str) -> tuple[Document, list[str]]:
+    """What a subresource answers, and its verbs."""
+    if name == "scale":
+        return {"group": "autoscaling", "version": "v1", "kind": "Scale"}, list(_SUBRESOURCE_VERBS)
+    known = kind.subresource(name)
+    of = kind if known is None else known.kind or kind
+    served = version.name if of is kind else of.storage_version
+    verbs = list(_SUBRESOURCE_VERBS if known is None else known.verbs)
+    return {"group": of.group, "version": served, "kind": of.kind}, verbs
 
 
 def storage_hash(kind: Kind) -> str:
@@ -141,8 +151,7 @@ def _aggregated(kind: Kind, version: Version) -> Document:
         entry["categories"] = list(kind.categories)
     inner = []
     for name in kind.subresources(version):
-        answers = {"group": "autoscaling", "version": "v1", "kind": "Scale"} if name == "scale" else own
-        verbs = ["update"] if name == "finalize" else list(_SUBRESOURCE_VERBS)
+        answers, verbs = _below(kind, version, name)
         inner.append({"subresource": name, "responseKind": answers, "verbs": verbs})
     if inner:
         entry["subresources"] = inner

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from podless.admission import Admission
+from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
+from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
 from podless.cache.collection import Cache, Collection
 from podless.cache.entry import Entry
@@ -102,7 +104,8 @@ def entries(outcome: Outcome) -> Sequence[Entry]:
 
 
 class API:
-    """What verbs work on: the store, what is cached of it, the kinds that are served, who may do what, and admission.
+    """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
+    admission.
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered.
     """
@@ -115,6 +118,7 @@ class API:
         remote: Client,
         authorizer: Authorizer | None = None,
         admission: Admission | None = None,
+        authenticator: Authenticator | None = None,
     ) -> None:
         self.store = store
         self.cache = cache
@@ -122,6 +126,7 @@ class API:
         self.remote = remote
         self.authorizer = authorizer or AllowAll()
         self.admission = admission or Admission()
+        self.authenticator = authenticator or Authenticator(Tokens({}))
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
 
     def collection(self, kind: Kind) -> Collection:

@@ -30,6 +30,7 @@ async def update(api: API, call: Call) -> Single:
     steps.fit_name(call, given["metadata"])
     steps.fit_namespace(call, given["metadata"])
     if await _makes(api, call):
+        steps.may_create(api, call)
         given["metadata"].pop("resourceVersion", None)
         return await make(api, call, given, chosen)
 

@@ -10,6 +10,7 @@ from podless.kinds.builtin.leases import LEASES
 from podless.kinds.builtin.namespaces import NAMESPACES
 from podless.kinds.builtin.policies import ALL as POLICIES
 from podless.kinds.builtin.rbac import ALL as RBAC
+from podless.kinds.builtin.reviews import ALL as REVIEWS
 from podless.kinds.builtin.secrets import SECRETS
 from podless.kinds.builtin.thirdparty import THIRD_PARTY_RESOURCES
 from podless.kinds.builtin.webhooks import ALL as WEBHOOKS
@@ -29,6 +30,7 @@ ALL = tuple(
             NAMESPACES,
             NEW_EVENTS,
             *RBAC,
+            *REVIEWS,
             SECRETS,
             SERVICE_ACCOUNTS,
             THIRD_PARTY_RESOURCES,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from podless.kinds.builtin.reviews import TOKEN_REQUESTS
 from podless.kinds.builtin.typed import TypedRules
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.rules import Object
 from podless.kinds.types import SERVICE_ACCOUNT
 
@@ -47,5 +48,6 @@ SERVICE_ACCOUNTS = Kind(
     rules=ServiceAccountRules(),
     short_names=("sa",),
     struct=SERVICE_ACCOUNT,
+    more_subresources=(Subresource("token", ("create",), TOKEN_REQUESTS),),
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
 )

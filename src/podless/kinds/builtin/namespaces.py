@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.kinds.builtin.typed import TypedRules
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.rules import Object
 from podless.kinds.types import NAMESPACE
 from podless.meta import field, names
@@ -111,6 +111,6 @@ NAMESPACES = Kind(
     rules=NamespaceRules(),
     short_names=("ns",),
     struct=NAMESPACE,
-    more_subresources=("finalize",),
+    more_subresources=(Subresource("finalize", ("update",)),),
     verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
 )

@@ -20,6 +20,8 @@ _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 class RoleRules(TypedRules):
     """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
 
+    created_by_update = True
+
     def __init__(self, namespaced: bool) -> None:
         self._namespaced = namespaced
 
@@ -71,6 +73,8 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
 
 class BindingRules(TypedRules):
     """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
+
+    created_by_update = True
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:
         self._roles = roles

@@ -67,6 +67,11 @@ def components(kind: Kind, version: Version) -> dict[str, Schema]:
     item, whole = walk.prefix + kind.kind, walk.prefix + kind.list_kind
     found = walk.found
     found[item] = _rooted(found[item], kind, version, kind.kind)
+    for known in kind.more_subresources:
+        if known.kind is not None:
+            found |= components(known.kind, known.kind.versions[0])
+    if kind.virtual:
+        return found
     found[whole] = _rooted(_list(kind, item, FACTS.get(whole)), kind, version, kind.list_kind)
     return found
 

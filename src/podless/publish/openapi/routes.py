@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
+from podless.publish.openapi.builtin import package
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
@@ -125,8 +126,8 @@ _SUBRESOURCE = (
     _Route("put", "put", "replace", "object", "object", (200, 201)),
     _Route("patch", "patch", "patch", "object", "patch"),
 )
-# what built-in kinds have beside status and scale is only written
-_REPLACED = _SUBRESOURCE[1:2]
+# verb -> what is said of a subresource beside status and scale
+_BELOW = {"create": _COLLECTION[1], "update": _SUBRESOURCE[1]}
 _ITEM = (
     *_SUBRESOURCE[:2],
     _Route("delete", "delete", "delete", "status", "options", (200, 202)),
@@ -187,8 +188,8 @@ class Writer:
         found += self._path(f"{base}/{kind.plural}", _COLLECTION)
         item = f"{base}/{kind.plural}/{{name}}"
         found += self._path(item, _ITEM)
-        for name in kind.more_subresources:
-            found += self._path(f"{item}/{name}", _REPLACED, name)
+        for known in kind.more_subresources:
+            found += self._path(f"{item}/{known.name}", [_BELOW[verb] for verb in known.verbs], known.name)
         if self.version.scale is not None:
             found += self._path(f"{item}/scale", _SUBRESOURCE, "scale")
         if self.version.status:
@@ -204,7 +205,12 @@ class Writer:
 
     def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> Operation:
         kind, dialect = self.kind, self.dialect
-        noun = SCALE if sub == "scale" else self.name(kind.kind)
+        noun, gvk = SCALE if sub == "scale" else self.name(kind.kind), self.gvk
+        known = kind.subresource(sub)
+        if known is not None and known.kind is not None:
+            of = known.kind
+            noun = package(of.group, of.storage_version) + of.kind
+            gvk = {"group": of.group, "version": of.storage_version, "kind": of.kind}
         refs = {
             "list": self.name(kind.list_kind),
             "object": noun,
@@ -232,7 +238,7 @@ class Writer:
             consumes=dialect.patches if route.action == "patch" else dialect.consumes,
             body=refs[body],
             required=body in ("object", "patch"),
-            gvk=self.gvk,
+            gvk=gvk,
         )
 
     def _text(self, verb: str, sub: str) -> str:
@@ -240,7 +246,7 @@ class Writer:
         part = f"{sub} of " if sub else ""
         texts = {
             "list": f"{self.dialect.listing} objects of kind {noun}",
-            "create": f"create {article(noun)}",
+            "create": f"create {part}{article(noun)}",
             "deletecollection": f"delete collection of {noun}",
             "read": f"read {part}the specified {noun}",
             "replace": f"replace {part}the specified {noun}",

@@ -1,0 +1,189 @@
+"""Tokens of service accounts: signed here, good until they expire or what they are bound to is gone.
+
+A token is bound to the account, by its uid, and to a Secret where it was asked for so. The signature is checked when a
+token is first seen; that it has not expired and that account and secret are still there, at every request.
+Source: "Service account tokens" of the Kubernetes documents.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import logging
+import time
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from podless.auth.certificates import CREDENTIAL
+from podless.auth.user import of_account
+from podless.auth.verdict import Verdict
+from podless.cache.collection import Collection
+from podless.cache.entry import Entry
+from podless.meta.files import write_file
+from podless.store import StoreError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+log = logging.getLogger("podless")
+
+ALGORITHM = "ES256"
+_CLAIM = "kubernetes.io"
+_NOBODY = Verdict(None)
+
+
+class BadKey(StoreError):
+    """The key on disk cannot be used; the text is one clear line for a person."""
+
+
+class Bound(NamedTuple):
+    """An object that a token is bound to."""
+
+    name: str
+    uid: str
+
+    def alive(self, collection: Collection, namespace: str) -> bool:
+        """Whether it is still there: the same one, and not about to go."""
+        entry = collection.get(f"{collection.prefix}{namespace}/{self.name}")
+        return entry is not None and identity(entry) == self.uid
+
+
+def identity(entry: Entry) -> str:
+    """The object's uid, found once; "" for one that is being deleted."""
+    known: str | None = entry.forms.get("identity")
+    if known is None:
+        metadata = entry.decode()["metadata"]
+        known = entry.forms["identity"] = "" if "deletionTimestamp" in metadata else metadata["uid"]
+    return known
+
+
+class Accounts:
+    """Signs tokens for service accounts, and knows them again. key: the file of the signing key, made when needed."""
+
+    def __init__(self, key: Path, issuer: str, accounts: Collection, secrets: Collection) -> None:
+        self.issuer = issuer
+        self._file = key
+        self._accounts = accounts
+        self._secrets = secrets
+        self._key: EllipticCurvePrivateKey | None = None
+
+    def mine(self, issuer: str) -> bool:
+        """Whether a token that names this issuer can be one of ours."""
+        return issuer == self.issuer
+
+    def issue(self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, secret: Bound | None) -> str:
+        """A new token for an account, good for so many seconds. Raises BadKey."""
+        import jwt
+
+        now = int(time.time())
+        inner: dict[str, Any] = {
+            "namespace": account.namespace,
+            "serviceaccount": {"name": account.name, "uid": uid},
+        }
+        if secret is not None:
+            inner["secret"] = {"name": secret.name, "uid": secret.uid}
+        claims = {
+            "aud": list(audiences),
+            "exp": now + seconds,
+            "iat": now,
+            "iss": self.issuer,
+            "jti": str(uuid.uuid4()),
+            _CLAIM: inner,
+            "nbf": now,
+            "sub": of_account(account.namespace, account.name).name,
+        }
+        key = self._signer()
+        return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key), "typ": None})
+
+    async def find(self, token: str, audiences: Sequence[str]) -> Verdict:
+        """Whose token it is, and for which of the audiences; nobody's, where it is not good."""
+        try:
+            claims = self._verified(token, audiences)
+        except BadKey as error:
+            log.error("%s", error)
+            claims = None
+        if claims is None:
+            return _NOBODY
+        for collection in (self._accounts, self._secrets):
+            if not collection.loaded:
+                await collection.load()
+        return self._verdict(claims, audiences)
+
+    def _verified(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
+        import jwt
+
+        options: Any = {"require": ["exp", "iat", "iss", "sub", "aud"]}
+        key = self._signer().public_key()
+        try:
+            claims: dict[str, Any] = jwt.decode(
+                token, key, [ALGORITHM], options, audience=list(audiences), issuer=self.issuer
+            )
+        except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+            return None
+        return claims
+
+    def _verdict(self, claims: dict[str, Any], audiences: Sequence[str]) -> Verdict:
+        # what is looked into here has our own signature
+        inner = claims[_CLAIM]
+        namespace, until = inner["namespace"], claims["exp"]
+        account = Bound(inner["serviceaccount"]["name"], inner["serviceaccount"]["uid"])
+        secret = Bound(inner["secret"]["name"], inner["secret"]["uid"]) if "secret" in inner else None
+
+        def holds() -> bool:
+            if time.time() >= until or not account.alive(self._accounts, namespace):
+                return False
+            return secret is None or secret.alive(self._secrets, namespace)
+
+        if not holds():
+            return _NOBODY
+        told = {CREDENTIAL: (f"JTI={claims['jti']}",)}
+        user = of_account(namespace, account.name, account.uid, told)
+        return Verdict(user, tuple(one for one in audiences if one in claims["aud"]), holds)
+
+    def keys(self) -> dict[str, Any]:
+        """The public key as a JSON Web Key Set. Raises BadKey."""
+        key = self._signer()
+        numbers = key.public_key().public_numbers()
+        place = {name: _base64(value.to_bytes(32, "big")) for name, value in (("x", numbers.x), ("y", numbers.y))}
+        return {"keys": [{"use": "sig", "kty": "EC", "kid": _key_id(key), "crv": "P-256", "alg": ALGORITHM, **place}]}
+
+    def _signer(self) -> EllipticCurvePrivateKey:
+        """The key; read, or made, when it is first needed."""
+        if self._key is None:
+            try:
+                self._key = _load(self._file)
+            except OSError as error:
+                raise BadKey(f"{self._file}: {error.strerror}") from None
+        return self._key
+
+
+def _load(path: Path) -> EllipticCurvePrivateKey:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    if not path.exists():
+        made = ec.generate_private_key(ec.SECP256R1())
+        plain = serialization.NoEncryption()
+        pem = made.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+        write_file(path, pem, 0o600)
+        return made
+    try:
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
+    except ValueError:
+        key = None
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
+        raise BadKey(f"{path}: not a P-256 key in PEM; remove it to have a new one made, which ends all tokens")
+    return key
+
+
+def _key_id(key: EllipticCurvePrivateKey) -> str:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    der = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return _base64(hashlib.sha256(der).digest())
+
+
+def _base64(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

@@ -1,0 +1,214 @@
+"""review: a question is created, and the answer is what comes back; nothing is stored.
+
+Source: the reviews of authentication.k8s.io/v1 and authorization.k8s.io/v1, and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from podless.auth import authenticate, rules
+from podless.auth.attributes import Attributes
+from podless.auth.user import User
+from podless.kinds.builtin import reviews
+from podless.kinds.kind import Kind
+from podless.meta import field
+from podless.meta.errors import BadRequest, Invalid
+from podless.meta.field import FieldError
+from podless.verbs import admit, body, options, steps, tokens, tracking
+from podless.verbs.call import API, Call, Document
+
+Object = dict[str, Any]
+
+_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+
+
+async def review(api: API, call: Call) -> Document:
+    """Answer the question in the body. Raises BadRequest, Invalid, NotFound, Conflict, and what admission raises."""
+    known = call.kind.subresource(call.subresource)
+    asked = call
+    if known is not None and known.kind is not None:
+        asked = replace(call, kind=known.kind, version=known.kind.versions[0], subresource="")
+    chosen = options.write(call, "CreateOptions")
+    obj = body.read(asked, chosen)
+    steps.fit_namespace(asked, obj["metadata"])
+    asked.kind.rules.default(asked.version, obj)
+    await tracking.created(asked, obj, chosen.manager)
+    obj = await admit.mutate(api, call, chosen, obj)
+    await admit.validate(api, call, chosen, obj)
+    return Document(await _ANSWERS[asked.kind](api, call, obj), 201)
+
+
+async def _self(api: API, call: Call, obj: Object) -> Object:
+    """Who the server takes the client for."""
+    return _head(obj) | {
+        "metadata": {"creationTimestamp": steps.now()},
+        "status": {"userInfo": user_info(call.user)},
+    }
+
+
+def _head(obj: Object) -> Object:
+    return {"kind": obj["kind"], "apiVersion": obj["apiVersion"]}
+
+
+def user_info(user: User) -> Object:
+    """A user as reviews show one."""
+    extra = {key: list(values) for key, values in sorted(user.extra.items())}
+    info = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    return {name: value for name, value in info.items() if value}
+
+
+async def _token(api: API, call: Call, obj: Object) -> Object:
+    """Whose token it is."""
+    spec = obj["spec"]
+    if not spec.get("token"):
+        raise BadRequest("token is required for TokenReview in authentication")
+    audiences = spec.get("audiences") or [authenticate.AUDIENCE]
+    found = await api.authenticator.token(spec["token"], audiences)
+    if found.user is None:
+        status: Object = {"user": {}, "error": authenticate.INVALID}
+    else:
+        status = {"authenticated": True, "user": user_info(found.user), "audiences": list(found.audiences)}
+    return obj | {"status": status}
+
+
+async def _access(api: API, call: Call, obj: Object) -> Object:
+    """Whether the client may do something."""
+    errors = _attribute_errors(obj["spec"])
+    _refuse([*errors, *_metadata_errors(obj)])
+    return _decided(api, obj, call.user)
+
+
+async def _subject_access(api: API, call: Call, obj: Object) -> Object:
+    """Whether somebody may do something."""
+    errors = _attribute_errors(obj["spec"])
+    _refuse([*errors, *_subject_errors(obj["spec"]), *_metadata_errors(obj)])
+    return _decided(api, obj, _subject(obj["spec"]))
+
+
+async def _local_access(api: API, call: Call, obj: Object) -> Object:
+    """Whether somebody may do something in one namespace."""
+    spec = obj["spec"]
+    errors = [*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj, "namespace")]
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if resource is not None and resource.get("namespace", "") != call.namespace:
+        given = resource.get("namespace", "")
+        errors.append(field.invalid("spec.resourceAttributes.namespace", given, "must match metadata.namespace"))
+    if path is not None:
+        shown = _go(path)
+        errors.append(field.invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
+    _refuse(errors)
+    return _decided(api, obj, _subject(spec))
+
+
+def _attribute_errors(spec: Object) -> list[FieldError]:
+    """Either a resource or a path is asked about."""
+    resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if resource is not None and path is not None:
+        detail = "cannot be specified in combination with resourceAttributes"
+        return [field.invalid("spec.nonResourceAttributes", _go(path), detail)]
+    if resource is None and path is None:
+        return [field.invalid("spec.resourceAttributes", None, _ONE)]
+    return _selector_errors(resource or {})
+
+
+def _selector_errors(resource: Object) -> list[FieldError]:
+    """A selector is given as text or as requirements, not as both or neither."""
+    errors = []
+    for name in ("fieldSelector", "labelSelector"):
+        selector = resource.get(name)
+        if selector is None:
+            continue
+        path = f"spec.resourceAttributes.{name}"
+        if selector.get("rawSelector") and selector.get("requirements"):
+            detail = "may not specified at the same time as requirements"
+            errors.append(field.invalid(f"{path}.rawSelector", selector["rawSelector"], detail))
+        if not selector.get("rawSelector") and not selector.get("requirements"):
+            detail = "when rawSelector is empty, requirements must be specified"
+            errors.append(field.required(f"{path}.requirements", detail))
+    return errors
+
+
+def _subject_errors(spec: Object) -> list[FieldError]:
+    if spec.get("user") or spec.get("groups"):
+        return []
+    return [field.invalid("spec.user", "", "at least one of user or group must be specified")]
+
+
+def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
+    if not metadata:
+        return []
+    return [
+        field.invalid("metadata", obj["metadata"], "must be empty except for namespace" if allowed else "must be empty")
+    ]
+
+
+def _refuse(errors: Sequence[FieldError]) -> None:
+    """Raises Invalid, which names no kind here."""
+    if errors:
+        raise Invalid("", reviews.AUTHORIZATION, "", errors)
+
+
+def _go(path: Object) -> Object:
+    """Attributes of a path as Go prints them."""
+    return {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
+
+
+def _subject(spec: Object) -> User:
+    extra = {key.lower(): tuple(values or ()) for key, values in (spec.get("extra") or {}).items()}
+    return User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
+
+
+def _decided(api: API, obj: Object, user: User) -> Object:
+    spec = obj["spec"]
+    resource = spec.get("resourceAttributes")
+    if resource is not None:
+        names = ("verb", "group", "version", "resource", "subresource", "namespace", "name")
+        asked = Attributes(*(resource.get(name, "") for name in names))
+    else:
+        path = spec["nonResourceAttributes"]
+        asked = Attributes(path.get("verb", ""), path=path.get("path", ""))
+    decision = api.authorizer.decide(user, asked)
+    status: Object = {"allowed": decision.allowed}
+    if decision.reason:
+        status["reason"] = decision.reason
+    if decision.error:
+        status["evaluationError"] = decision.error
+    return obj | {"status": status}
+
+
+async def _rules(api: API, call: Call, obj: Object) -> Object:
+    """All that the client may do in a namespace."""
+    namespace = obj["spec"].get("namespace", "")
+    if not namespace:
+        raise BadRequest("no namespace on request")
+    found, errors = api.authorizer.rules(call.user, namespace)
+    resources = ("verbs", "apiGroups", "resources", "resourceNames")
+    status: Object = {
+        "resourceRules": [_only(rule, resources) for rule in found if rule.get("resources")],
+        "nonResourceRules": [
+            _only(rule, ("verbs", "nonResourceURLs")) for rule in found if rule.get("nonResourceURLs")
+        ],
+        "incomplete": False,
+    }
+    if errors:
+        status["evaluationError"] = rules.joined(errors)
+    return _head(obj) | {"metadata": {}, "spec": {}, "status": status}
+
+
+def _only(rule: Object, names: Sequence[str]) -> Object:
+    return {name: rule[name] for name in names if rule.get(name)}
+
+
+_ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
+    reviews.SELF_SUBJECT_REVIEWS: _self,
+    reviews.TOKEN_REVIEWS: _token,
+    reviews.SELF_SUBJECT_ACCESS_REVIEWS: _access,
+    reviews.SUBJECT_ACCESS_REVIEWS: _subject_access,
+    reviews.LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
+    reviews.SELF_SUBJECT_RULES_REVIEWS: _rules,
+    reviews.TOKEN_REQUESTS: tokens.request,
+}

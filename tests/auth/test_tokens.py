@@ -1,0 +1,167 @@
+"""Tokens of service accounts: made, known, bound, and no good any more."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless import Server
+from podless.auth import claims
+from podless.auth.accounts import Accounts
+from tests.conftest import Client
+
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+SECRETS = "/api/v1/namespaces/default/secrets"
+ISSUER = "https://kubernetes.default.svc"
+REVIEWS = "/apis/authentication.k8s.io/v1"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("data")) as server:
+        yield server
+
+
+@pytest.fixture
+def admin(served: Server) -> Client:
+    return Client(served.url, served.token)
+
+
+def ask(client: Client, name: str, **spec: Any) -> Any:
+    return client.send("POST", f"{ACCOUNTS}/{name}/token", {"spec": spec})
+
+
+def make(client: Client, name: str, **spec: Any) -> str:
+    client.send("POST", ACCOUNTS, {"metadata": {"name": name}})
+    token: str = ask(client, name, **spec).body["status"]["token"]
+    return token
+
+
+def who(server: Server, token: str) -> Any:
+    return Client(server.url, token).send("POST", f"{REVIEWS}/selfsubjectreviews", {})
+
+
+def test_a_token_is_its_account(served: Server, admin: Client) -> None:
+    token = make(admin, "robot")
+    known = who(served, token).body["status"]["userInfo"]
+    assert known["username"] == "system:serviceaccount:default:robot"
+    assert known["uid"] == admin.send("GET", f"{ACCOUNTS}/robot").body["metadata"]["uid"]
+    identifier = jwt.decode(token, options={"verify_signature": False})["jti"]
+    assert known["extra"] == {"authentication.kubernetes.io/credential-id": [f"JTI={identifier}"]}
+
+
+def test_a_token_ends_with_its_account_even_if_there_is_a_new_one_of_the_name(served: Server, admin: Client) -> None:
+    token = make(admin, "short-lived")
+    assert who(served, token).status == 201
+    admin.send("DELETE", f"{ACCOUNTS}/short-lived")
+    assert who(served, token).status == 401
+    assert who(served, make(admin, "short-lived")).status == 201
+    assert who(served, token).status == 401
+
+
+def test_a_token_ends_with_the_secret_that_it_is_bound_to(served: Server, admin: Client) -> None:
+    admin.send("POST", SECRETS, {"metadata": {"name": "bond"}})
+    bond = {"kind": "Secret", "apiVersion": "v1", "name": "bond"}
+    token = make(admin, "bound", boundObjectRef=bond)
+    assert who(served, token).status == 201
+    admin.send("DELETE", f"{SECRETS}/bond")
+    assert who(served, token).status == 401
+
+
+def test_what_a_token_can_be_bound_to(admin: Client) -> None:
+    admin.send("POST", ACCOUNTS, {"metadata": {"name": "binder"}})
+    admin.send("POST", SECRETS, {"metadata": {"name": "there"}})
+    secret = {"kind": "Secret", "apiVersion": "v1", "name": "there"}
+    assert ask(admin, "binder", boundObjectRef=secret | {"uid": "other"}).status == 409
+    assert ask(admin, "binder", boundObjectRef=secret | {"name": "not-there"}).status == 404
+    refused = ask(admin, "binder", boundObjectRef={"kind": "Pod", "apiVersion": "v1", "name": "p"})
+    assert (refused.status, refused.body["message"]) == (400, "cannot bind token to object of type /v1, Kind=Pod")
+
+
+def test_a_token_ends_in_time(served: Server, admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = make(admin, "timed", expirationSeconds=600)
+    assert who(served, token).status == 201
+    later = time.time() + 601
+    monkeypatch.setattr("podless.auth.accounts.time.time", lambda: later)
+    assert who(served, token).status == 401
+
+
+def test_a_token_for_others_is_not_for_this_server(served: Server, admin: Client) -> None:
+    token = make(admin, "outward", audiences=["https://others.example.com"])
+    assert who(served, token).status == 401
+    spec = {"token": token, "audiences": ["https://others.example.com", "https://more.example.com"]}
+    reviewed = admin.send("POST", f"{REVIEWS}/tokenreviews", {"spec": spec}).body["status"]
+    assert reviewed["authenticated"]
+    assert reviewed["audiences"] == ["https://others.example.com"]
+    refused = admin.send("POST", f"{REVIEWS}/tokenreviews", {"spec": {"token": token}}).body["status"]
+    assert refused == {"user": {}, "error": "invalid bearer token"}
+
+
+def test_signatures_can_be_checked_by_others(served: Server, admin: Client) -> None:
+    token = make(admin, "checked")
+    found = Client(served.url, token).send("GET", "/.well-known/openid-configuration").body
+    assert found["issuer"] == ISSUER
+    keys = Client(served.url, token).send("GET", found["jwks_uri"].removeprefix(served.url)).body["keys"]
+    key = jwt.PyJWK(keys[0])
+    assert jwt.get_unverified_header(token)["kid"] == key.key_id
+    assert jwt.decode(token, key, ["ES256"], audience=ISSUER)["sub"] == "system:serviceaccount:default:checked"
+
+
+def test_forged_tokens_are_nobodys(served: Server, admin: Client) -> None:
+    token = make(admin, "forged")
+    head, body, signature = token.split(".")
+    plain = jwt.decode(token, options={"verify_signature": False})
+    other = base64.urlsafe_b64encode(json.dumps(plain | {"sub": "x"}).encode()).decode().rstrip("=")
+    forgeries = [
+        jwt.encode(plain, "secret" * 10, "HS256"),
+        jwt.encode(plain, "", "none"),
+        f"{head}.{body}.",
+        f"{head}.{body}.{signature[:-4]}AAAA",
+        f"{head}.{other}.{signature}",
+        f"{base64.urlsafe_b64encode(b'[' * 9000).decode()}.{body}.{signature}",
+    ]
+    for forgery in forgeries:
+        assert who(served, forgery).status == 401, forgery[:80]
+    assert who(served, token).status == 201
+
+
+def test_the_key_is_kept_and_is_the_owners_alone(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        token = make(Client(server.url, server.token), "robot")
+    assert (tmp_path / "accounts.key").stat().st_mode & 0o777 == 0o600
+    with Server(tmp_path) as server:
+        assert who(server, token).status == 201
+    (tmp_path / "accounts.key").write_text("nonsense")
+    with Server(tmp_path) as server:
+        assert who(server, token).status == 401
+        assert ask(Client(server.url, server.token), "robot").status == 500
+
+
+@given(st.text() | st.from_regex(r"[\w-]*\.[\w-]*\.[\w-]*", fullmatch=True))
+def test_no_text_is_too_strange_for_a_token(text: str) -> None:
+    assert isinstance(claims.issuer(text), str)
+
+
+@given(st.binary(max_size=60), st.binary(max_size=60), st.binary(max_size=60))
+async def test_nothing_that_we_have_not_signed_is_ours(head: bytes, body: bytes, signature: bytes) -> None:
+    text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (head, body, signature))
+    accounts = Accounts(KEY, ISSUER, None, None)  # type: ignore[arg-type]
+    assert (await accounts.find(text, (ISSUER,))).user is None
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _key(tmp_path_factory: pytest.TempPathFactory) -> None:
+    global KEY
+    KEY = tmp_path_factory.mktemp("key") / "accounts.key"
+
+
+KEY = Path()

@@ -1,0 +1,75 @@
+"""Questions that are answered and not stored."""
+
+from __future__ import annotations
+
+import pytest
+
+from podless.kinds.types.authorization import SELF_SUBJECT_ACCESS_REVIEW
+from podless.meta import protobuf
+from tests.conftest import Client
+
+ACCESS = "/apis/authorization.k8s.io/v1"
+WHO = "/apis/authentication.k8s.io/v1"
+ASKED = {"resource": "secrets", "verb": "list", "namespace": "default"}
+
+
+def test_an_answer_comes_in_protobuf_too(client: Client) -> None:
+    body = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "metadata": {}, "status": {}}
+    sent = protobuf.write(SELF_SUBJECT_ACCESS_REVIEW, body | {"spec": {"resourceAttributes": ASKED}})
+    path = f"{ACCESS}/selfsubjectaccessreviews"
+    answer = client.send("POST", path, sent, Content_Type=protobuf.MEDIA, Accept=protobuf.MEDIA)
+    assert answer.status == 201
+    read = protobuf.read(answer.body, SELF_SUBJECT_ACCESS_REVIEW)
+    assert (read["status"], read["kind"]) == ({"allowed": True}, "SelfSubjectAccessReview")
+    assert read["spec"] == {"resourceAttributes": ASKED}
+
+
+def test_nothing_is_stored(client: Client) -> None:
+    before = client.send("GET", "/api/v1/namespaces").body["metadata"]["resourceVersion"]
+    client.send("POST", f"{ACCESS}/selfsubjectaccessreviews", {"spec": {"resourceAttributes": ASKED}})
+    client.send("POST", f"{WHO}/selfsubjectreviews", {})
+    assert client.send("GET", "/api/v1/namespaces").body["metadata"]["resourceVersion"] == before
+
+
+def test_questions_have_no_names(client: Client) -> None:
+    body = {"metadata": {"name": "x"}, "spec": {"resourceAttributes": ASKED}}
+    refused = client.send("POST", f"{ACCESS}/selfsubjectaccessreviews", body)
+    assert refused.status == 422
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["metadata"]
+
+
+@pytest.mark.parametrize("path", [f"{ACCESS}/subjectaccessreviews", f"{WHO}/tokenreviews"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
+def test_a_question_can_only_be_asked(client: Client, path: str, method: str) -> None:
+    assert client.send(method, path).status == 405
+
+
+def test_discovery_tells_of_them(client: Client) -> None:
+    listed = client.send("GET", ACCESS).body["resources"]
+    assert {one["name"]: one["verbs"] for one in listed} == {
+        "localsubjectaccessreviews": ["create"],
+        "selfsubjectaccessreviews": ["create"],
+        "selfsubjectrulesreviews": ["create"],
+        "subjectaccessreviews": ["create"],
+    }
+    assert not any("storageVersionHash" in one for one in listed)
+    core = {one["name"]: one for one in client.send("GET", "/api/v1").body["resources"]}
+    assert core["serviceaccounts/token"] == {
+        "name": "serviceaccounts/token",
+        "singularName": "",
+        "namespaced": True,
+        "group": "authentication.k8s.io",
+        "version": "v1",
+        "kind": "TokenRequest",
+        "verbs": ["create"],
+    }
+
+
+def test_the_documents_of_the_api_have_them(client: Client) -> None:
+    found = client.send("GET", "/openapi/v3/apis/authorization.k8s.io/v1").body
+    assert list(found["paths"]["/apis/authorization.k8s.io/v1/subjectaccessreviews"]) >= ["post"]
+    core = client.send("GET", "/openapi/v3/api/v1").body
+    posted = core["paths"]["/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"]["post"]
+    assert posted["operationId"] == "createCoreV1NamespacedServiceAccountToken"
+    assert posted["x-kubernetes-group-version-kind"]["kind"] == "TokenRequest"
+    assert "io.k8s.api.authentication.v1.TokenRequest" in core["components"]["schemas"]
