@@ -133,3 +133,8 @@ def test_hostile_paths_raise_only_value_errors(path: str, obj: Any) -> None:
 
 def test_paths_are_compiled_once() -> None:
     assert jsonpath.parse(".spec.once") is jsonpath.parse(".spec.once")
+
+
+@given(st.recursive(st.none() | st.integers(), lambda inner: st.dictionaries(st.sampled_from("ab"), inner)))
+def test_a_path_of_names_finds_what_its_steps_find(obj: Any) -> None:
+    assert jsonpath.parse(".a.b").find(obj) == jsonpath.parse("['a']['b']").find(obj)

@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any, cast
@@ -25,7 +25,8 @@ log = logging.getLogger("podless")
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _UNKNOWN_METHOD = re.compile(rb"^([A-Z][A-Z0-9_-]{0,31}) (/[^\r\n]* HTTP/1\.[01]\r?\n)")
-_SLICE = 1 << 20  # a big body is handed over in slices, so that TLS does not copy it whole
+_SLICE = 1 << 18  # a big body is handed over in slices, so that TLS does not copy it whole
+_SLOW = 1 << 21  # what is bigger goes out as fast as the client takes it
 
 
 class Clock:
@@ -254,7 +255,7 @@ class Connection(asyncio.Protocol):
             self._stream(request, answer)
             return
         size = sum(map(len, answer.chunks))
-        if size > 2 * _SLICE and request.method != "HEAD":
+        if size > _SLOW and request.method != "HEAD":
             self._task = self._loop.create_task(self._write_slowly(request, answer, size))
             return
         self._write(answer, request, close=not request.keep_alive)
@@ -281,8 +282,7 @@ class Connection(asyncio.Protocol):
         """Send a big body slice by slice, as fast as the client takes it."""
         end = b"Content-Length: %d\r\n%b" % (size, b"" if request.keep_alive else b"Connection: close\r\n")
         self._transport.write(self._head_bytes(answer.status, answer.media, answer.headers, end))
-        slices = _slices(answer.chunks)
-        for piece in slices:
+        for piece in _slices(answer.chunks):
             if self._writable is not None:
                 await self._writable.wait()
             if self._closing:
@@ -375,17 +375,15 @@ class _StreamSink(Sink):
         self._connection._done(self._request)
 
 
-def _slices(chunks: Sequence[bytes]) -> list[bytes]:
+def _slices(chunks: Sequence[bytes]) -> Iterator[bytes]:
     """The same bytes in pieces of about a slice each."""
-    pieces: list[bytes] = []
     small: list[bytes] = []
     size = 0
     for chunk in chunks:
         small.append(chunk)
         size += len(chunk)
         if size >= _SLICE:
-            pieces.append(b"".join(small))
+            yield b"".join(small)
             small, size = [], 0
     if small:
-        pieces.append(b"".join(small))
-    return pieces
+        yield b"".join(small)

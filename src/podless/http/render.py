@@ -24,6 +24,7 @@ from podless.verbs.call import Call, Document, Many, Outcome, Single
 Object = dict[str, Any]
 
 _COMMA = b","
+_TOGETHER = 128  # items of a list in one piece
 
 
 def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[str, str]], kept: Rows) -> Response:
@@ -114,15 +115,21 @@ def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes]:
     if form.target:
         return [codec.encode(_partials(call, page, form))]
     kind, version = call.kind, call.version
-    items = _COMMA.join([view.item(kind, version, entry) for entry in page.entries])
+    items = _joined([view.item(kind, version, entry) for entry in page.entries])
     api_version = kind.api_version(version.name)
     if kind.rules.ordered:
         meta = codec.encode(list_meta(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
-        return [head, meta, b',"items":[', items, b"]}"]
+        return [head, meta, b',"items":[', *items, b"]}"]
     meta = codec.encode_sorted({"continue": ""} | list_meta(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
-    return [head, items, f'],"kind":"{kind.list_kind}","metadata":'.encode(), meta, b"}"]
+    return [head, *items, f'],"kind":"{kind.list_kind}","metadata":'.encode(), meta, b"}"]
+
+
+def _joined(items: list[bytes]) -> list[bytes]:
+    """Items with commas between, in pieces, so that the first are on their way while the last are not yet joined."""
+    pieces = [_COMMA.join(items[start : start + _TOGETHER]) for start in range(0, len(items), _TOGETHER)]
+    return [pieces[0], *(_COMMA + piece for piece in pieces[1:])] if pieces else []
 
 
 def pretty(obj: Any) -> bytes:

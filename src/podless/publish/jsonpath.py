@@ -23,6 +23,7 @@ _FILTER = re.compile(r"([^!<>=]+)([!<>=]+)(.+?)")
 _NUMBER = re.compile(r"[-+]?[0-9.]*")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
+_PLAIN = re.compile(r"(?:\.[A-Za-z]+)+")  # names of fields and nothing else, as most paths are
 _ENDS = frozenset(" \t\r\n.,[]$@{}")
 
 
@@ -37,14 +38,21 @@ class Fault(Exception):
 class Path:
     """A compiled path."""
 
-    __slots__ = ("_nodes", "text")
+    __slots__ = ("_names", "_nodes", "text")
 
     def __init__(self, text: str, nodes: list[list[Step]]) -> None:
         self.text = text
         self._nodes = nodes
+        self._names = text[1:].split(".") if _PLAIN.fullmatch(text) else None
 
     def find(self, obj: Any) -> Values:
         """The values that the path leads to, in order; none where it cannot be followed."""
+        if self._names is not None:
+            for name in self._names:
+                if type(obj) is not dict or name not in obj:
+                    return []
+                obj = obj[name]
+            return [obj]
         try:
             found = [_run(steps, [obj]) for steps in self._nodes]
         except Fault:
