@@ -19,7 +19,7 @@ from podless.auth.access import Access
 from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
 from podless.auth.authorizer import AllowAll
-from podless.auth.kubeconfig import kubeconfig
+from podless.auth.kubeconfig import by_token, kubeconfig
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
@@ -180,7 +180,7 @@ class App:
         self.url = f"{'https' if self.settings.tls else 'http'}://{self._address}"
         authority = certificates.authority.read_bytes() if self.settings.tls else None
         self.kubeconfig = folder / "kubeconfig"
-        write_file(self.kubeconfig, kubeconfig(self.url, self.token, authority), 0o600)
+        write_file(self.kubeconfig, kubeconfig(self.url, by_token(self.token), authority), 0o600)
 
     def _folder(self) -> Path:
         if self.settings.data is None:

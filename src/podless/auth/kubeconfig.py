@@ -8,7 +8,20 @@ from typing import Any
 import orjson
 
 
-def kubeconfig(server: str, token: str, authority: bytes | None, user: str = "admin") -> bytes:
+def by_token(token: str) -> dict[str, str]:
+    """The credentials of a user who has a bearer token."""
+    return {"token": token}
+
+
+def by_certificate(certificate: bytes, key: bytes) -> dict[str, str]:
+    """The credentials of a user who has a client certificate; both in PEM."""
+    return {
+        "client-certificate-data": base64.b64encode(certificate).decode(),
+        "client-key-data": base64.b64encode(key).decode(),
+    }
+
+
+def kubeconfig(server: str, credentials: dict[str, str], authority: bytes | None, user: str = "admin") -> bytes:
     """A kubeconfig with one cluster and one user, in JSON, which is YAML too.
 
     server: the URL. authority: the CA certificate in PEM, or None for plain HTTP.
@@ -20,7 +33,7 @@ def kubeconfig(server: str, token: str, authority: bytes | None, user: str = "ad
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "podless", "cluster": cluster}],
-        "users": [{"name": user, "user": {"token": token}}],
+        "users": [{"name": user, "user": credentials}],
         "contexts": [{"name": "podless", "context": {"cluster": "podless", "user": user, "namespace": "default"}}],
         "current-context": "podless",
     }

@@ -13,6 +13,7 @@ from podless.meta.files import write_file
 
 if TYPE_CHECKING:
     from cryptography import x509
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 _CA_TIME = timedelta(days=3650)
 _SERVER_TIME = timedelta(days=365)
@@ -78,6 +79,45 @@ class Certificates:
                 raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
         return context
 
+    def client(self, user: str, groups: Iterable[str], days: int) -> tuple[bytes, bytes]:
+        """A new client certificate and its key, both in PEM, for a user in groups. Raises BadCertificate, OSError."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+        authority, signer = self._read(self.authority), self._signer()
+        parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+        key = ec.generate_private_key(ec.SECP256R1())
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, user)]))
+            .issuer_name(authority.subject)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - _SKEW)
+            .not_valid_after(min(now + timedelta(days=days), authority.not_valid_after_utc))
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+            .sign(signer, hashes.SHA256())
+        )
+        return certificate.public_bytes(serialization.Encoding.PEM), _pem(key)
+
+    def _signer(self) -> EllipticCurvePrivateKey:
+        """The authority's key. Raises BadCertificate, OSError."""
+        from cryptography.hazmat.primitives import serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        try:
+            signer = serialization.load_pem_private_key(self._authority_key.read_bytes(), None)
+        except ValueError:
+            raise BadCertificate(f"{self._authority_key}: not a private key") from None
+        if not isinstance(signer, ec.EllipticCurvePrivateKey):
+            raise BadCertificate(f"{self._authority_key}: not an EC key")
+        return signer
+
     def _read(self, path: Path) -> x509.Certificate:
         from cryptography import x509
 
@@ -131,13 +171,7 @@ class Certificates:
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID
 
-        authority = self._read(self.authority)
-        try:
-            signer = serialization.load_pem_private_key(self._authority_key.read_bytes(), None)
-        except ValueError:
-            raise BadCertificate(f"{self._authority_key}: not a private key") from None
-        if not isinstance(signer, ec.EllipticCurvePrivateKey):
-            raise BadCertificate(f"{self._authority_key}: not an EC key")
+        authority, signer = self._read(self.authority), self._signer()
         key = ec.generate_private_key(ec.SECP256R1())
         now = datetime.now(UTC)
         certificate = (
