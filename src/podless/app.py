@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from podless.admission import Admission
 from podless.admission.escalation import Escalation
@@ -34,7 +35,10 @@ from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
 from podless.kinds.builtin import runtime
 from podless.kinds.registry import Registry
+from podless.loops import contents
+from podless.loops.contents import Contents
 from podless.loops.definitions import Definitions
+from podless.loops.expiry import Expiry
 from podless.loops.garbage import Garbage
 from podless.loops.namespaces import Namespaces
 from podless.loops.roles import Roles
@@ -44,6 +48,16 @@ from podless.remote import Client
 from podless.store import StoreError
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
+
+
+class Loop(Protocol):
+    """What runs beside requests."""
+
+    async def start(self) -> None:
+        """Begin."""
+
+    async def stop(self) -> None:
+        """End."""
 
 
 class StartError(Exception):
@@ -59,7 +73,9 @@ class Settings:
     loopback only. token_file: tokens in kube-apiserver's CSV format. tokens: more tokens, by token. services: where
     webhooks behind a Service are, as namespace/name or namespace/name:port -> host:port. runtime_config: which of the
     older APIs are served, as in kube-apiserver's --runtime-config: apiextensions.k8s.io/v1beta1 -> True.
-    access: who may come in and who may do what.
+    access: who may come in and who may do what. event_ttl: seconds that an event stays after its last write.
+    default_accounts: each namespace has the service account "default". root_configmaps: each namespace has the config
+    map kube-root-ca.crt, with the authority of the server's certificate.
     """
 
     data: Path | None = None
@@ -73,6 +89,9 @@ class Settings:
     access: Access = field(default_factory=Access)
     limits: Limits = field(default_factory=Limits)
     garbage_delay: float | None = 1.0
+    event_ttl: float = 3600.0
+    default_accounts: bool = True
+    root_configmaps: bool = False
 
     @property
     def loopback(self) -> bool:
@@ -113,7 +132,7 @@ class App:
         self._listener: Listener | None = None
         self._store: SQLiteStore | None = None
         self._remote: Client | None = None
-        self._loops: list[Definitions | Garbage | Namespaces | Roles | ThirdParties] = []
+        self._loops: list[Loop] = []
         self._address = ""
 
     async def start(self) -> None:
@@ -163,6 +182,7 @@ class App:
         self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
         if settings.garbage_delay is not None:
             self._loops.append(Garbage(api, settings.garbage_delay))
+        self._loops += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api, certificates)]
         for loop in self._loops:
             await loop.start()
         if isinstance(authorizer, RBAC):
@@ -173,6 +193,13 @@ class App:
         self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)
+
+    def _contents(self, api: API, files: Certificates) -> Contents:
+        """What each namespace is to have."""
+        wanted = [contents.account(builtin.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
+        if self.settings.root_configmaps and self.settings.tls:
+            wanted.append(contents.certificates(builtin.CONFIG_MAPS, files.authority.read_text()))
+        return Contents(api, builtin.NAMESPACES, wanted)
 
     def _announce(self, folder: Path, port: int, certificates: Certificates) -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.bind, self.settings.bind)

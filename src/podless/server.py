@@ -31,6 +31,8 @@ class Server:
     services: where webhooks behind a Service are, as {"namespace/name": "host:port"}.
     runtime_config: older APIs to be served, such as {"apiextensions.k8s.io/v1beta1": True}.
     garbage_delay: seconds until an object that has lost its owners goes; None: it stays, as without controllers.
+    event_ttl: seconds that an event stays after its last write. default_accounts: each namespace has the service
+    account "default". root_configmaps: each namespace has the config map kube-root-ca.crt.
     authorization: RBAC, or AlwaysAllow for everything to everybody that is known. anonymous: whether requests that do
     not say whose they are get as far as authorization. client_ca: a file of authorities whose client certificates are
     good, beside those of the server's own.
@@ -47,6 +49,9 @@ class Server:
         token_file: str | os.PathLike[str] | None = None,
         services: Mapping[str, str] | None = None,
         garbage_delay: float | None = 1.0,
+        event_ttl: float = 3600.0,
+        default_accounts: bool = True,
+        root_configmaps: bool = False,
         runtime_config: Mapping[str, bool] | None = None,
         authorization: str = "RBAC",
         anonymous: bool = True,
@@ -60,6 +65,9 @@ class Server:
             token_file=Path(token_file) if token_file is not None else None,
             services=dict(services or {}),
             garbage_delay=garbage_delay,
+            event_ttl=event_ttl,
+            default_accounts=default_accounts,
+            root_configmaps=root_configmaps,
             runtime_config=dict(runtime_config or {}),
             access=Access(authorization, anonymous, Path(client_ca) if client_ca is not None else None),
         )

@@ -45,6 +45,25 @@ def add(commands: Any) -> None:
         help="delete objects whose owners (metadata.ownerReferences) are gone, and serve propagation policies",
     )
     parser.add_argument(
+        "--event-ttl",
+        metavar="DURATION",
+        type=_duration,
+        default="1h",
+        help="how long an event stays after its last write",
+    )
+    parser.add_argument(
+        "--default-accounts",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help='give each namespace the service account "default"',
+    )
+    parser.add_argument(
+        "--root-configmaps",
+        action=argparse.BooleanOptionalAction,
+        default=False,
+        help="give each namespace the config map kube-root-ca.crt",
+    )
+    parser.add_argument(
         "--service",
         metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
         dest="services",
@@ -78,6 +97,16 @@ def _service(text: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
+def _duration(text: str) -> float:
+    """Seconds, from numbers with units such as 1h30m or 90s."""
+    found = re.fullmatch(r"(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text)
+    parts = found.groups() if found else ()
+    seconds = sum(float(part or 0) * unit for part, unit in zip(parts, (3600, 60, 1), strict=False))
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError("a duration is a time such as 1h, 30m or 1h30m")
+    return seconds
+
+
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port <= 65535:
@@ -100,6 +129,9 @@ def run(options: argparse.Namespace) -> int:
         runtime_config=options.runtime_config,
         access=access.read(options),
         garbage_delay=1.0 if options.garbage_collector else None,
+        event_ttl=options.event_ttl,
+        default_accounts=options.default_accounts,
+        root_configmaps=options.root_configmaps,
     )
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:

@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 from podless.cache.collection import Collection, Event, Listener
 from podless.cache.entry import Entry
-from podless.kinds import view
 from podless.kinds.kind import Kind
-from podless.loops.write import amend, delete_all
-from podless.store import Conflicted, Write
+from podless.loops.write import amend, delete_all, make
 from podless.verbs import steps
 from podless.verbs.call import API
 
@@ -57,7 +55,7 @@ class Namespaces:
         await self._collection.load()
         for name in SYSTEM:
             if self._collection.get(self._kind.key("", name)) is None:
-                await self._create(name)
+                await make(self._api, self._kind, {"metadata": {"name": name}})
         self._collection.listen(self._note)
         for entry in self._collection.under(self._kind.prefix)[0]:
             self._look(entry)
@@ -68,18 +66,6 @@ class Namespaces:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _create(self, name: str) -> None:
-        version = self._kind.versions[0]
-        obj: Object = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}}
-        steps.identify(self._kind, obj["metadata"])
-        self._kind.rules.default(version, obj)
-        self._kind.rules.prepare_create(version, obj)
-        value, mark = view.encode(self._kind, obj)
-        try:
-            await self._api.store.commit(Write(self._kind.key("", name), value, mark, 0))
-        except Conflicted:
-            return  # another server made it
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -12,7 +12,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
 from podless.store import Conflicted, State, Write
-from podless.verbs import tracking
+from podless.verbs import steps, tracking
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
 from podless.verbs.options import DeleteOptions
@@ -21,6 +21,27 @@ Object = dict[str, Any]
 Change = Callable[[Object], Object]
 
 _TOGETHER = 256  # deletes that are under way at once; they share commits
+
+
+async def make(api: API, kind: Kind, obj: Object, manager: str = "") -> None:
+    """Make an object in place of a client; one that is there already is left alone.
+
+    obj: its metadata has a name, and a namespace where the kind has one. manager: whose the fields are, "" for nobody.
+    """
+    version = kind.by_version[kind.storage_version]
+    obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
+    metadata = obj["metadata"]
+    call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
+    kind.rules.default(version, obj)
+    if manager:
+        await tracking.created(call, obj, manager)
+    steps.identify(kind, metadata)
+    kind.rules.prepare_create(version, obj)
+    value, mark = view.encode(kind, obj)
+    try:
+        await api.store.commit(Write(call.key, value, mark, 0))
+    except Conflicted:
+        return
 
 
 async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Object | None]) -> None:
