@@ -181,8 +181,12 @@ def current(place: Endpoint, old: Object | None, given: Any) -> tuple[Owners, Ti
     return decode(held, known=True)
 
 
-def update(place: Endpoint, old: Object | None, new: Object, manager: str, now: str) -> list[Entry]:
+def update(
+    place: Endpoint, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
+) -> list[Entry]:
     """The managedFields of an object that is created or changed by other means than apply.
+
+    settled: the old object was written under the present schema.
 
     place: where it is written. old: the object before, None for a new one. new: the object as it is to be, with its
     defaults, but before the server puts back what this endpoint may not change; its own managedFields are what the
@@ -190,22 +194,32 @@ def update(place: Endpoint, old: Object | None, new: Object, manager: str, now: 
     the states is not of the schema, or an owner's version is gone from a custom kind, nothing is managed any more.
     """
     given = new["metadata"].pop("managedFields", None)
+    settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
     owners, times = current(place, old, given)
     if not owners and old is not None:
         return []  # an object whose fields nobody manages stays so until somebody applies
     try:
         before = place.blank if old is None else _unmanaged(old)
-        owners = _updated(
-            place, before, new, owners, times, Owner(manager or "unknown", "Update", place.version, ""), now
-        )
+        owner = Owner(manager or "unknown", "Update", place.version, "")
+        owners = _updated(place, before, new, owners, times, owner, now, settled=settled)
     except (Misfit, NoVersion):
         return []
     return encode(owners, times, custom=place.custom)
 
 
-def _updated(place: Endpoint, old: Object, new: Object, owners: Owners, times: Times, owner: Owner, now: str) -> Owners:
+def _updated(
+    place: Endpoint,
+    old: Object,
+    new: Object,
+    owners: Owners,
+    times: Times,
+    owner: Owner,
+    now: str,
+    *,
+    settled: bool = False,
+) -> Owners:
     """The owners after an update; times is changed in place. Raises Misfit or NoVersion."""
-    owners = merge_update(place, old, new, owners, _SELF)
+    owners = merge_update(place, old, new, owners, _SELF, settled=settled)
     taken = owners.pop(_SELF, None)
     fields = sets.difference(taken.fields, _UNOWNED) if taken is not None else {}
     if fields:

@@ -101,9 +101,12 @@ class Endpoint:
         return sets.difference_below(fields, reset) if reset else fields
 
 
-def update(place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner) -> Owners:
-    """The owners after `owner` changed the object from the old to the new state. Raises Misfit."""
-    owners = _reconciled(place, old, owners)
+def update(place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner, *, settled: bool = False) -> Owners:
+    """The owners after `owner` changed the object from the old to the new state. Raises Misfit.
+
+    settled: the owners' fields are of the present schema.
+    """
+    owners = _reconciled(place, old, owners, settled)
     compared = compare(old, new, place.shape(place.version))
     owners = _settle(place, old, new, owners, owner, compared, force=True)
     held = owners[owner].fields if owner in owners else {}
@@ -137,13 +140,15 @@ def apply(
     return None if not any(compared) and equal(live, merged) else merged, owners
 
 
-def _reconciled(place: Endpoint, obj: Object, owners: Owners) -> Owners:
+def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = False) -> Owners:
     """The owners with their fields under the present schema; those of versions that are gone are left out."""
     found: Owners = {}
     for owner, owned in owners.items():
         try:
             place.view(obj, owned.version)
-            found[owner] = Owned(reconcile(owned.fields, place.shape(owned.version)), owned.version)
+            if not settled:
+                owned = Owned(reconcile(owned.fields, place.shape(owned.version)), owned.version)
+            found[owner] = owned
         except NoVersion:
             continue
     return found

@@ -48,12 +48,14 @@ class CustomRules(Rules):
             known = self._expressions[version.name] = Expressions.compile(self.schema(version).openapi)
         return known
 
-    def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+    def decode(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+    ) -> Object:
         """Metadata as ObjectMeta, the rest pruned by the version's schema."""
         metadata = obj.get("metadata")
         if metadata is None:
             obj["metadata"] = {}
-        else:
+        elif metadata is not known:
             obj["metadata"] = objectmeta.coerce(metadata, unknown)
         if obj.get("kind") != kind.kind:
             return obj

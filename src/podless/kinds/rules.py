@@ -44,9 +44,12 @@ class Rules:
         """What is wrong with a name, or with a generateName where prefix is true."""
         return names.subdomain_prefix(name) if prefix else names.subdomain(name)
 
-    def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+    def decode(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+    ) -> Object:
         """The object with only what it may have; unknown collects the paths of what was dropped.
 
+        known: a metadata that comes from the store; an object that still has this very one need not have it read.
         Raises structs.DecodeError where a value has the wrong type.
         """
         raise NotImplementedError

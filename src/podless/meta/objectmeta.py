@@ -27,6 +27,7 @@ STANDARD_FINALIZERS = frozenset({ORPHAN, FOREGROUND, "kubernetes"})
 NONNEGATIVE = "must be greater than or equal to 0"
 IMMUTABLE = "field is immutable"
 _IMMUTABLE_FIELDS = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+_WRITTEN = frozenset({"generation", "managedFields", "resourceVersion"})
 _POINTERS = {"deletionTimestamp", "deletionGracePeriodSeconds", "creationTimestamp"}
 
 _DUPLICATES = (
@@ -75,6 +76,13 @@ def validate(
     errors += check_owners(meta.get("ownerReferences") or [], f"{path}.ownerReferences")
     errors += check_finalizers(meta.get("finalizers") or [], f"{path}.finalizers")
     return errors + check_managed_fields(meta.get("managedFields") or [], f"{path}.managedFields")
+
+
+def untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
+    """Whether the metadata of a changed object says what it said, but for what the server itself writes there."""
+    if any(old.get(name) != value for name, value in new.items() if name not in _WRITTEN):
+        return False
+    return all(name in new for name in old if name not in _WRITTEN)
 
 
 def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:

@@ -60,7 +60,7 @@ async def patch(api: API, call: Call) -> Single:
     made = prepare(call, media, chosen, repeated)
 
     async def change(old: Object) -> Object:
-        obj = read(call, chosen, made, made.apply(old), repeated)
+        obj = read(call, chosen, made, made.apply(old), repeated, old["metadata"])
         steps.fit_name(call, obj["metadata"])
         steps.fit_namespace(call, obj["metadata"])
         complete(call, obj, old, chosen)
@@ -87,8 +87,13 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     return Patch(lambda old: mergepatch.apply(old, changes))
 
 
-def read(call: Call, chosen: WriteOptions, made: Patch, patched: Any, repeated: list[str]) -> Object:
-    """The patched document as an object of the kind. Raises Invalid for one that is none."""
+def read(
+    call: Call, chosen: WriteOptions, made: Patch, patched: Any, repeated: list[str], known: Object | None = None
+) -> Object:
+    """The patched document as an object of the kind. Raises Invalid for one that is none.
+
+    known: the metadata that was there before, which most patches leave as it is.
+    """
     if not isinstance(patched, dict):
         raise _invalid_patch(call, made, "the patched document is not an object")
     if "apiVersion" not in patched and call.kind.custom and "kind" in patched:
@@ -100,7 +105,7 @@ def read(call: Call, chosen: WriteOptions, made: Patch, patched: Any, repeated: 
         raise _invalid_patch(call, made, "Object 'Kind' is missing in the patched document")
     unknown: list[str] = []
     try:
-        obj = call.kind.rules.decode(call.kind, call.version, patched, unknown)
+        obj = call.kind.rules.decode(call.kind, call.version, patched, unknown, known)
     except (structs.DecodeError, Malformed) as error:
         struct = call.kind.struct_of(call.version) if made.strategic is not None else None
         why = restore.fault(struct, patched) if struct is not None else ""

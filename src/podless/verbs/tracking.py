@@ -108,7 +108,9 @@ def changed(call: Call, old: Object, obj: Object, manager: str) -> None:
 
     Raises Unconverted where owners wrote in versions that only a webhook can tell.
     """
-    entries = managers.update(place(call), old, obj, managers.name(manager, call.agent), steps.now())
+    # the fields in an object that was written since its kind last changed are of the kind's schema
+    settled = call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
+    entries = managers.update(place(call), old, obj, managers.name(manager, call.agent), steps.now(), settled=settled)
     managers.put(obj["metadata"], entries)
 
 

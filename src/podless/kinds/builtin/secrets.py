@@ -33,7 +33,9 @@ _GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "
 class SecretRules(TypedRules):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
-    def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+    def decode(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+    ) -> Object:
         """As the struct says; what is given as text joins the data, and is not seen again."""
         decoded = super().decode(kind, version, obj, unknown)
         texts = decoded.pop("stringData", None)

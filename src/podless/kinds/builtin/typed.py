@@ -10,7 +10,9 @@ from podless.meta import structs
 class TypedRules(Rules):
     """What the struct does not have is dropped; what has the wrong type is refused."""
 
-    def decode(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+    def decode(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+    ) -> Object:
         """The object in the struct's field order."""
         struct = kind.struct_of(version)
         assert struct is not None
