@@ -11,15 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from podless.admission import Admission
+from podless.admission import Admission, Step
 from podless.admission.escalation import Escalation
 from podless.admission.generations import Generations
 from podless.admission.lifecycle import NamespaceLifecycle
+from podless.admission.mutating import MutatingPolicies
 from podless.admission.state import State
+from podless.admission.validating import ValidatingPolicies
+from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
 from podless.auth.access import Access
 from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
-from podless.auth.authorizer import AllowAll
+from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.kubeconfig import by_token, kubeconfig
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
@@ -172,9 +175,8 @@ class App:
         for kind in runtime.served(builtin.ALL, settings.runtime_config):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.access.mode == "RBAC" else AllowAll()
-        state = State(cache, registry)
-        self.admission.steps += [NamespaceLifecycle(state), Escalation(authorizer), Generations(state)]
         self._remote = Client(settings.services)
+        self.admission.steps += _admission(State(cache, registry), authorizer, self._remote)
         authenticator = _authenticator(settings, folder, cache, Tokens(tokens))
         api = API(self._store, cache, registry, self._remote, authorizer, self.admission, authenticator)
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
@@ -187,6 +189,7 @@ class App:
             await loop.start()
         if isinstance(authorizer, RBAC):
             await authorizer.start()
+        await self.admission.start()
 
         documents = Documents(registry, lambda: self._address, Metrics(cache, registry), api.authenticator.accounts)
         requests = Requests(api, documents)
@@ -244,6 +247,19 @@ def _authenticator(settings: Settings, folder: Path, cache: Cache, tokens: Token
     accounts = Accounts(folder / "accounts.key", AUDIENCE, *collections)
     anonymous = settings.access.anonymous and settings.access.mode == "RBAC"
     return Authenticator(tokens, accounts, anonymous=anonymous)
+
+
+def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
+    """What writes pass, in the order of a real server's plugins."""
+    return [
+        NamespaceLifecycle(state),
+        MutatingPolicies(state, authorizer),
+        MutatingWebhooks(state, authorizer, client),
+        Escalation(authorizer),
+        Generations(state),
+        ValidatingPolicies(state, authorizer),
+        ValidatingWebhooks(state, authorizer, client),
+    ]
 
 
 def _admin_token(path: Path) -> str:

@@ -15,6 +15,9 @@ class Step:
     must cost next to nothing. The object must be changed in `mutate` only. Both raise an APIError to refuse the write.
     """
 
+    async def start(self) -> None:
+        """Get ready, before the first write."""
+
     def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether `mutate` is to be called for such writes."""
         return False
@@ -38,6 +41,11 @@ class Admission:
 
     def __init__(self, steps: Sequence[Step] = ()) -> None:
         self.steps = list(steps)
+
+    async def start(self) -> None:
+        """Have all steps get ready."""
+        for step in self.steps:
+            await step.start()
 
     def mutating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
         """The steps to be gone through before the object is checked."""

@@ -24,7 +24,7 @@ class Review:
     known yet, and for the delete of a collection. obj: as it is to be, None for a delete; steps that mutate change it
     or put another one here. old: as it is, None for a create; nobody may change it. options: the CreateOptions,
     UpdateOptions or DeleteOptions. warnings: texts for the client. annotations: for the audit log. again: whether
-    mutation goes round a second time; reinvoke: whether a step asks for that.
+    mutation goes round a second time; reinvoke: whether a step asks for that. rounds: what a step keeps for that.
     """
 
     operation: str
@@ -42,6 +42,12 @@ class Review:
     annotations: dict[str, str] = field(default_factory=dict)
     again: bool = False
     reinvoke: bool = False
+    rounds: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def of_namespace(self) -> bool:
+        """Whether the object is a namespace."""
+        return self.kind.plural == "namespaces" and not self.kind.group
 
     @property
     def type(self) -> tuple[str, str, str]:

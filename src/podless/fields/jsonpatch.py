@@ -41,8 +41,12 @@ def apply(document: Any, raw: bytes, *, checked: bool = True) -> Any:
     for number, operation in enumerate(operations):
         step = _STEPS.get(_word(operation, "op"))
         if step is None:
-            raise _Rejected
-        step(patch, operation, number)
+            raise Rejected(f"Unexpected kind: {operation['op']}")
+        try:
+            step(patch, operation, number)
+        except Rejected as rejected:
+            rejected.tell(operation)
+            raise
     return patch.root
 
 
@@ -104,17 +108,47 @@ def _unsettled(raw: bytes, operations: list[dict[str, Any]]) -> list[Any] | None
     return written if isinstance(written, list) else None
 
 
-class _Rejected(Unprocessable):
-    """An operation cannot be carried out; a real server does not say which, nor why."""
+_MISSING_PATHS = {
+    "add": 'add operation does not apply: doc is missing path: "{path}"',
+    "remove": 'remove operation does not apply: doc is missing path: "{path}"',
+    "replace": "replace operation does not apply: doc is missing path: {path}",
+    "move": "move operation does not apply: doc is missing from path: {from}",
+    "copy": "copy operation does not apply: doc is missing from path: {from}",
+    "test": "test operation does not apply: is missing path: {path}",
+}
+_FAULTS = {"replace": "replace operation does not apply: doc is missing key: {path}: missing value"}
 
-    def __init__(self) -> None:
+
+class Rejected(Unprocessable):
+    """An operation cannot be carried out; a real server does not tell a client which, nor why.
+
+    why: what it says to those who made the patch. untrue: the operation is a test.
+    """
+
+    def __init__(self, why: str = "") -> None:
         super().__init__(REJECTED, {})
+        self.why = why
+        self.untrue = False
+
+    def tell(self, operation: dict[str, Any]) -> None:
+        """Say which operation it was."""
+        word = str(operation["op"])
+        self.untrue = word == "test"
+        shown = {"path": operation.get("path"), "from": operation.get("from")}
+        if word == "test" and self.why:
+            self.why = f"testing value {shown['path']} failed: {self.why}"
+        elif not self.why:
+            self.why = _MISSING_PATHS.get(word, "").format(**shown) + ": missing value"
+        elif word in _FAULTS:
+            self.why = _FAULTS[word].format(**shown)
+        else:
+            self.why = f"error in {word} for path: '{shown['path']}': {self.why}"
 
 
 def _word(operation: dict[str, Any], key: str) -> str:
     word = operation.get(key)
     if not isinstance(word, str):
-        raise _Rejected
+        raise Rejected
     return word
 
 
@@ -128,10 +162,10 @@ class _Patch:
         self.copied = 0
 
     def holder(self, path: str, *, write: bool = True) -> tuple[Any, str]:
-        """The container that a pointer's last part is in, and that part. Raises _Rejected where there is none."""
+        """The container that a pointer's last part is in, and that part. Raises Rejected where there is none."""
         _, *parts = path.split("/")
         if not parts:
-            raise _Rejected
+            raise Rejected
         *way, last = (part.replace("~1", "/").replace("~0", "~") for part in parts)
         if write:
             self.root = self.owned(self.root)
@@ -143,7 +177,7 @@ class _Patch:
                 holder[_index(holder, part) if isinstance(holder, list) else part] = inner
             holder = inner
         if not isinstance(holder, dict | list):
-            raise _Rejected
+            raise Rejected
         return holder, last
 
     def owned(self, container: Any) -> Any:
@@ -164,7 +198,7 @@ class _Patch:
         path, value = _word(operation, "path"), operation.get("value")
         if not path:
             if not isinstance(value, dict | list):
-                raise _Rejected
+                raise Rejected
             self.root = value
             return
         holder, key = self.holder(path)
@@ -184,7 +218,7 @@ class _Patch:
         raw = codec.encode(value)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
-            raise _Rejected
+            raise Rejected
         holder, key = self.holder(_word(operation, "path"))
         _insert(holder, key, codec.decode_json(raw) if isinstance(value, dict | list) else value)
 
@@ -196,7 +230,7 @@ class _Patch:
             holder, key = self.holder(path, write=False)
             given = _get(holder, key, None)
         if not _same(given, wanted):
-            raise _Rejected
+            raise Rejected("test failed")
 
 
 _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
@@ -212,10 +246,10 @@ _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
 def _index(holder: list[Any], key: str, room: int = 0) -> int:
     """The place in a list that a pointer's part names; `room` more than there are may be named."""
     if not _INDEX.fullmatch(key):
-        raise _Rejected
+        raise Rejected(f"strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")
     index, count = int(key), len(holder) + room
     if not -count <= index < count:
-        raise _Rejected
+        raise Rejected(f"Unable to access invalid index: {index}: invalid index referenced")
     return index % count
 
 
@@ -224,7 +258,7 @@ def _get(holder: Any, key: str, default: Any = _MISSING) -> Any:
         return holder[_index(holder, key)]
     found = holder.get(key, default) if isinstance(holder, dict) else _MISSING
     if found is _MISSING:
-        raise _Rejected
+        raise Rejected
     return found
 
 
@@ -241,7 +275,7 @@ def _pop(holder: Any, key: str) -> Any:
     if isinstance(holder, list):
         return holder.pop(_index(holder, key))
     if key not in holder:
-        raise _Rejected
+        raise Rejected(f"Unable to remove nonexistent key: {key}: missing value")
     return holder.pop(key)
 
 

@@ -1,0 +1,185 @@
+"""One call of a webhook: the AdmissionReview that is sent, and what is made of the answer.
+
+Source: k8s.io/apiserver pkg/admission/plugin/webhook/request; the checks and their words are those of a real server.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from podless.admission.subject import Subject
+from podless.kinds.kind import Version
+from podless.meta import codec, gotext
+from podless.remote import Client, RemoteError, Target
+
+Object = dict[str, Any]
+
+VERSIONS = ("v1", "v1beta1")
+ANSWER_MOST = 4 << 20  # bytes of an answer
+_GROUP = "admission.k8s.io"
+
+
+class CallFailed(Exception):
+    """A webhook could not be asked, or gave no sound answer; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A sound answer. patch: a JSON patch, b"" for none. result: the Status of a refusal, as it was sent."""
+
+    allowed: bool
+    patch: bytes = b""
+    patch_type: str = ""
+    result: Object | None = None
+    warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+
+
+async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, version: Version) -> Verdict:
+    """Ask a webhook about a write, whose object it sees in a version. Raises CallFailed.
+
+    webhook: as in a configuration, with its defaults. Raises ConversionFailed where the object cannot be had so.
+    """
+    known = next((name for name in webhook["admissionReviewVersions"] if name in VERSIONS), None)
+    if known is None:
+        why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+        raise CallFailed(f"could not create admission objects: {why}")
+    uid = str(uuid.uuid4())
+    request: Object = {"uid": uid} | subject.request(version)
+    request["object"] = await subject.shown(subject.review.obj, version)
+    request["oldObject"] = await subject.shown(subject.review.old, version)
+    review = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{known}", "request": request}
+    target = Target.of(webhook["clientConfig"])
+    try:
+        raw = await client.post(target, codec.encode(review), seconds=webhook["timeoutSeconds"], most=ANSWER_MOST)
+    except RemoteError as error:
+        raise CallFailed(f"failed to call webhook: {error}") from None
+    mutating = "reinvocationPolicy" in webhook
+    try:
+        answer = _decode(raw)
+        return _verdict(answer, uid, mutating) if known == "v1" else _old_verdict(answer, mutating)
+    except _Undecodable as error:
+        raise CallFailed(f"failed to call webhook: {error}") from None
+    except _Unsound as error:
+        raise CallFailed(f"received invalid webhook response: {error}") from None
+
+
+class _Undecodable(Exception):
+    """The answer is no AdmissionReview."""
+
+
+class _Unsound(Exception):
+    """The answer does not say what it has to."""
+
+
+_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number", dict: "object"}
+_KINDS: Mapping[str, tuple[type, str]] = {
+    "uid": (str, "types.UID"),
+    "allowed": (bool, "bool"),
+    "status": (dict, "v1.Status"),
+    "patch": (str, "[]uint8"),
+    "patchType": (str, "v1.PatchType"),
+    "auditAnnotations": (dict, "map[string]string"),
+    "warnings": (list, "[]string"),
+}
+
+
+def _decode(raw: bytes) -> Object:
+    """The AdmissionReview in an answer, its response of the right types."""
+    try:
+        answer = codec.decode_json(raw)
+    except codec.JSONError as error:
+        text = codec.hex_or_text(raw)
+        raise _Undecodable(f"couldn't get version/kind; json parse error: {error} ({text})") from None
+    if not isinstance(answer, dict):
+        found = _GO_NAMES.get(type(answer), "null")
+        raise _Undecodable(f"json: cannot unmarshal {found} into Go value of type v1.AdmissionReview")
+    response = answer.get("response")
+    if response is not None and not isinstance(response, dict):
+        raise _mistyped(response, "response", "v1.AdmissionResponse")
+    for name, (kind, go) in _KINDS.items():
+        value: Any = (response or {}).get(name)
+        if value is not None and not isinstance(value, kind):
+            raise _mistyped(value, f"response.{name}", go)
+    given = response or {}
+    texts = {
+        "auditAnnotations": (given.get("auditAnnotations") or {}).values(),
+        "warnings": given.get("warnings") or (),
+    }
+    for name, values in texts.items():
+        for value in values:
+            if not isinstance(value, str):
+                raise _mistyped(value, f"response.{name}", "string")
+    return answer
+
+
+def _mistyped(value: Any, path: str, go: str) -> _Undecodable:
+    found = _GO_NAMES.get(type(value), "null")
+    return _Undecodable(f"json: cannot unmarshal {found} into Go struct field AdmissionReview.{path} of type {go}")
+
+
+def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
+    """A v1 answer says which question it is for, and what it is."""
+    response = _response(answer)
+    given = response.get("uid") or ""
+    if given != uid:
+        raise _Unsound(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(given)}")
+    wanted, found = f"{_GROUP}/v1, Kind=AdmissionReview", _type(answer)
+    if found != wanted:
+        raise _Unsound(f"expected webhook response of {wanted}, got {found}")
+    patch, kind = _patch(response), response.get("patchType")
+    if mutating:
+        if patch and kind is None:
+            raise _Unsound("webhook returned response.patch but not response.patchType")
+        if not patch and kind is not None:
+            raise _Unsound("webhook returned response.patchType but not response.patch")
+        if kind == "":
+            raise _Unsound('webhook returned invalid response.patchType of ""')
+    else:
+        if patch:
+            raise _Unsound("validating webhook may not return response.patch")
+        if kind is not None:
+            raise _Unsound("validating webhook may not return response.patchType")
+    return _made(response, patch, kind or "")
+
+
+def _old_verdict(answer: Object, mutating: bool) -> Verdict:
+    """A v1beta1 answer is taken as it is."""
+    response = _response(answer)
+    patch = _patch(response) if mutating else b""
+    return _made(response, patch, "JSONPatch" if patch else "")
+
+
+def _response(answer: Object) -> Object:
+    response: Object | None = answer.get("response")
+    if response is None:
+        raise _Unsound("webhook response was absent")
+    return response
+
+
+def _type(answer: Object) -> str:
+    group, _, version = str(answer.get("apiVersion") or "").rpartition("/")
+    return f"{group}/{version}, Kind={answer.get('kind') or ''}"
+
+
+def _patch(response: Object) -> bytes:
+    try:
+        return base64.b64decode(response.get("patch") or "", validate=True)
+    except binascii.Error:
+        raise _Undecodable("illegal base64 data in response.patch") from None
+
+
+def _made(response: Object, patch: bytes, kind: str) -> Verdict:
+    return Verdict(
+        bool(response.get("allowed")),
+        patch,
+        kind,
+        response.get("status"),
+        response.get("warnings") or [],
+        response.get("auditAnnotations") or {},
+    )

@@ -1,0 +1,57 @@
+"""Conditions in CEL that a write has to meet for a webhook or a policy to count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from podless.cel.policies import Environment, Expression
+
+Object = dict[str, Any]
+
+
+class ConditionFailed(Exception):
+    """It cannot be told whether the conditions are met, and that counts; the text says why."""
+
+
+class Conditions:
+    """The matchConditions of a webhook or policy. strict: a condition that fails counts, else nothing is matched."""
+
+    def __init__(self, given: Sequence[Mapping[str, str]], environment: Environment, *, strict: bool) -> None:
+        from podless.cel.policies import BOOL
+
+        self._expressions: list[Expression] = [
+            environment.compile(condition["expression"].strip(), BOOL) for condition in given
+        ]
+        self._strict = strict
+
+    def met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
+        """Whether all are met. Raises ConditionFailed where one has no value, unless another is not met."""
+        from podless.cel.policies import BUDGET, Activation, Failure, OutOfBudget
+
+        activation = Activation(values, variables, BUDGET // 4)
+        errors: list[str] = []
+        try:
+            for expression in self._expressions:
+                if expression.error:
+                    errors.append(f"compilation error: {expression.error}")
+                    continue
+                try:
+                    if activation.evaluate(expression) is False:
+                        return False
+                except Failure as failure:
+                    errors.append(str(failure))
+        except OutOfBudget as spent:
+            errors = [str(spent)]
+        if not errors:
+            return True
+        if not self._strict:
+            return False
+        raise ConditionFailed(aggregate(errors))
+
+
+def aggregate(errors: Sequence[str]) -> str:
+    """Several errors as one text, equal ones once."""
+    texts = list(dict.fromkeys(errors))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

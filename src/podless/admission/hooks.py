@@ -1,0 +1,167 @@
+"""Policies with their bindings: what both kinds of policy have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from podless.admission import params
+from podless.admission.conditions import Conditions
+from podless.admission.matching import Matching, exempt
+from podless.admission.params import Unconfigured
+from podless.admission.source import Source
+from podless.admission.state import State
+from podless.admission.subject import Subject
+from podless.kinds.kind import Kind, Version
+from podless.meta.errors import APIError
+
+if TYPE_CHECKING:
+    from podless.cel.policies import Environment
+
+Object = dict[str, Any]
+
+_KEEP = 4096  # answers about which policies concern which writes
+
+
+class Policy:
+    """A policy, compiled when it is first used."""
+
+    def __init__(self, obj: Object) -> None:
+        self.name: str = obj["metadata"]["name"]
+        self.spec: Object = obj["spec"]
+        self.strict = self.spec.get("failurePolicy", "Fail") == "Fail"
+        self.param_kind: Mapping[str, str] | None = self.spec.get("paramKind")
+        self.matching = Matching.resources(self.spec["matchConstraints"])
+
+    @cached_property
+    def environment(self) -> Environment:
+        """What its expressions may name, variables compiled."""
+        from podless.cel.policies import Environment
+
+        variables = self.spec.get("variables") or ()
+        made = Environment(params=self.param_kind is not None, composed=bool(variables))
+        for variable in variables:
+            made.declare(variable["name"], variable["expression"])
+        return made
+
+    @cached_property
+    def conditions(self) -> Conditions | None:
+        """Its matchConditions, None where there are none."""
+        given = self.spec.get("matchConditions")
+        return Conditions(given, self.environment, strict=self.strict) if given else None
+
+
+class Binding:
+    """Where a policy is in force, and with which parameters."""
+
+    def __init__(self, obj: Object) -> None:
+        self.name: str = obj["metadata"]["name"]
+        self.spec: Object = obj["spec"]
+        self.policy: str = self.spec["policyName"]
+        given = self.spec.get("matchResources")
+        self.matching = Matching.resources(given) if given is not None else None
+
+
+P = TypeVar("P", bound=Policy)
+
+
+class Hook(NamedTuple, Generic[P]):
+    """A policy with all that bind it."""
+
+    policy: P
+    bindings: list[Binding]
+
+
+class Fault(NamedTuple):
+    """A policy, or one of its bindings, that cannot be put to use for a write."""
+
+    policy: Policy
+    binding: Binding | None
+    why: str
+
+
+class Invocation(NamedTuple, Generic[P]):
+    """A policy to be carried out. version: in which the object is looked at. params: None where there are none."""
+
+    policy: P
+    binding: Binding
+    version: Version
+    params: Object | None
+
+
+class Hooks(Generic[P]):
+    """The policies that are bound, in the order of their names."""
+
+    def __init__(self, state: State, policies: Kind, bindings: Kind, make: Callable[[Object], P]) -> None:
+        self._state = state
+        self._policies: Source[P] = Source(state.cache, policies, make)
+        self._bindings: Source[Binding] = Source(state.cache, bindings, Binding)
+        self._seen = (-1, -1)
+        self._hooks: list[Hook[P]] = []
+        self._known: dict[tuple[str, Kind, str], list[Hook[P]]] = {}
+
+    async def load(self) -> None:
+        """Read what there is."""
+        await self._policies.load()
+        await self._bindings.load()
+
+    def concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Hook[P]]:
+        """Those that may have to do with such writes."""
+        seen = self._policies.revision, self._bindings.revision
+        if self._seen != seen:
+            self._pair()
+            self._seen = seen
+        if not self._hooks:
+            return ()
+        key = operation, kind, subresource
+        known = self._known.get(key)
+        if known is None:
+            known = [] if exempt(kind) else [hook for hook in self._hooks if hook.policy.matching.covers(*key)]
+            if len(self._known) >= _KEEP:
+                self._known.clear()
+            self._known[key] = known
+        return known
+
+    def _pair(self) -> None:
+        by_policy: dict[str, list[Binding]] = {}
+        for binding in self._bindings.items():
+            by_policy.setdefault(binding.policy, []).append(binding)
+        self._hooks = [
+            Hook(policy, by_policy[policy.name]) for policy in self._policies.items() if policy.name in by_policy
+        ]
+        self._known.clear()
+
+    async def find(self, subject: Subject, hooks: Sequence[Hook[P]]) -> list[Invocation[P] | Fault]:
+        """What is to be carried out for a write, and what cannot be, in order."""
+        found: list[Invocation[P] | Fault] = []
+        for policy, bindings in hooks:
+            try:
+                version = await policy.matching.find(subject)
+                if version is None:
+                    continue
+                kind = params.find_kind(self._state, policy.param_kind) if policy.param_kind is not None else None
+            except (APIError, Unconfigured) as error:
+                found.append(Fault(policy, None, f"failed to configure policy: {_text(error)}"))
+                continue
+            for binding in bindings:
+                found += await self._bound(subject, policy, binding, version, kind)
+        return found
+
+    async def _bound(
+        self, subject: Subject, policy: P, binding: Binding, version: Version, kind: tuple[Kind, Version] | None
+    ) -> list[Invocation[P] | Fault]:
+        try:
+            if binding.matching is not None and await binding.matching.find(subject) is None:
+                return []
+            wanted = binding.spec.get("paramRef")
+            if kind is None or wanted is None:
+                return [Invocation(policy, binding, version, None)]
+            found = await params.collect(self._state, kind, wanted, subject.review.namespace)
+        except (APIError, Unconfigured) as error:
+            return [Fault(policy, binding, f"failed to configure binding: {_text(error)}")]
+        return [Invocation(policy, binding, version, each) for each in found]
+
+
+def _text(error: Exception) -> str:
+    return error.message if isinstance(error, APIError) else str(error)

@@ -1,0 +1,165 @@
+"""Which writes a webhook, a policy or a binding is about: rules, names, selectors.
+
+Source: k8s.io/apiserver pkg/admission/plugin/webhook/predicates and plugin/policy/matching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from podless.admission.review import CREATE, UPDATE, Review
+from podless.admission.subject import Subject
+from podless.kinds.kind import Kind, Version
+from podless.meta import selectors
+from podless.meta.errors import NotFound
+from podless.meta.selectors import LabelSelector
+
+Object = dict[str, Any]
+
+ANY = "*"
+# what no webhook and no policy is asked about, so that a bad one can always be taken away
+EXEMPT = "admissionregistration.k8s.io"
+
+
+def exempt(kind: Kind) -> bool:
+    """Whether admission goes by these objects itself."""
+    return kind.group == EXEMPT
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Operations on resources. names: of the objects, none for all of them."""
+
+    operations: frozenset[str]
+    groups: frozenset[str]
+    versions: frozenset[str]
+    resources: tuple[tuple[str, str], ...]
+    scope: str
+    names: frozenset[str]
+
+    @classmethod
+    def read(cls, rule: Mapping[str, Any]) -> Rule:
+        """A RuleWithOperations or NamedRuleWithOperations."""
+        resources = (given.partition("/") for given in rule.get("resources") or ())
+        return cls(
+            frozenset(rule.get("operations") or ()),
+            frozenset(rule.get("apiGroups") or ()),
+            frozenset(rule.get("apiVersions") or ()),
+            tuple((resource, subresource) for resource, _, subresource in resources),
+            rule.get("scope") or ANY,
+            frozenset(rule.get("resourceNames") or ()),
+        )
+
+    def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether such writes may be meant, whatever the version, the namespace and the name."""
+        return (
+            _among(operation, self.operations)
+            and _among(kind.group, self.groups)
+            and any(
+                resource in (ANY, kind.plural) and wanted in (ANY, subresource) for resource, wanted in self.resources
+            )
+        )
+
+    def matches(self, review: Review, version: str) -> bool:
+        """Whether a write is meant that goes through a version."""
+        return (
+            self._scoped(review)
+            and _among(version, self.versions)
+            and self.covers(review.operation, review.kind, review.subresource)
+            and (not self.names or review.name in self.names)
+        )
+
+    def _scoped(self, review: Review) -> bool:
+        if self.scope == ANY:
+            return True
+        inside = bool(review.namespace) and not review.of_namespace
+        return inside if self.scope == "Namespaced" else not inside
+
+
+def _among(value: str, wanted: frozenset[str]) -> bool:
+    return ANY in wanted or value in wanted
+
+
+class Matching:
+    """Rules and selectors together.
+
+    rules, excluded: of which any has to match, and none may. equivalent: whether a resource is meant in all of its
+    versions. everything: whether no rule at all means everything.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        rules: Sequence[Mapping[str, Any]],
+        excluded: Sequence[Mapping[str, Any]] = (),
+        *,
+        everything: bool = False,
+    ) -> None:
+        self._rules = [Rule.read(rule) for rule in rules]
+        self._excluded = [Rule.read(rule) for rule in excluded]
+        self._everything = everything and not self._rules
+        self._equivalent = given.get("matchPolicy") == "Equivalent"
+        self._namespaces: LabelSelector = selectors.from_object(given.get("namespaceSelector") or {})
+        self._objects: LabelSelector = selectors.from_object(given.get("objectSelector") or {})
+
+    @classmethod
+    def resources(cls, given: Mapping[str, Any]) -> Matching:
+        """A MatchResources."""
+        rules, excluded = given.get("resourceRules") or (), given.get("excludeResourceRules") or ()
+        return cls(given, rules, excluded, everything=True)
+
+    def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether such writes may match."""
+        return self._everything or any(rule.covers(operation, kind, subresource) for rule in self._rules)
+
+    async def find(self, subject: Subject) -> Version | None:
+        """The version in which the object is to be looked at; None where the write is not meant.
+
+        Raises NotFound where the labels of a namespace are needed that is not there.
+        """
+        review = subject.review
+        if self._excluded and self._match(self._excluded, review) is not None:
+            return None
+        version = review.version if self._everything else self._match(self._rules, review)
+        if version is None or not self._selected(review) or not await self._in_namespace(subject):
+            return None
+        return version
+
+    def _match(self, rules: Sequence[Rule], review: Review) -> Version | None:
+        if any(rule.matches(review, review.version.name) for rule in rules):
+            return review.version
+        if not self._equivalent:
+            return None
+        others = [version for version in review.kind.versions if version.name != review.version.name]
+        for rule in rules:
+            for version in others:
+                if rule.matches(review, version.name) and _has(review, version):
+                    return version
+        return None
+
+    def _selected(self, review: Review) -> bool:
+        """Whether the object has the labels, or had them."""
+        if self._objects.empty:
+            return True
+        return any(obj is not None and self._objects.matches(_labels(obj)) for obj in (review.obj, review.old))
+
+    async def _in_namespace(self, subject: Subject) -> bool:
+        review = subject.review
+        if self._namespaces.empty or (not review.namespace and review.kind.plural != "namespaces"):
+            return True
+        if review.of_namespace and not review.subresource and review.operation in (CREATE, UPDATE):
+            return self._namespaces.matches(_labels(review.obj or {}))
+        entry = await subject.namespace()
+        if entry is None:
+            raise NotFound("namespaces", "", review.namespace)
+        return self._namespaces.matches(entry.labels)
+
+
+def _has(review: Review, version: Version) -> bool:
+    return not review.subresource or review.subresource in review.kind.subresources(version)
+
+
+def _labels(obj: Object) -> dict[str, str]:
+    return (obj.get("metadata") or {}).get("labels") or {}

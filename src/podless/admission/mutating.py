@@ -1,0 +1,174 @@
+"""MutatingAdmissionPolicies: expressions that change objects before they are checked.
+
+Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating, and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from podless.admission import patches
+from podless.admission.chain import Step
+from podless.admission.conditions import ConditionFailed
+from podless.admission.hooks import Fault, Hooks, Invocation, Policy
+from podless.admission.refusals import forbidden
+from podless.admission.review import DELETE, Review
+from podless.admission.rounds import Rounds
+from podless.admission.state import State
+from podless.admission.subject import Subject
+from podless.auth.authorizer import Authorizer
+from podless.fields import jsonpatch
+from podless.kinds.builtin.policies import MUTATING_BINDINGS, MUTATING_POLICIES
+from podless.kinds.conversion import ConversionFailed
+from podless.kinds.kind import Kind
+from podless.meta import codec
+
+if TYPE_CHECKING:
+    from podless.cel.policies import Expression
+
+Object = dict[str, Any]
+
+
+class Mutation(NamedTuple):
+    """One change. patch: it gives the operations of a JSON patch, else an object to be merged in."""
+
+    expression: Expression
+    patch: bool
+
+
+class MutatingPolicy(Policy):
+    """A policy that changes objects."""
+
+    @cached_property
+    def mutations(self) -> list[Mutation]:
+        """What it changes, in order."""
+        from podless.cel.policies import JSON_PATCHES, OBJECT
+
+        made = []
+        for given in self.spec.get("mutations") or ():
+            patch = given["patchType"] == "JSONPatch"
+            source = (given.get("jsonPatch" if patch else "applyConfiguration") or {}).get("expression") or ""
+            expression = self.environment.compile(source, JSON_PATCHES if patch else OBJECT, patches=True)
+            made.append(Mutation(expression, patch))
+        return made
+
+
+class MutatingPolicies(Step):
+    """All bound policies."""
+
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        self._state = state
+        self._authorizer = authorizer
+        self._hooks: Hooks[MutatingPolicy] = Hooks(state, MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy)
+
+    async def start(self) -> None:
+        """Read the policies."""
+        await self._hooks.load()
+
+    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether a policy may be about such writes."""
+        return operation != DELETE and bool(self._hooks.concerning(operation, kind, subresource))
+
+    async def mutate(self, review: Review) -> None:
+        """Change the object. Raises Forbidden where a policy fails, unless that is to be ignored."""
+        hooks = self._hooks.concerning(review.operation, review.kind, review.subresource)
+        subject = Subject(review, self._state, self._authorizer)
+        rounds = Rounds.of(review, "MutatingAdmissionPolicy")
+        faults: list[Fault] = []
+        for found in await self._hooks.find(subject, hooks):
+            if isinstance(found, Fault):
+                faults.append(found)
+                continue
+            faults += await _carry_out(review, subject, found, rounds)
+        rounds.end(review)
+        counting = [fault for fault in faults if fault.policy.strict]
+        if counting:
+            raise _refusal(review, counting)
+
+
+def _refusal(review: Review, faults: list[Fault]) -> Exception:
+    texts = []
+    for fault in faults:
+        bound = f" with binding '{fault.binding.name}'" if fault.binding is not None else ""
+        texts.append(f"policy '{fault.policy.name}'{bound} denied request: {fault.why}")
+    refusal = forbidden(review, "", causes=[{"message": text} for text in texts])
+    refusal.message = texts[0]
+    if not faults[0].why.startswith("failed to configure"):
+        refusal.reason = "Invalid"
+    return refusal
+
+
+async def _carry_out(
+    review: Review, subject: Subject, found: Invocation[MutatingPolicy], rounds: Rounds
+) -> list[Fault]:
+    """Change the object as one policy says; what went wrong."""
+    policy, binding = found.policy, found.binding
+    key = (policy.name, binding.name, _named(found.params))
+    try:
+        if policy.conditions is not None:
+            values = await subject.values(found.version, namespace=False) | {"params": found.params}
+            if not policy.conditions.met(values, policy.environment.variables):
+                return []
+        if rounds.skips(review, key):
+            return []
+    except (ConditionFailed, ConversionFailed) as error:
+        return [Fault(policy, binding, str(error))]
+    before = review.obj
+    faults: list[Fault] = []
+    for mutation in policy.mutations:
+        why = await _change(review, subject, found, mutation)
+        if why:
+            faults.append(Fault(policy, binding, why))
+    if review.obj != before:
+        rounds.changed(review)
+    if policy.spec.get("reinvocationPolicy") == "IfNeeded":
+        rounds.asked(key)
+    return faults
+
+
+def _named(params: Object | None) -> tuple[str, str]:
+    metadata = (params or {}).get("metadata") or {}
+    return metadata.get("namespace", ""), metadata.get("name", "")
+
+
+async def _change(review: Review, subject: Subject, found: Invocation[MutatingPolicy], mutation: Mutation) -> str:
+    """Carry out one mutation. Returns what went wrong, or ""."""
+    from podless.cel import policies
+
+    if mutation.expression.error:
+        return mutation.expression.error
+    try:
+        obj = await subject.shown(review.obj, found.version)
+        if obj is None:
+            return ""
+        values = await subject.values(found.version) | {"params": found.params}
+        activation = policies.Activation(values, found.policy.environment.variables)
+        made = policies.plain_json(activation.evaluate(mutation.expression))
+        if mutation.patch:
+            changed = _patched(obj, made)
+        else:
+            changed = _merged(review, found, obj, made)
+        if changed is not obj:
+            await patches.settle(review, found.version, changed)
+    except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
+        return str(error)
+    return ""
+
+
+def _patched(obj: Object, operations: list[Object]) -> Object:
+    """Raises Unfit. A test that does not hold leaves the object as it is."""
+    named = [{"op": "", "path": "", **operation} for operation in operations]
+    try:
+        return patches.patched(obj, codec.encode(named))
+    except jsonpatch.Rejected as rejected:
+        if rejected.untrue:
+            return obj
+        raise patches.Unfit(f"JSON Patch: {rejected.why}") from None
+
+
+def _merged(review: Review, found: Invocation[MutatingPolicy], obj: Object, made: Object) -> Object:
+    try:
+        return patches.merged(review.kind, found.version, review.subresource, obj, made)
+    except patches.Unfit as error:
+        raise patches.Unfit(f"error applying patch: {error}") from None

@@ -1,0 +1,110 @@
+"""Changes to an object that admission makes: patches, and objects to be merged in; and what becomes of the result.
+
+Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating/patch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from podless.admission.review import Review
+from podless.fields import combine, jsonpatch
+from podless.fields.check import check
+from podless.fields.typed import Misfit, Shape, of_schema, of_struct
+from podless.kinds import conversion
+from podless.kinds.kind import Kind, Version
+from podless.kinds.types import SCALE
+from podless.meta import codec, structs
+from podless.meta.errors import APIError
+from podless.schema import Malformed
+
+Object = dict[str, Any]
+
+
+class Unfit(Exception):
+    """A change cannot be made; the text says why."""
+
+
+_SHAPES: WeakKeyDictionary[Kind, dict[str, Shape]] = WeakKeyDictionary()
+
+
+def patched(obj: Object, raw: bytes) -> Object:
+    """The object after a JSON patch; itself where a test in it does not hold. Raises Unfit; jsonpatch.Rejected too."""
+    try:
+        found = jsonpatch.apply(obj, raw, checked=False)
+    except jsonpatch.Rejected:
+        raise
+    except APIError as error:
+        raise Unfit(error.message) from None
+    if not isinstance(found, dict):
+        raise Unfit("Object 'Kind' is missing in the patched document")
+    return found
+
+
+def merged(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
+    """The object with another merged into it as server-side apply does, but without owners. Raises Unfit."""
+    shape = _shape(kind, version, subresource)
+    applied = {**applied, "apiVersion": obj["apiVersion"], "kind": obj["kind"]}
+    try:
+        check(applied, shape)
+    except Misfit as misfit:
+        raise Unfit(f"failed to convert patch object to typed object: {misfit}") from None
+    atomic = _atomic(applied, shape, "")
+    if atomic:
+        why = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
+        raise Unfit(f"invalid ApplyConfiguration: {why}")
+    try:
+        check(obj, shape, repeats=True)
+    except Misfit as misfit:
+        raise Unfit(f"failed to convert original object to typed object: {misfit}") from None
+    return combine.merge(obj, applied, shape)
+
+
+def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
+    known = _SHAPES.setdefault(kind, {})
+    name = subresource if subresource == "scale" else version.name
+    shape = known.get(name)
+    if shape is None:
+        struct = SCALE if subresource == "scale" else kind.struct_of(version)
+        shape = known[name] = of_struct(struct) if struct is not None else of_schema(kind.structure(version))
+    return shape
+
+
+def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
+    """The parts of a value that would replace more than they say."""
+    found: list[str] = []
+    if isinstance(value, dict) and shape.map is not None:
+        if shape.map.atomic:
+            found.append(path)
+        for name, item in value.items():
+            _, inner, declared = shape.map.child(name)
+            if declared and inner is not None:
+                found += _atomic(item, inner, f"{path}.{name}")
+    elif isinstance(value, list) and shape.list is not None:
+        if not shape.list.associative:
+            found.append(path)
+        for index, item in enumerate(value):
+            found += _atomic(item, shape.list.item, f"{path}[{index}]")
+    return found
+
+
+async def settle(review: Review, version: Version, obj: Object) -> None:
+    """Put a changed object of a version into the review: as one of its kind, with defaults. Raises Unfit."""
+    kind = review.kind
+    obj = codec.decode_json(codec.encode(obj))  # what it shares with others must stay as it is
+    try:
+        if review.subresource == "scale":
+            head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
+            review.obj = head | structs.decode(SCALE, obj)
+            return
+        obj = kind.rules.decode(kind, version, obj, [])
+    except (structs.DecodeError, Malformed) as error:
+        raise Unfit(str(error)) from None
+    kind.rules.default(version, obj)
+    if version.name != review.version.name:
+        try:
+            obj = await conversion.convert(kind, obj, review.version.name)
+        except conversion.ConversionFailed as failed:
+            raise Unfit(f"failed to convert object: {failed}") from None
+    review.obj = obj

@@ -1,0 +1,48 @@
+"""Refusals in the words of a real server's admission."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.admission.review import Review
+from podless.meta.errors import APIError, Forbidden
+
+CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
+
+
+def forbidden(review: Review, why: str, **more: Any) -> Forbidden:
+    """403 about the object of a write."""
+    return Forbidden(review.kind.plural, review.kind.group, name_of(review), why, **more)
+
+
+def internal(why: str) -> APIError:
+    """500 for what is no fault of the client's."""
+    return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+
+
+def name_of(review: Review) -> str:
+    """What the object is called in a refusal: it may have no name yet."""
+    if review.name:
+        return review.name
+    metadata = (review.obj or {}).get("metadata") or {}
+    return metadata.get("name") or metadata.get("generateName") or "Unknown"
+
+
+class Told(APIError):
+    """A refusal whose Status somebody else has written. given: the Status."""
+
+    def __init__(self, given: dict[str, Any], message: str) -> None:
+        super().__init__(message)
+        self._given = given
+        self.code = given["code"]
+        self.reason = given.get("reason") or ""
+
+    def status(self) -> dict[str, Any]:
+        """The Status as it was given, with our message."""
+        head = {"kind": "Status", "apiVersion": "v1", "metadata": self._given.get("metadata") or {}}
+        body = {"status": "Failure", "message": self.message}
+        if self.reason:
+            body["reason"] = self.reason
+        if self._given.get("details"):
+            body["details"] = self._given["details"]
+        return head | body | {"code": self.code}

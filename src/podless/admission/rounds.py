@@ -1,0 +1,52 @@
+"""Who is asked again when mutation goes round a second time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from podless.admission.review import Review
+from podless.kinds import view
+
+Object = dict[str, Any]
+
+
+class Rounds:
+    """What one step knows of those that it has asked about a write. Kept with the review from round to round."""
+
+    def __init__(self) -> None:
+        self._earlier: set[Hashable] = set()
+        self._again: set[Hashable] = set()
+        self._last: Object | None = None
+
+    @classmethod
+    def of(cls, review: Review, step: str) -> Rounds:
+        """A step's own, for this round."""
+        found = review.rounds.get(step)
+        if found is None:
+            found = review.rounds[step] = cls()
+        known: Rounds = found
+        if review.again and known._last != review.obj:
+            known._require()  # a step between has changed the object
+        return known
+
+    def skips(self, review: Review, one: Hashable) -> bool:
+        """Whether this one is not to be asked, because it is the second round and nothing has changed for it."""
+        return review.again and one not in self._again
+
+    def changed(self, review: Review) -> None:
+        """The object is another now: those that came before may want to see it."""
+        self._require()
+        review.reinvoke = True
+
+    def asked(self, one: Hashable) -> None:
+        """This one wants to be asked again should the object change."""
+        self._earlier.add(one)
+
+    def end(self, review: Review) -> None:
+        """The step is done for this round."""
+        self._last = view.copy(review.obj) if review.obj is not None else None
+
+    def _require(self) -> None:
+        self._again |= self._earlier
+        self._earlier = set()

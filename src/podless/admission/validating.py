@@ -1,0 +1,241 @@
+"""ValidatingAdmissionPolicies: expressions that writes have to satisfy.
+
+Source: k8s.io/apiserver pkg/admission/plugin/policy/validating, and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from podless.admission.chain import Step
+from podless.admission.conditions import ConditionFailed
+from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
+from podless.admission.refusals import CODES, forbidden
+from podless.admission.review import Review
+from podless.admission.state import State
+from podless.admission.subject import Subject
+from podless.auth.authorizer import Authorizer
+from podless.kinds.builtin.policies import VALIDATING_BINDINGS, VALIDATING_POLICIES
+from podless.kinds.conversion import ConversionFailed
+from podless.kinds.kind import Kind
+from podless.meta import codec
+from podless.meta.errors import Forbidden
+
+if TYPE_CHECKING:
+    from podless.cel.policies import Activation, Expression
+
+Object = dict[str, Any]
+
+_LONGEST_MESSAGE = 5 * 1024
+_LONGEST_ANNOTATION = 10 * 1024
+_MOST_FAILURES = 50
+_FAILURES = "validation.policy.admission.k8s.io/validation_failure"
+
+
+class Validation(NamedTuple):
+    """One expression that has to hold, and what is said where it does not."""
+
+    expression: Expression
+    message: str
+    message_expression: Expression | None
+    reason: str
+
+
+class ValidatingPolicy(Policy):
+    """A policy whose expressions have to hold."""
+
+    @cached_property
+    def validations(self) -> list[Validation]:
+        """Its expressions."""
+        from podless.cel.policies import BOOL, STRING
+
+        made = []
+        for given in self.spec.get("validations") or ():
+            source = given.get("messageExpression")
+            message = self.environment.compile(source, STRING, authorizer=False) if source else None
+            expression = self.environment.compile(given["expression"], BOOL)
+            made.append(Validation(expression, given.get("message") or "", message, given.get("reason") or "Invalid"))
+        return made
+
+    @cached_property
+    def annotations(self) -> list[tuple[str, Expression]]:
+        """What it writes into the audit log, by key."""
+        from podless.cel.policies import TEXT_OR_NULL
+
+        given = self.spec.get("auditAnnotations") or ()
+        return [(one["key"], self.environment.compile(one["valueExpression"].strip(), TEXT_OR_NULL)) for one in given]
+
+
+class Failure(NamedTuple):
+    """A validation that does not hold. place: where it stands in the policy."""
+
+    place: int
+    message: str
+    reason: str = "Invalid"
+
+
+class ValidatingPolicies(Step):
+    """All bound policies."""
+
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        self._state = state
+        self._authorizer = authorizer
+        self._hooks: Hooks[ValidatingPolicy] = Hooks(state, VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy)
+
+    async def start(self) -> None:
+        """Read the policies."""
+        await self._hooks.load()
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether a policy may be about such writes."""
+        return bool(self._hooks.concerning(operation, kind, subresource))
+
+    async def validate(self, review: Review) -> None:
+        """Raises Forbidden, with the code and reason that the policy wants."""
+        hooks = self._hooks.concerning(review.operation, review.kind, review.subresource)
+        await _Run(review, Subject(review, self._state, self._authorizer)).go(self._hooks, hooks)
+
+
+class _Run:
+    """All policies over one write."""
+
+    def __init__(self, review: Review, subject: Subject) -> None:
+        self.review = review
+        self.subject = subject
+        self.denied: Forbidden | None = None
+        self.audited: list[Object] = []
+        self.annotations: dict[str, list[str]] = {}
+
+    async def go(self, all_: Hooks[ValidatingPolicy], hooks: Sequence[Hook[ValidatingPolicy]]) -> None:
+        for found in await all_.find(self.subject, hooks):
+            if isinstance(found, Fault):
+                if found.policy.strict:
+                    self.deny(found, Failure(0, found.why))
+                continue
+            for failure in await self.evaluate(found):
+                self.act(found, failure)
+            await self.annotate(found)
+        for key, values in self.annotations.items():
+            self.review.annotations[key] = ", ".join(values)
+        if self.audited:
+            self.review.annotations[_FAILURES] = codec.encode(self.audited[:_MOST_FAILURES]).decode()
+        if self.denied is not None:
+            raise self.denied
+
+    def deny(self, found: Fault | Invocation[ValidatingPolicy], failure: Failure) -> None:
+        """The first refusal is the one that counts."""
+        if self.denied is not None:
+            return
+        bound = f" with binding '{found.binding.name}'" if found.binding is not None else ""
+        message = f"ValidatingAdmissionPolicy '{found.policy.name}'{bound} denied request: {failure.message}"
+        self.denied = forbidden(self.review, message, causes=[{"message": message}])
+        self.denied.reason = failure.reason
+        self.denied.code = CODES.get(failure.reason, 422)
+
+    def act(self, found: Invocation[ValidatingPolicy], failure: Failure) -> None:
+        """What the binding wants done about a failure."""
+        policy, binding = found.policy.name, found.binding
+        actions = binding.spec.get("validationActions") or ()
+        if "Deny" in actions:
+            self.deny(found, failure)
+        if "Warn" in actions:
+            where = f"ValidatingAdmissionPolicy '{policy}' with binding '{binding.name}'"
+            self.review.warnings.append(f"Validation failed for {where}: {failure.message}")
+        if "Audit" in actions:
+            self.audited.append(
+                {
+                    "message": failure.message,
+                    "policy": policy,
+                    "binding": binding.name,
+                    "expressionIndex": failure.place,
+                    "validationActions": list(actions),
+                }
+            )
+
+    async def evaluate(self, found: Invocation[ValidatingPolicy]) -> list[Failure]:
+        """The validations that do not hold, and those that cannot be evaluated where that counts."""
+        from podless.cel import policies
+
+        policy = found.policy
+        failures: list[Failure] = []
+        try:
+            if not await self.met(found):
+                return []
+            activation = policies.Activation(await self.values(found), policy.environment.variables)
+            for index, validation in enumerate(policy.validations):
+                try:
+                    if activation.evaluate(validation.expression) is not True:
+                        failures.append(_broken(index, validation, activation))
+                except policies.Failure as failure:
+                    if policy.strict:
+                        failures.append(Failure(index, str(failure)))
+        except (ConditionFailed, ConversionFailed, policies.OutOfBudget) as error:
+            return [Failure(0, str(error))] if policy.strict else []
+        return failures
+
+    async def met(self, found: Invocation[ValidatingPolicy]) -> bool:
+        """Whether the match conditions are met; they see no namespace. Raises ConditionFailed."""
+        conditions = found.policy.conditions
+        if conditions is None:
+            return True
+        values = await self.subject.values(found.version, namespace=False)
+        return conditions.met(values | {"params": found.params}, found.policy.environment.variables)
+
+    async def values(self, found: Invocation[ValidatingPolicy]) -> Object:
+        return await self.subject.values(found.version) | {"params": found.params}
+
+    async def annotate(self, found: Invocation[ValidatingPolicy]) -> None:
+        """What the policy wants to be in the audit log."""
+        from podless.cel import policies
+
+        policy = found.policy
+        if not policy.annotations:
+            return
+        try:
+            if not await self.met(found):
+                return
+            activation = policies.Activation(await self.values(found), policy.environment.variables)
+            for key, expression in policy.annotations:
+                self.collect(found, f"{policy.name}/{key}", expression, activation)
+        except (ConditionFailed, ConversionFailed):
+            return  # said already
+        except policies.OutOfBudget as error:
+            if policy.strict:
+                self.deny(found, Failure(0, str(error)))
+
+    def collect(
+        self, found: Invocation[ValidatingPolicy], key: str, expression: Expression, activation: Activation
+    ) -> None:
+        from podless.cel import policies
+
+        try:
+            value = activation.evaluate(expression)
+        except policies.Failure as failure:
+            if found.policy.strict:
+                self.deny(found, Failure(0, str(failure)))
+            return
+        text = value.strip()[:_LONGEST_ANNOTATION] if isinstance(value, str) else ""
+        known = self.annotations.setdefault(key, []) if text else []
+        if text and text not in known:
+            known.append(text)
+
+
+def _broken(index: int, validation: Validation, activation: Activation) -> Failure:
+    """What is said of a validation that does not hold: by its messageExpression, its message, or its expression."""
+    from podless.cel import policies
+
+    text = ""
+    if validation.message_expression is not None:
+        try:
+            value = activation.evaluate(validation.message_expression)
+            text = value.strip() if isinstance(value, str) else ""
+        except policies.Failure:
+            text = ""
+        except policies.OutOfBudget as spent:
+            return Failure(index, f"failed messageExpression: {spent}")
+        if len(text.encode()) > _LONGEST_MESSAGE or "\n" in text:
+            text = ""
+    text = text or validation.message.strip() or f"failed expression: {validation.expression.source.strip()}"
+    return Failure(index, text, validation.reason)

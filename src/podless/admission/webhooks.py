@@ -1,0 +1,252 @@
+"""The webhooks of configurations: which are called for a write, and what follows from their answers.
+
+Source: k8s.io/apiserver pkg/admission/plugin/webhook/{generic,mutating,validating}, and the recorded answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from podless.admission import patches
+from podless.admission.calls import CallFailed, Verdict, call
+from podless.admission.chain import Step
+from podless.admission.conditions import ConditionFailed, Conditions
+from podless.admission.matching import Matching, exempt
+from podless.admission.refusals import Told, forbidden, internal
+from podless.admission.review import Review
+from podless.admission.rounds import Rounds
+from podless.admission.source import Source
+from podless.admission.state import State
+from podless.admission.subject import Subject
+from podless.auth.authorizer import Authorizer
+from podless.fields import jsonpatch
+from podless.kinds.builtin.webhooks import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
+from podless.kinds.conversion import ConversionFailed
+from podless.kinds.kind import Kind, Version
+from podless.meta import codec, gotext
+from podless.meta.errors import APIError, BadRequest
+from podless.remote import Client
+
+Object = dict[str, Any]
+
+_KEEP = 4096  # answers about which webhooks concern which writes
+_HARMLESS = ("None", "NoneOnDryRun")
+
+
+class Webhook:
+    """One webhook. configuration: the name of the object that it is in. given: as it stands there, with defaults."""
+
+    def __init__(self, configuration: str, place: int, given: Object) -> None:
+        self.configuration = configuration
+        self.given = given
+        self.name: str = given["name"]
+        self.key = configuration, place, self.name
+        self.open = given.get("failurePolicy") == "Ignore"
+        self.matching = Matching(given, given.get("rules") or ())
+
+    @cached_property
+    def conditions(self) -> Conditions | None:
+        """Its matchConditions, None where there are none."""
+        from podless.cel.policies import Environment
+
+        given = self.given.get("matchConditions")
+        return Conditions(given, Environment(), strict=not self.open) if given else None
+
+
+class _Webhooks(Step):
+    """All webhooks of one kind of configuration, in the order of their names."""
+
+    def __init__(self, kind: Kind, state: State, authorizer: Authorizer, client: Client) -> None:
+        self._state = state
+        self._authorizer = authorizer
+        self._client = client
+        self._source: Source[list[Webhook]] = Source(state.cache, kind, _read)
+        self._seen = -1
+        self._webhooks: list[Webhook] = []
+        self._known: dict[tuple[str, Kind, str], list[Webhook]] = {}
+
+    async def start(self) -> None:
+        """Read the configurations."""
+        await self._source.load()
+
+    def _concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Webhook]:
+        """Those that may have to do with such writes."""
+        if self._seen != self._source.revision:
+            self._webhooks = [webhook for webhooks in self._source.items() for webhook in webhooks]
+            self._known.clear()
+            self._seen = self._source.revision
+        if not self._webhooks:
+            return ()
+        key = operation, kind, subresource
+        known = self._known.get(key)
+        if known is None:
+            known = [] if exempt(kind) else [one for one in self._webhooks if one.matching.covers(*key)]
+            if len(self._known) >= _KEEP:
+                self._known.clear()
+            self._known[key] = known
+        return known
+
+    def _subject(self, review: Review) -> Subject:
+        return Subject(review, self._state, self._authorizer)
+
+    async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
+        """The version in which a webhook wants to see the object; None where it does not. Raises APIError."""
+        version = await webhook.matching.find(subject)
+        if version is None or webhook.conditions is None:
+            return version
+        review = subject.review
+        try:
+            met = webhook.conditions.met(await subject.values(version, namespace=False))
+        except ConditionFailed as failed:
+            raise forbidden(review, str(failed)) from None
+        except ConversionFailed as failed:
+            raise internal(str(failed)) from None
+        return version if met else None
+
+    async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
+        """Call a webhook and note what it says. Raises CallFailed, and APIError where it refuses."""
+        review = subject.review
+        if review.dry_run and webhook.given.get("sideEffects") not in _HARMLESS:
+            raise BadRequest(f"admission webhook {gotext.quote(webhook.name)} does not support dry run")
+        try:
+            verdict = await call(self._client, webhook.given, subject, version)
+        except ConversionFailed as failed:
+            raise internal(str(failed)) from None
+        for key, value in verdict.annotations.items():
+            review.annotations[f"{webhook.name}/{key}"] = value
+        review.warnings += verdict.warnings
+        if not verdict.allowed:
+            raise refusal(webhook.name, verdict.result)
+        return verdict
+
+
+def _read(configuration: Object) -> list[Webhook]:
+    name = configuration["metadata"]["name"]
+    return [Webhook(name, place, given) for place, given in enumerate(configuration.get("webhooks") or ())]
+
+
+def refusal(name: str, given: Mapping[str, Any] | None) -> Told:
+    """What a client hears whom a webhook refuses: the webhook's Status, with a failure's code and our words before."""
+    result = dict(given or {})
+    code = result.get("code")
+    result["code"] = code if isinstance(code, int) and 400 <= code < 1000 else 400
+    if not isinstance(result.get("reason"), str | None):
+        result["reason"] = ""
+    said = result.get("message") or result.get("reason")
+    told = f": {said}" if isinstance(said, str) and said else " without explanation"
+    return Told(result, f"admission webhook {gotext.quote(name)} denied the request{told}")
+
+
+def _failed(webhook: Webhook, why: object) -> APIError:
+    return internal(f"failed calling webhook {gotext.quote(webhook.name)}: {why}")
+
+
+class ValidatingWebhooks(_Webhooks):
+    """Webhooks that say yes or no; all are called at once."""
+
+    def __init__(self, state: State, authorizer: Authorizer, client: Client) -> None:
+        super().__init__(VALIDATING_WEBHOOKS, state, authorizer, client)
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether a webhook may be about such writes."""
+        return bool(self._concerning(operation, kind, subresource))
+
+    async def validate(self, review: Review) -> None:
+        """Raises what the first webhook says that refuses, or that fails where that counts."""
+        subject = self._subject(review)
+        asked = []
+        for webhook in self._concerning(review.operation, review.kind, review.subresource):
+            version = await self._called_for(webhook, subject)
+            if version is not None:
+                asked.append((webhook, version))
+        if not asked:
+            return
+        answers = (self._judge(place, webhook, subject, version) for place, (webhook, version) in enumerate(asked))
+        for answer in await asyncio.gather(*answers):
+            if answer is not None:
+                raise answer
+
+    async def _judge(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> APIError | None:
+        """Why a webhook refuses a write, or None."""
+        try:
+            await self._ask(webhook, subject, version)
+        except CallFailed as failed:
+            if not webhook.open:
+                return _failed(webhook, failed)
+            key = f"failed-open.validating.webhook.admission.k8s.io/round_0_index_{place}"
+            subject.review.annotations[key] = webhook.name
+        except APIError as refused:
+            return refused
+        return None
+
+
+class MutatingWebhooks(_Webhooks):
+    """Webhooks that may change the object; one is called after the other."""
+
+    def __init__(self, state: State, authorizer: Authorizer, client: Client) -> None:
+        super().__init__(MUTATING_WEBHOOKS, state, authorizer, client)
+
+    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Whether a webhook may be about such writes."""
+        return bool(self._concerning(operation, kind, subresource))
+
+    async def mutate(self, review: Review) -> None:
+        """Change the object. Raises what a webhook says that refuses, or that fails where that counts."""
+        rounds = Rounds.of(review, "MutatingAdmissionWebhook")
+        subject = self._subject(review)
+        for place, webhook in enumerate(self._concerning(review.operation, review.kind, review.subresource)):
+            version = await self._called_for(webhook, subject)
+            if version is None or rounds.skips(review, webhook.key):
+                continue
+            if await self._change(place, webhook, subject, version):
+                rounds.changed(review)
+            if webhook.given.get("reinvocationPolicy") == "IfNeeded":
+                rounds.asked(webhook.key)
+        rounds.end(review)
+
+    async def _change(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> bool:
+        """Have a webhook change the object; whether it did."""
+        review = subject.review
+        note = f"webhook.admission.k8s.io/round_{int(review.again)}_index_{place}"
+        changed = False
+        try:
+            verdict = await self._ask(webhook, subject, version)
+            changed = await self._patch(webhook, subject, version, verdict)
+        except CallFailed as failed:
+            if not webhook.open:
+                raise _failed(webhook, failed) from None
+            review.annotations[f"failed-open.mutation.{note}"] = webhook.name
+        finally:
+            noted = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
+            review.annotations[f"mutation.{note}"] = codec.encode(noted).decode()
+        return changed
+
+    async def _patch(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:
+        """Carry out a webhook's patch; whether the object is another then. Raises CallFailed and APIError."""
+        review = subject.review
+        if not verdict.patch:
+            return False
+        try:
+            operations = jsonpatch.decode(verdict.patch, checked=False)
+        except APIError as error:
+            raise CallFailed(f"received undecodable patch in webhook response: {error.message}") from None
+        if not operations:
+            return False
+        obj = await subject.shown(review.obj, version)
+        if obj is None:
+            name = gotext.quote(webhook.name)
+            why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
+            raise internal(why)
+        if verdict.patch_type != "JSONPatch":
+            raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
+        before = review.obj
+        try:
+            await patches.settle(review, version, patches.patched(obj, verdict.patch))
+        except jsonpatch.Rejected as rejected:
+            raise internal(rejected.why) from None
+        except patches.Unfit as unfit:
+            raise internal(str(unfit)) from None
+        return review.obj != before
