@@ -10,7 +10,7 @@ import ssl
 import subprocess
 import sys
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,17 +150,22 @@ def kubectl(server: Server, tmp_path: Path) -> Any:
     """Runs kubectl against the server; returns what it printed, both streams together."""
     if shutil.which("kubectl") is None:
         pytest.skip("kubectl is not on this machine")
+    return kubectl_runner("kubectl", server, tmp_path)
+
+
+def kubectl_runner(binary: str, server: Server, folder: Path) -> Callable[..., str]:
+    """Runs a kubectl in a folder that is its home, too."""
 
     def run(*arguments: str, stdin: str = "", kubeconfig: Path = server.kubeconfig) -> str:
-        environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "HOME": str(tmp_path)}
+        environment = {**os.environ, "KUBECONFIG": str(kubeconfig), "HOME": str(folder)}
         done = subprocess.run(
-            ["kubectl", *arguments],
+            [binary, *arguments],
             input=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             env=environment,
-            cwd=tmp_path,
+            cwd=folder,
             timeout=60,
             check=False,
         )
