@@ -24,6 +24,7 @@ from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.kubeconfig import by_token, kubeconfig
+from podless.auth.oidc import Provider
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
@@ -246,7 +247,8 @@ def _authenticator(settings: Settings, folder: Path, cache: Cache, tokens: Token
     ]
     accounts = Accounts(folder / "accounts.key", AUDIENCE, *collections)
     anonymous = settings.access.anonymous and settings.access.mode == "RBAC"
-    return Authenticator(tokens, accounts, anonymous=anonymous)
+    oidc = settings.access.oidc
+    return Authenticator(tokens, accounts, [Provider(oidc, AUDIENCE)] if oidc is not None else [], anonymous=anonymous)
 
 
 def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from podless.app import App, Settings, StartError
-from podless.auth.access import Access
+from podless.auth.access import OIDC, Access
 from podless.auth.tokens import BadTokenFile
 
 __all__ = ["Server", "StartError"]
@@ -35,7 +35,7 @@ class Server:
     account "default". root_configmaps: each namespace has the config map kube-root-ca.crt.
     authorization: RBAC, or AlwaysAllow for everything to everybody that is known. anonymous: whether requests that do
     not say whose they are get as far as authorization. client_ca: a file of authorities whose client certificates are
-    good, beside those of the server's own.
+    good, beside those of the server's own. oidc: an OpenID Connect provider (podless.auth.access.OIDC).
     Raises StartError on entry where the server cannot start.
     """
 
@@ -56,6 +56,7 @@ class Server:
         authorization: str = "RBAC",
         anonymous: bool = True,
         client_ca: str | os.PathLike[str] | None = None,
+        oidc: OIDC | None = None,
     ) -> None:
         self._settings = Settings(
             data=Path(data) if data is not None else None,
@@ -69,7 +70,7 @@ class Server:
             default_accounts=default_accounts,
             root_configmaps=root_configmaps,
             runtime_config=dict(runtime_config or {}),
-            access=Access(authorization, anonymous, Path(client_ca) if client_ca is not None else None),
+            access=Access(authorization, anonymous, Path(client_ca) if client_ca is not None else None, oidc),
         )
         self._app: App | None = None
         self._thread: threading.Thread | None = None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.app import App, Settings, StartError
+from podless.auth.access import BadAccess
 from podless.auth.tokens import BadTokenFile
 from podless.cli import access
 from podless.kinds.builtin import runtime
@@ -119,7 +120,18 @@ def run(options: argparse.Namespace) -> int:
     import uvloop
 
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s", stream=sys.stderr)
-    settings = Settings(
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_serve(_settings(options)))
+    except (StartError, BadTokenFile, BadAccess) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    """What the options say. Raises BadAccess."""
+    return Settings(
         data=None if options.memory else options.data,
         bind=options.bind,
         port=options.port,
@@ -133,13 +145,6 @@ def run(options: argparse.Namespace) -> int:
         default_accounts=options.default_accounts,
         root_configmaps=options.root_configmaps,
     )
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings))
-    except (StartError, BadTokenFile) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
-    return 0
 
 
 async def _serve(settings: Settings) -> None:

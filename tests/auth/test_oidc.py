@@ -1,0 +1,189 @@
+"""Tokens of an identity provider, which is faked with a certificate and keys of its own."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from podless import Server
+from podless.auth.access import OIDC, BadAccess
+from podless.http.tls import Certificates
+from tests.conftest import Client
+
+WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+
+
+class Provider:
+    """Serves discovery and keys, and signs. fetched: how often the keys were asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.keys: dict[str, rsa.RSAPrivateKey] = {}
+        self.fetched = 0
+        self.documents: dict[str, Any] = {}
+        certificates = Certificates(folder)
+        certificates.ensure([])
+        self.authority = certificates.authority
+        provider = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                found = provider.answer(self.path)
+                self.send_response(404 if found is None else 200)
+                self.end_headers()
+                self.wfile.write(json.dumps(found).encode())
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "server.crt", folder / "server.key")
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.issuer = f"https://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def answer(self, path: str) -> Any:
+        if path == "/.well-known/openid-configuration":
+            return {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/keys"}
+        if path == "/keys":
+            self.fetched += 1
+            return {"keys": [self.shown(name) for name in self.keys]}
+        return None
+
+    def shown(self, name: str) -> dict[str, Any]:
+        public = self.keys[name].public_key()
+        return {**jwt.algorithms.RSAAlgorithm.to_jwk(public, as_dict=True), "kid": name, "use": "sig", "alg": "RS256"}
+
+    def sign(self, kid: str = "one", **claims: Any) -> str:
+        if kid not in self.keys:
+            self.keys[kid] = rsa.generate_private_key(65537, 2048)
+        whole = {"iss": self.issuer, "aud": "podless", "sub": "u-1", "exp": int(time.time()) + 60} | claims
+        given = {name: value for name, value in whole.items() if value is not None}
+        return jwt.encode(given, self.keys[kid], "RS256", headers={"kid": kid})
+
+
+@pytest.fixture(scope="module")
+def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    made = Provider(tmp_path_factory.mktemp("provider"))
+    yield made
+    made.server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def served(provider: Provider) -> Iterator[Server]:
+    oidc = OIDC(
+        issuer=provider.issuer,
+        client_id="podless",
+        username_claim="email",
+        groups_claim="roles",
+        groups_prefix="corp:",
+        ca_file=provider.authority,
+        required={"tenant": "us"},
+    )
+    provider.sign("one")
+    with Server(oidc=oidc) as server:
+        yield server
+
+
+def who(server: Server, token: str) -> Any:
+    return Client(server.url, token).send("POST", WHO, {})
+
+
+ZOE = {"email": "zoe@example.com", "tenant": "us", "jti": "j-1"}
+
+
+def test_claims_are_user_and_groups(served: Server, provider: Provider) -> None:
+    answer = who(served, provider.sign(**ZOE, roles=["dev", "ops"]))
+    assert answer.body["status"]["userInfo"] == {
+        "username": "zoe@example.com",
+        "groups": ["corp:dev", "corp:ops", "system:authenticated"],
+        "extra": {"authentication.kubernetes.io/credential-id": ["JTI=j-1"]},
+    }
+    one = who(served, provider.sign(**ZOE, roles="dev", email_verified=True))
+    assert one.body["status"]["userInfo"]["groups"] == ["corp:dev", "system:authenticated"]
+
+
+BAD: list[dict[str, Any]] = [
+    {"aud": "somebody-else"},
+    {"aud": None},
+    {"exp": 1},
+    {"exp": None},
+    {"nbf": int(time.time()) + 3600},
+    {"iss": "https://others.example.com"},
+    {"email": None},
+    {"email": ""},
+    {"email": 7},
+    {"email_verified": False},
+    {"email_verified": "yes"},
+    {"tenant": "them"},
+    {"tenant": None},
+    {"roles": [1]},
+    {"roles": {"a": "b"}},
+]
+
+
+@pytest.mark.parametrize("claims", BAD)
+def test_what_is_wrong_with_a_token_makes_it_nobodys(
+    served: Server, provider: Provider, claims: dict[str, Any]
+) -> None:
+    assert who(served, provider.sign(**(ZOE | claims))).status == 401
+
+
+def test_another_key_of_the_name_is_not_the_providers(served: Server, provider: Provider) -> None:
+    plain = jwt.decode(provider.sign(**ZOE), options={"verify_signature": False})
+    forged = jwt.encode(plain, rsa.generate_private_key(65537, 2048), "RS256", headers={"kid": "one"})
+    assert who(served, forged).status == 401
+    public = provider.shown("one")["n"]
+    assert who(served, jwt.encode(plain, public, "HS256", headers={"kid": "one"})).status == 401
+    assert who(served, jwt.encode(plain, "", "none", headers={"kid": "one"})).status == 401
+
+
+def test_keys_are_fetched_again_for_a_new_one_but_not_at_once(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oidc = OIDC(issuer=provider.issuer, client_id="podless", ca_file=provider.authority)
+    with Server(oidc=oidc) as server:
+        provider.fetched = 0
+        assert who(server, provider.sign("one")).body["status"]["userInfo"]["username"] == f"{provider.issuer}#u-1"
+        new = provider.sign("two")
+        for number in range(5):
+            assert who(server, provider.sign(f"unknown-{number}")).status == 401
+        assert provider.fetched == 1
+        monkeypatch.setattr("podless.auth.oidc._AGAIN", 0.0)
+        assert who(server, new).status == 201
+        assert provider.fetched == 2
+
+
+def test_a_provider_that_nobody_vouches_for_vouches_for_nobody(provider: Provider) -> None:
+    with Server(oidc=OIDC(issuer=provider.issuer, client_id="podless")) as server:
+        assert who(server, provider.sign("one")).status == 401
+        assert Client(server.url, server.token).send("GET", "/api").status == 200
+
+
+def test_a_token_ends_in_time(served: Server, provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = provider.sign(**ZOE)
+    assert who(served, token).status == 201
+    later = time.time() + 61
+    monkeypatch.setattr("podless.auth.oidc.time.time", lambda: later)
+    assert who(served, token).status == 401
+
+
+def test_what_cannot_work_is_said() -> None:
+    for settings in (
+        {"issuer": "http://example.com"},
+        {"client_id": ""},
+        {"algorithms": ("HS256",)},
+    ):
+        given: dict[str, Any] = {"issuer": "https://example.com", "client_id": "x"} | settings
+        with pytest.raises(BadAccess):
+            OIDC(**given)
