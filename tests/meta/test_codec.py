@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -332,3 +333,17 @@ def test_floats_are_floats_again_as_long_as_they_are_looked_at(value: Any) -> No
     with codec.as_sent(body, floats):
         assert same(body, value) or not isinstance(value, dict | list)
     assert json.dumps(body) == settled
+
+
+@given(
+    st.recursive(
+        st.floats(allow_nan=False, allow_infinity=False)
+        | st.integers(-(2**70), 2**70)
+        | st.from_regex(r"[a-z:\-0-9. ]{0,8}"),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.from_regex(r"[0-9.e:]{0,4}"), inner, max_size=4),
+    ),
+    st.booleans(),
+)
+def test_every_float_is_noticed_between_texts_that_look_like_one(value: Any, spaced: bool) -> None:
+    raw = json.dumps(value, indent=1 if spaced else None).encode()
+    assert repr(codec.decode_json(raw)) == repr(jsontext.parse(raw))

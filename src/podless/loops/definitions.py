@@ -135,12 +135,13 @@ class Definitions:
         group = self._group(key)
         found = []
         for other in group:
+            if other == key:
+                continue
             names = group[other]
             if names is None and (entry := self._collection.get(other)) is not None:
                 names = (entry.decode().get("status") or {}).get("acceptedNames") or {}
                 group[other] = names
-            if other != key:
-                found.append({"status": {"acceptedNames": names}})
+            found.append({"status": {"acceptedNames": names}})
         return found
 
     def _name(self, obj: Object, others: list[Object]) -> Object:

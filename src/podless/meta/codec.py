@@ -43,6 +43,8 @@ _LONG = b"0" * 19
 _YAML_LINE = re.compile(r"line [0-9]+: key .* already set in map$", re.DOTALL)
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
+_BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands before a number
+_LOOKS = 50  # at digits with a point; in a text with more of them a closer look costs as much
 
 
 def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats | None = None) -> Any:
@@ -62,7 +64,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     ):
         return _read(raw, duplicates)
     shapes = raw.translate(_SHAPES)
-    return _settle(value, floats) if b"0." in shapes or _LONG in shapes else value
+    return _settle(value, floats) if _floats(raw, shapes) or _LONG in shapes else value
 
 
 def _read(raw: bytes, duplicates: list[str] | None) -> Any:
@@ -72,6 +74,24 @@ def _read(raw: bytes, duplicates: list[str] | None) -> Any:
     value = jsontext.parse(raw, repeated)
     duplicates += (f"duplicate field {gotext.quote(path)}" for path in repeated)
     return value
+
+
+def _floats(raw: bytes, shapes: bytes) -> bool:
+    """Whether there may be a float: digits that go on with a point, and begin where a number can."""
+    place = shapes.find(b"0.")
+    for _ in range(_LOOKS):
+        if place < 0:
+            return False
+        first = place
+        while first and shapes[first - 1] == 48 and place - first < len(_LONG):
+            first -= 1
+        before = raw[first - 1 : first]
+        if before == b"-":
+            before = raw[first - 2 : first - 1]
+        if before in _BEFORE:
+            return True
+        place = shapes.find(b"0.", place + 1)
+    return True
 
 
 def _encoded(value: Any) -> bytes | None:
@@ -88,7 +108,7 @@ def _encoded(value: Any) -> bytes | None:
 def _settle(value: Any, floats: Floats | None = None) -> Any:
     """The value with its numbers as Go re-encodes them; floats: takes those that become integers."""
     top = [value]
-    rest: list[tuple[Any, Path]] = [(top, ())]
+    rest: list[tuple[Any, Any]] = [(top, None)]  # with each holder its path, as a chain of keys from the last on
     while rest:
         holder, path = rest.pop()
         for key, item in holder.items() if type(holder) is dict else enumerate(holder):
@@ -96,12 +116,20 @@ def _settle(value: Any, floats: Floats | None = None) -> Any:
             if kind is str:
                 continue
             if kind is dict or kind is list:
-                rest.append((item, (*path, key)))
+                rest.append((item, (path, key)))
             elif kind is float or (kind is int and not _MIN <= item <= _MAX):
                 holder[key] = settled = jsontext.settle(item)
                 if floats is not None and type(settled) is int:
-                    floats.append(((*path, key)[1:], float(item)))
+                    floats.append((_path((path, key))[1:], float(item)))
     return top[0]
+
+
+def _path(chain: Any) -> Path:
+    keys = []
+    while chain is not None:
+        chain, key = chain
+        keys.append(key)
+    return tuple(reversed(keys))
 
 
 @contextmanager

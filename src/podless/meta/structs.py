@@ -58,6 +58,8 @@ class Type:
     go = ""
     # types that hold structs report unknown fields, whose paths their holders complete
     nested = False
+    # the class of values that are read as they are
+    plain: type | None = None
     # between a field of this type and an unknown field inside it
     joint = "."
 
@@ -80,6 +82,8 @@ class Type:
 class String(Type):
     """A string, or a named string type of Go such as types.UID."""
 
+    plain = str
+
     def __init__(self, go: str = "string") -> None:
         self.go = go
 
@@ -98,6 +102,7 @@ class Bool(Type):
     """A boolean."""
 
     go = "bool"
+    plain = bool
 
     def read(self, value: Any, unknown: list[str]) -> Any:
         """The boolean itself."""
@@ -349,14 +354,19 @@ class Struct(Type):
         return self.given if isinstance(self.given, tuple) else self.given()
 
     @cached_property
-    def plan(self) -> dict[str, tuple[Type, bool, str | None, int]]:
-        """Field name -> its type, whether it is kept when empty, what joins it to unknown fields inside, its place."""
+    def plan(self) -> dict[str, tuple[Type, bool, str | None, int, type | None]]:
+        """What is known of each field.
+
+        Its type, whether it is kept when empty, what joins it to unknown fields inside, its place, and the class of
+        values that need not be read.
+        """
         return {
             field.name: (
                 field.type,
                 field.pointer or field.always or isinstance(field.type, Struct),
                 field.type.joint if field.type.nested else None,
                 place,
+                field.type.plain,
             )
             for place, field in enumerate(self.fields)
         }
@@ -386,15 +396,16 @@ class Struct(Type):
                 continue
             if item is None:
                 continue
-            kind, keep, joint, place = entry
-            start = len(unknown)
-            try:
-                item = kind.read(item, unknown)
-            except Mismatch as error:
-                error.at(self.name, key)
-                raise
-            if len(unknown) > start and joint is not None:
-                unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
+            kind, keep, joint, place, plain = entry
+            if type(item) is not plain:
+                start = len(unknown)
+                try:
+                    item = kind.read(item, unknown)
+                except Mismatch as error:
+                    error.at(self.name, key)
+                    raise
+                if len(unknown) > start and joint is not None:
+                    unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
             if keep or item:
                 found[key] = item
                 ordered = ordered and place > last
