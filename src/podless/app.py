@@ -273,6 +273,6 @@ def _admin_token(path: Path) -> str:
     except UnicodeDecodeError:
         raise StartError(f"{path}: not a token; remove it to have a new one made") from None
     if not token:
-        token = secrets.token_urlsafe(32)
+        token = secrets.token_hex(32)
         write_file(path, token.encode() + b"\n", 0o600)
     return token

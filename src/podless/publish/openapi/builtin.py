@@ -37,7 +37,7 @@ _SCALARS: dict[str, Schema] = {
 }
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
 # structs of meta/v1 that the standard components do not have
-_META_STRUCTS = {"Condition", "LabelSelector", "LabelSelectorRequirement"}
+_META_STRUCTS = {"Condition", "FieldSelectorRequirement", "LabelSelector", "LabelSelectorRequirement"}
 # structs of the core group that others have fields of
 _CORE_STRUCTS = {core.EVENT_SOURCE, core.LOCAL_OBJECT_REFERENCE, core.OBJECT_REFERENCE}
 _MICRO_TIME: Schema = {

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+AUTHENTICATION = "io.k8s.api.authentication.v1."
+AUTHORIZATION = "io.k8s.api.authorization.v1."
 COORDINATION = "io.k8s.api.coordination.v1."
 CORE = "io.k8s.api.core.v1."
 EVENTS = "io.k8s.api.events.v1."
 EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 EXTENSIONS_BETA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1beta1."
 LEGACY = "io.k8s.api.extensions.v1beta1."
+RBAC = "io.k8s.api.rbac.v1."
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,27 @@ Source: the generated API documentation of Kubernetes 1.36. A struct that is not
 
 from __future__ import annotations
 
-from podless.publish.openapi import facts_coordination, facts_core, facts_events, facts_legacy
+from podless.publish.openapi import (
+    facts_authentication,
+    facts_authorization,
+    facts_coordination,
+    facts_core,
+    facts_events,
+    facts_legacy,
+    facts_meta,
+    facts_rbac,
+)
 from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
 
 FACTS: dict[str, Fact] = {
     **facts_core.FACTS,
+    **facts_authentication.FACTS,
+    **facts_authorization.FACTS,
     **facts_coordination.FACTS,
     **facts_events.FACTS,
     **facts_legacy.FACTS,
+    **facts_meta.FACTS,
+    **facts_rbac.FACTS,
     CORE + "ConfigMap": Fact(
         "ConfigMap holds configuration data for pods to consume.",
         (),
