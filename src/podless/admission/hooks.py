@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from podless.admission import params
 from podless.admission.conditions import Conditions
-from podless.admission.matching import Matching, exempt
+from podless.admission.matching import Matching, exempt_from_policies
 from podless.admission.params import Unconfigured
 from podless.admission.source import Source
 from podless.admission.state import State
@@ -117,7 +117,8 @@ class Hooks(Generic[P]):
         key = operation, kind, subresource
         known = self._known.get(key)
         if known is None:
-            known = [] if exempt(kind) else [hook for hook in self._hooks if hook.policy.matching.covers(*key)]
+            exempt = exempt_from_policies(kind)
+            known = [] if exempt else [hook for hook in self._hooks if hook.policy.matching.covers(*key)]
             if len(self._known) >= _KEEP:
                 self._known.clear()
             self._known[key] = known

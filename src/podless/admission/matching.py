@@ -19,13 +19,27 @@ from podless.meta.selectors import LabelSelector
 Object = dict[str, Any]
 
 ANY = "*"
-# what no webhook and no policy is asked about, so that a bad one can always be taken away
-EXEMPT = "admissionregistration.k8s.io"
+_OWN = "admissionregistration.k8s.io"
+_REVIEWS = frozenset(
+    {
+        ("authentication.k8s.io", "selfsubjectreviews"),
+        ("authentication.k8s.io", "tokenreviews"),
+        ("authorization.k8s.io", "localsubjectaccessreviews"),
+        ("authorization.k8s.io", "selfsubjectaccessreviews"),
+        ("authorization.k8s.io", "selfsubjectrulesreviews"),
+        ("authorization.k8s.io", "subjectaccessreviews"),
+    }
+)
 
 
 def exempt(kind: Kind) -> bool:
-    """Whether admission goes by these objects itself."""
-    return kind.group == EXEMPT
+    """Whether admission goes by these objects itself: no webhook is asked, so that a bad one can be taken away."""
+    return kind.group == _OWN
+
+
+def exempt_from_policies(kind: Kind) -> bool:
+    """Whether no policy is asked: the same, and questions about who may do what."""
+    return kind.group == _OWN or (kind.group, kind.plural) in _REVIEWS
 
 
 @dataclass(frozen=True, slots=True)

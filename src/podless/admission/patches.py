@@ -98,11 +98,13 @@ async def settle(review: Review, version: Version, obj: Object) -> None:
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
             review.obj = head | structs.decode(SCALE, obj)
             return
+        if review.own is not None:
+            kind, version = review.own, review.own.versions[0]
         obj = kind.rules.decode(kind, version, obj, [])
     except (structs.DecodeError, Malformed) as error:
         raise Unfit(str(error)) from None
     kind.rules.default(version, obj)
-    if version.name != review.version.name:
+    if review.converted and version.name != review.version.name:
         try:
             obj = await conversion.convert(kind, obj, review.version.name)
         except conversion.ConversionFailed as failed:

@@ -50,8 +50,21 @@ class Review:
         return self.kind.plural == "namespaces" and not self.kind.group
 
     @property
+    def own(self) -> Kind | None:
+        """The kind of the object, where a subresource has objects of its own and they are no Scales."""
+        known = self.kind.subresource(self.subresource) if self.subresource else None
+        return known.kind if known is not None else None
+
+    @property
+    def converted(self) -> bool:
+        """Whether the object is another in each version of its resource."""
+        return self.subresource != "scale" and self.own is None
+
+    @property
     def type(self) -> tuple[str, str, str]:
         """Group, version and kind of the object."""
         if self.subresource == "scale":
             return _SCALE
+        if self.own is not None:
+            return self.own.group, self.own.versions[0].name, self.own.kind
         return self.kind.group, self.version.name, self.kind.kind

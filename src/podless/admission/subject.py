@@ -44,7 +44,7 @@ class Subject:
     async def shown(self, obj: Object | None, version: Version) -> Object | None:
         """The object, or the old one, in a version; not to be changed. Raises ConversionFailed."""
         review = self.review
-        if obj is None or version.name == review.version.name or review.subresource == "scale":
+        if obj is None or version.name == review.version.name or not review.converted:
             return obj
         for known, name, found in self._seen:
             if known is obj and name == version.name:
@@ -58,7 +58,7 @@ class Subject:
         review = self.review
         group, _, noun = review.type
         resource = {"group": review.kind.group, "resource": review.kind.plural}
-        shown = group, review.type[1] if review.subresource == "scale" else version.name
+        shown = group, version.name if review.converted else review.type[1]
         request: Object = {
             "kind": {"group": shown[0], "version": shown[1], "kind": noun},
             "resource": resource | {"version": version.name},
