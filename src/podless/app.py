@@ -16,6 +16,7 @@ from podless.admission.escalation import Escalation
 from podless.admission.generations import Generations
 from podless.admission.lifecycle import NamespaceLifecycle
 from podless.admission.mutating import MutatingPolicies
+from podless.admission.reading import ParameterReading
 from podless.admission.state import State
 from podless.admission.validating import ValidatingPolicies
 from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
@@ -259,6 +260,7 @@ def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Ste
         MutatingWebhooks(state, authorizer, client),
         Escalation(authorizer),
         Generations(state),
+        ParameterReading(state, authorizer),
         ValidatingPolicies(state, authorizer),
         ValidatingWebhooks(state, authorizer, client),
     ]

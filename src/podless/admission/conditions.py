@@ -25,6 +25,10 @@ class Conditions:
             environment.compile(condition["expression"].strip(), BOOL) for condition in given
         ]
         self._strict = strict
+        # they see no namespace
+        self.needs = frozenset(name for expression in self._expressions for name in expression.names) - {
+            "namespaceObject"
+        }
 
     def met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
         """Whether all are met. Raises ConditionFailed where one has no value, unless another is not met."""

@@ -107,7 +107,7 @@ async def _carry_out(
     key = (policy.name, binding.name, _named(found.params))
     try:
         if policy.conditions is not None:
-            values = await subject.values(found.version, namespace=False) | {"params": found.params}
+            values = await subject.values(found.version, policy.conditions.needs) | {"params": found.params}
             if not policy.conditions.met(values, policy.environment.variables):
                 return []
         if rounds.skips(review, key):
@@ -142,7 +142,8 @@ async def _change(review: Review, subject: Subject, found: Invocation[MutatingPo
         obj = await subject.shown(review.obj, found.version)
         if obj is None:
             return ""
-        values = await subject.values(found.version) | {"params": found.params}
+        needs = found.policy.environment.needs
+        values = await subject.values(found.version, needs) | {"params": found.params}
         activation = policies.Activation(values, found.policy.environment.variables)
         made = policies.plain_json(activation.evaluate(mutation.expression))
         if mutation.patch:

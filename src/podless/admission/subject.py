@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from podless.admission.review import Review
@@ -76,26 +77,23 @@ class Subject:
         request["options"] = review.options
         return request
 
-    async def values(self, version: Version, *, namespace: bool = True) -> Object:
-        """What expressions may name, but for params. namespace: whether the namespace is among it."""
-        from podless.cel.policies import Authorizer as Asking  # takes its time; here there are expressions
-
+    async def values(self, version: Version, needs: Container[str]) -> Object:
+        """The values of those of these names that expressions may use, but for params and variables."""
         review = self.review
-        asking = Asking(self._ask)
-        about = (review.kind.group, review.kind.plural, review.subresource, review.namespace, review.name)
         values: Object = {
             "object": await self.shown(review.obj, version),
             "oldObject": await self.shown(review.old, version),
-            "request": self.request(version),
-            "authorizer": asking,
-            "authorizer.requestResource": asking.about(*about),
         }
-        if namespace and not review.of_namespace and (entry := await self.namespace()) is not None:
-            whole = entry.decode()
-            metadata = {name: value for name, value in whole["metadata"].items() if name in _NAMESPACE}
-            values["namespaceObject"] = {"metadata": metadata} | {
-                name: whole[name] for name in ("spec", "status") if name in whole
-            }
+        if "request" in needs:
+            values["request"] = self.request(version)
+        if "namespaceObject" in needs and not review.of_namespace:
+            values["namespaceObject"] = _namespace(await self.namespace())
+        if "authorizer" in needs or "authorizer.requestResource" in needs:
+            from podless.cel.policies import Authorizer as Asking  # takes its time; here there are expressions
+
+            asking = Asking(self._ask)
+            about = (review.kind.group, review.kind.plural, review.subresource, review.namespace, review.name)
+            values |= {"authorizer": asking, "authorizer.requestResource": asking.about(*about)}
         return values
 
     def _ask(self, question: Any) -> Any:
@@ -112,6 +110,15 @@ class Subject:
 
 
 ANY_VERSION = "*"
+
+
+def _namespace(entry: Entry | None) -> Object | None:
+    """What expressions see of a namespace."""
+    if entry is None:
+        return None
+    whole = entry.decode()
+    metadata = {name: value for name, value in whole["metadata"].items() if name in _NAMESPACE}
+    return {"metadata": metadata} | {name: whole[name] for name in ("spec", "status") if name in whole}
 
 
 def user_info(user: User) -> Object:

@@ -163,8 +163,9 @@ class _Run:
         try:
             if not await self.met(found):
                 return []
+            validations = policy.validations
             activation = policies.Activation(await self.values(found), policy.environment.variables)
-            for index, validation in enumerate(policy.validations):
+            for index, validation in enumerate(validations):
                 try:
                     if activation.evaluate(validation.expression) is not True:
                         failures.append(_broken(index, validation, activation))
@@ -180,24 +181,26 @@ class _Run:
         conditions = found.policy.conditions
         if conditions is None:
             return True
-        values = await self.subject.values(found.version, namespace=False)
+        values = await self.subject.values(found.version, conditions.needs)
         return conditions.met(values | {"params": found.params}, found.policy.environment.variables)
 
     async def values(self, found: Invocation[ValidatingPolicy]) -> Object:
-        return await self.subject.values(found.version) | {"params": found.params}
+        needs = found.policy.environment.needs
+        return await self.subject.values(found.version, needs) | {"params": found.params}
 
     async def annotate(self, found: Invocation[ValidatingPolicy]) -> None:
         """What the policy wants to be in the audit log."""
         from podless.cel import policies
 
         policy = found.policy
-        if not policy.annotations:
+        if not policy.spec.get("auditAnnotations"):
             return
         try:
             if not await self.met(found):
                 return
+            annotations = policy.annotations
             activation = policies.Activation(await self.values(found), policy.environment.variables)
-            for key, expression in policy.annotations:
+            for key, expression in annotations:
                 self.collect(found, f"{policy.name}/{key}", expression, activation)
         except (ConditionFailed, ConversionFailed):
             return  # said already

@@ -99,7 +99,7 @@ class _Webhooks(Step):
             return version
         review = subject.review
         try:
-            met = webhook.conditions.met(await subject.values(version, namespace=False))
+            met = webhook.conditions.met(await subject.values(version, webhook.conditions.needs))
         except ConditionFailed as failed:
             raise forbidden(review, str(failed)) from None
         except ConversionFailed as failed:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from podless.cel import library, macros, program, types
+from podless.cel import library, macros, program, types, validate
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
@@ -82,7 +82,7 @@ _STRUCTS: Mapping[str, Mapping[str, Type]] = {
     },
 }
 _PATCH: Mapping[str, Type] = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": DYN}
-# what every expression may name; the order is that of a program's parameters
+# what every expression may name
 _ALWAYS: Mapping[str, Type] = {
     "object": DYN,
     "oldObject": DYN,
@@ -94,7 +94,7 @@ _ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestReso
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled expression. names: of the program's parameters. error: why there is no program, or ""."""
+    """A compiled expression. names: what it names. error: why there is no program, or ""."""
 
     source: str
     program: Program | None
@@ -125,12 +125,16 @@ class _Structs:
 
 
 class Environment:
-    """Compiles the expressions of one policy. params: it has a paramKind. composed: it has variables."""
+    """Compiles the expressions of one policy. params: it has a paramKind. composed: it has variables.
+
+    needs: what the expressions that have been compiled name.
+    """
 
     def __init__(self, *, params: bool = False, composed: bool = False) -> None:
         self._params = params
         self._composed = composed
         self._variables: dict[str, Type] = {}
+        self.needs: set[str] = set()  # all that an expression names
         self.variables: dict[str, Expression] = {}
 
     def declare(self, name: str, source: str) -> Expression:
@@ -163,7 +167,8 @@ class Environment:
             return Expression(source, None, error=f"compilation failed: {error}")
         if wanted and tree.type not in wanted:
             return Expression(source, None, error=_unwanted(wanted, tree.type))
-        made = Program(source, tree, functions, given, dict.fromkeys(given))
+        names = tuple(name for name in given if validate.names(tree, name))
+        made = Program(source, tree, functions, given, dict.fromkeys(names))
         try:
             made.check_constants()
             made.prepare()
@@ -171,7 +176,8 @@ class Environment:
             return Expression(source, None, error=f"compilation failed: {error}")
         except ProgramError as error:
             return Expression(source, None, error=f"program instantiation failed: {error}")
-        return Expression(source, made, tuple(given))
+        self.needs.update(names)
+        return Expression(source, made, names)
 
 
 _DECLARED = frozenset(

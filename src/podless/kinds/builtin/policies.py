@@ -56,6 +56,14 @@ class PolicyRules(_SpecRules):
         if version.status:
             obj["status"] = old["status"]
 
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Only the status changes."""
+        super().prepare_status(version, obj, old)
+        for name in ("labels", "annotations", "finalizers", "ownerReferences"):
+            obj["metadata"].pop(name, None)
+            if name in old["metadata"]:
+                obj["metadata"][name] = old["metadata"][name]
+
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """All rules."""
         return admission.check_mutating(obj) if self._mutating else admission.check_validating(obj)

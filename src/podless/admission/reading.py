@@ -1,0 +1,91 @@
+"""Nobody reads through policies what they may not read: who writes one must be allowed to get its parameters.
+
+Source: k8s.io/kubernetes pkg/registry/admissionregistration (authz).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.admission.chain import Step
+from podless.admission.params import Unconfigured, find_kind
+from podless.admission.review import CREATE, UPDATE, Review
+from podless.admission.state import State
+from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Authorizer
+from podless.auth.user import User
+from podless.kinds.builtin.policies import (
+    MUTATING_BINDINGS,
+    MUTATING_POLICIES,
+    VALIDATING_BINDINGS,
+    VALIDATING_POLICIES,
+)
+from podless.kinds.kind import Kind
+from podless.meta import field
+from podless.meta.errors import Invalid
+
+Object = dict[str, Any]
+
+_POLICIES = {kind.plural: kind for kind in (VALIDATING_POLICIES, MUTATING_POLICIES)}
+_BOUND = {VALIDATING_BINDINGS.plural: VALIDATING_POLICIES, MUTATING_BINDINGS.plural: MUTATING_POLICIES}
+
+
+class ParameterReading(Step):
+    """Asks about a policy's paramKind and about a binding's paramRef, when they are new."""
+
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        self._state = state
+        self._authorizer = authorizer
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Writes of policies and of their bindings."""
+        if kind.group != VALIDATING_POLICIES.group or subresource or operation not in (CREATE, UPDATE):
+            return False
+        return kind.plural in _POLICIES or kind.plural in _BOUND
+
+    async def validate(self, review: Review) -> None:
+        """Raises Invalid."""
+        obj, user = review.obj, review.user
+        if obj is None or user.master:
+            return
+        spec, old = obj["spec"], (review.old or {}).get("spec") or {}
+        if review.kind.plural in _POLICIES:
+            wanted = spec.get("paramKind")
+            if wanted is not None and wanted != old.get("paramKind") and not self._may(user, wanted, "*", "*"):
+                named = f"(kind={wanted['kind']}, apiVersion={wanted['apiVersion']})"
+                why = f'must have "get" permission on all objects of the referenced paramKind {named}'
+                raise _refusal(review, "paramKind", why)
+            return
+        wanted = spec.get("paramRef")
+        if wanted is None or (wanted == old.get("paramRef") and spec["policyName"] == old.get("policyName")):
+            return
+        kind = await self._param_kind(_BOUND[review.kind.plural], spec["policyName"])
+        if not self._may(user, kind, wanted.get("namespace") or "", wanted.get("name") or ""):
+            raise _refusal(review, "paramRef", 'does not have "get" permission on the object referenced by paramRef')
+
+    async def _param_kind(self, kind: Kind, policy: str) -> Object | None:
+        entry = (await self._state.loaded(kind)).get(kind.key("", policy))
+        return entry.decode()["spec"].get("paramKind") if entry is not None else None
+
+    def _may(self, user: User, wanted: Object | None, namespace: str, name: str) -> bool:
+        """Whether somebody may get objects of a paramKind; of everything where nothing is known of that."""
+        group, version, resource = "*", "*", "*"
+        if wanted is not None:
+            group, _, version = wanted["apiVersion"].rpartition("/")
+            try:
+                resource = find_kind(self._state, wanted)[0].plural
+            except Unconfigured:
+                resource = "*"
+        asked = Attributes("get", group, version, resource, "", namespace, name)
+        return self._authorizer.allowed(user, asked)
+
+
+def _refusal(review: Review, part: str, why: str) -> Invalid:
+    error = field.forbidden(f"spec.{part}", f"user {_shown(review.user)} {why}")
+    return Invalid(review.kind.kind, review.kind.group, review.name, [error])
+
+
+def _shown(user: User) -> str:
+    """A user as Go prints one."""
+    extra = " ".join(f"{key}:[{' '.join(values)}]" for key, values in sorted(user.extra.items()))
+    return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] map[{extra}]}}"
