@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from podless.kinds.definition import versions
-from podless.kinds.definition.shared import MOVED, Layout, same
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
+from podless.kinds.definition.shared import MOVED, Layout, same, schemas
+from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA, JSON_SCHEMA_PROPS
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.meta.structs import Struct
+from podless.schema.definition import nodes
 
 Object = dict[str, Any]
 
@@ -116,7 +117,7 @@ def _ordered_version(given: Object) -> Object:
 
 
 def defaults(crd: Object) -> None:
-    """Scope, singular, listKind, versions, version, conversion, preserveUnknownFields and storedVersions."""
+    """Scope, names, versions, conversion, preserveUnknownFields, storedVersions, and types of embedded resources."""
     spec = crd["spec"]
     names = spec["names"]
     spec["scope"] = spec["scope"] or "Namespaced"
@@ -134,10 +135,21 @@ def defaults(crd: Object) -> None:
     if service is not None:
         service.setdefault("port", 443)
     spec.setdefault("preserveUnknownFields", True)
+    _type_embedded(spec)
     crd["spec"] = _ordered(_BETA_SPEC, spec)
     if not crd["status"]["storedVersions"]:
         stored = [version["name"] for version in spec.get("versions") or () if version["storage"]][:1]
         crd["status"]["storedVersions"] = stored or crd["status"]["storedVersions"]
+
+
+def _type_embedded(spec: Object) -> None:
+    """An embedded resource is an object; the documents of v1beta1 do not say so in the schema, later ones must."""
+    for schema in schemas(spec):
+        for node in nodes(schema):
+            if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
+                known = _ordered(JSON_SCHEMA_PROPS, node | {"type": "object"})
+                node.clear()
+                node.update(known)
 
 
 def check_exclusive(given: Layout) -> list[FieldError]:
