@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 from podless import __version__
-from podless.cli import kubeconfig, migrate, serve
+from podless.cli import convert, kubeconfig, migrate, serve
 
-_COMMANDS = (serve, kubeconfig, migrate)
+_COMMANDS = (serve, kubeconfig, migrate, convert)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

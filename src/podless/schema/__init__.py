@@ -8,7 +8,19 @@ from __future__ import annotations
 from podless.schema.definition import structural, tolerated, warnings
 from podless.schema.embedded import Malformed
 from podless.schema.keywords import Options
+from podless.schema.restructure import Note, restructure
 from podless.schema.rules import Expressions
 from podless.schema.schema import BLOCKING, Schema
 
-__all__ = ["BLOCKING", "Expressions", "Malformed", "Options", "Schema", "structural", "tolerated", "warnings"]
+__all__ = [
+    "BLOCKING",
+    "Expressions",
+    "Malformed",
+    "Note",
+    "Options",
+    "Schema",
+    "restructure",
+    "structural",
+    "tolerated",
+    "warnings",
+]

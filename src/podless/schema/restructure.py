@@ -1,0 +1,283 @@
+"""Any OpenAPI v3 schema to a structural one that takes the same values, as far as there is one.
+
+What logic (allOf, anyOf, oneOf, not) alone declares is declared outside of it too; types that are missing are inferred
+from what else is said; a node of which nothing is known takes anything. What cannot be said any more is noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from podless.schema.keywords import TYPES
+
+Schema = dict[str, Any]
+
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_INT_OR_STRING = "x-kubernetes-int-or-string"
+_LOGIC = ("allOf", "anyOf", "oneOf")
+# keyword -> the type that only it can be about
+_ABOUT = {
+    **dict.fromkeys(("properties", "additionalProperties", "required", "minProperties", "maxProperties"), "object"),
+    **dict.fromkeys(("items", "minItems", "maxItems", "uniqueItems"), "array"),
+    **dict.fromkeys(("pattern", "minLength", "maxLength"), "string"),
+    **dict.fromkeys(("minimum", "maximum", "multipleOf"), "number"),
+}
+_FORMATS = {"int32": "integer", "int64": "integer", "float": "number", "double": "number"}
+_JSON = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+_UNSUPPORTED = (
+    *("id", "$schema", "$ref", "patternProperties", "dependencies", "definitions"),
+    *("additionalItems", "deprecated", "discriminator", "readOnly", "writeOnly", "xml"),
+)
+# what stands outside of logic only, and says nothing about which values are valid
+_WORDS = ("title", "description", "default", "example", "externalDocs")
+# the same, but what it says about values is lost
+_OUTSIDE = ("additionalProperties", "nullable", _PRESERVE, "x-kubernetes-embedded-resource", _INT_OR_STRING)
+_EXTENSIONS = (
+    "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-map-type",
+    "x-kubernetes-validations",
+)
+
+
+class Note(NamedTuple):
+    """Something to be known of a schema that was made. lost: it is no longer checked."""
+
+    path: str
+    text: str
+    lost: bool = True
+
+
+def restructure(schema: Schema, path: str = "", *, preserve: bool = False) -> tuple[Schema, list[Note]]:
+    """A structural schema made of another one, which is left as it is, and what is to be known of it.
+
+    path: where the schema stands, for the notes. preserve: fields that are not declared are kept at every level.
+    """
+    walk = _Walk(preserve)
+    made = walk.root(schema, path)
+    return made, walk.notes
+
+
+class _Walk:
+    def __init__(self, preserve: bool) -> None:
+        self.preserve = preserve
+        self.notes: list[Note] = []
+
+    def lose(self, path: str, text: str) -> None:
+        """Note what is no longer checked."""
+        self.notes.append(Note(path, text))
+
+    def root(self, schema: Schema, path: str) -> Schema:
+        """The whole object: type and additionalProperties are settled, and only names in metadata may be restricted."""
+        given = dict(schema)
+        if given.get("type") not in (None, "", "object"):
+            self.lose(f"{path}.type", f"{given['type']} was made object")
+        given["type"] = "object"
+        if given.pop("nullable", False):
+            self.lose(f"{path}.nullable", "was dropped")
+        if given.get("additionalProperties") is not None:
+            self.lose(
+                f"{path}.additionalProperties", "was dropped: fields of an object as a whole are declared or kept"
+            )
+            given[_PRESERVE] = given.pop("additionalProperties") is not False or None
+        made = self.node(given, [], path)
+        properties = made.get("properties") or {}
+        for name in ("apiVersion", "kind"):
+            if name in properties:
+                properties[name]["type"] = "string"
+        if "metadata" in properties:
+            properties["metadata"] = self.metadata(properties["metadata"], f"{path}.properties[metadata]")
+        return made
+
+    def metadata(self, made: Schema, path: str) -> Schema:
+        """What may be said of metadata: of name and generateName."""
+        kept = {key: value for key, value in (made.get("properties") or {}).items() if key in ("name", "generateName")}
+        gone = [name for name in made.get("properties") or () if name not in kept]
+        gone += [name for name in made if name not in ("type", "properties", "description", _PRESERVE)]
+        if gone:
+            self.lose(path, f"{', '.join(sorted(gone))} dropped: only name and generateName may be restricted")
+        return {"type": "object"} | ({"properties": kept} if kept else {})
+
+    def node(self, given: Schema, implied: list[Schema], path: str) -> Schema:
+        """One node outside of logic. implied: what logic above says of the same values."""
+        parts = [part for one in (given, *implied) for part in _branches(one)]
+        implied = [*implied, *parts]
+        for name in _UNSUPPORTED:
+            if given.get(name):
+                self.lose(f"{path}.{name}", "was dropped: not supported")
+        if given.get("uniqueItems"):
+            self.lose(f"{path}.uniqueItems", "was dropped: not supported")
+        skip = {*_UNSUPPORTED, *_LOGIC, "not", "type", "properties", "items", "additionalProperties", "uniqueItems"}
+        made: Schema = self.typed(given, implied, path)
+        made |= {key: value for key, value in given.items() if key not in skip and value is not None}
+        kind = _kind(made)
+        if kind in ("object", ""):
+            self.object(made, given, implied, path)
+        if kind in ("array", ""):
+            self.items(made, given, implied, path)
+        self.logic(made, given, path)
+        return made
+
+    def typed(self, given: Schema, implied: list[Schema], path: str) -> Schema:
+        """The type, as given or as far as it can be known."""
+        kind = given.get("type") or ""
+        if kind in TYPES:
+            return {"type": kind}
+        if given.get(_INT_OR_STRING) or _either(given):
+            return {_INT_OR_STRING: True}
+        if kind == "null":
+            self.lose(f"{path}.type", "null was dropped: see nullable")
+            return {_PRESERVE: True}
+        if kind:
+            self.lose(f"{path}.type", f"{kind} was dropped: not a type")
+        if given.get(_PRESERVE):
+            return {_PRESERVE: True}
+        own = _inferred(given)
+        found = {own} if own else {one for part in implied if (one := part.get("type") or _inferred(part))}
+        if len(found) == 1 and found <= set(TYPES):
+            (known,) = found
+            self.notes.append(Note(f"{path}.type", f"was inferred: {known}", lost=False))
+            return {"type": known}
+        return {_PRESERVE: True}
+
+    def object(self, made: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+        """Fields, and whether others are kept."""
+        declared = given.get("properties") or {}
+        names = dict.fromkeys(name for part in (given, *implied) for name in part.get("properties") or ())
+        properties = {}
+        for name in names:
+            said = [part["properties"][name] or {} for part in implied if name in (part.get("properties") or {})]
+            properties[name] = self.node(declared.get(name) or {}, said, f"{path}.properties[{name}]")
+        more = given.get("additionalProperties")
+        if more is False:
+            self.lose(f"{path}.additionalProperties", "false was dropped: fields that are not declared are not refused")
+        elif isinstance(more, dict) and properties:
+            self.lose(f"{path}.additionalProperties", "was dropped: it does not go with properties")
+            made[_PRESERVE] = True
+        elif more is not None and properties:
+            made[_PRESERVE] = True
+        elif isinstance(more, dict):
+            said = [
+                part["additionalProperties"] for part in implied if isinstance(part.get("additionalProperties"), dict)
+            ]
+            made["additionalProperties"] = self.node(more, said, f"{path}.additionalProperties")
+        elif more:
+            made["additionalProperties"] = True
+        if properties:
+            made["properties"] = properties
+        if self.preserve and made.get("type") == "object" and "additionalProperties" not in made:
+            made[_PRESERVE] = True
+
+    def items(self, made: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+        """What a list's items are."""
+        items = given.get("items")
+        said = [part["items"] for part in implied if isinstance(part.get("items"), dict)]
+        if isinstance(items, list):
+            self.lose(f"{path}.items", "was dropped: one schema for each place is not supported")
+            made["items"] = {_PRESERVE: True}
+        elif items is not None or said:
+            made["items"] = self.node(items or {}, said, f"{path}.items")
+        elif made.get("type") == "array":
+            made["items"] = {_PRESERVE: True}
+
+    def logic(self, made: Schema, given: Schema, path: str) -> None:
+        """allOf, anyOf, oneOf and not, with what may stand there. Where one says less than before, so may the whole."""
+        if made.get(_INT_OR_STRING) and _either(given):
+            made["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+            given = {key: value for key, value in given.items() if key != "anyOf"}
+        for keyword in _LOGIC:
+            parts = [_stripped(part or {}, made) for part in given.get(keyword) or ()]
+            if not parts:
+                continue
+            if any(not exact for _, exact in parts) and keyword == "oneOf":
+                self.lose(f"{path}.oneOf", "was dropped: it tells values apart by what may not be said there")
+                continue
+            if any(not exact for _, exact in parts):
+                self.lose(f"{path}.{keyword}", "checks less: some of it may not be said there")
+            made[keyword] = [part for part, _ in parts]
+        if given.get("not") is not None:
+            part, exact = _stripped(given["not"], made)
+            if exact:
+                made["not"] = part
+            else:
+                self.lose(f"{path}.not", "was dropped: it tells values apart by what may not be said there")
+
+
+def _branches(given: Schema) -> Iterator[Schema]:
+    """What logic says of the same values, however deep."""
+    found: Iterable[Any] = [part for keyword in _LOGIC for part in given.get(keyword) or ()]
+    for part in (*found, given.get("not")):
+        if part:
+            yield part
+            yield from _branches(part)
+
+
+def _either(given: Schema) -> bool:
+    """The pair that stands for int-or-string."""
+    parts = given.get("anyOf") or []
+    return len(parts) == 2 and {"integer", "string"} == {part.get("type") for part in parts if len(part) == 1}
+
+
+def _inferred(given: Schema) -> str:
+    """The type that keywords are about, "" where they leave it open."""
+    values = given.get("enum") or ([given["default"]] if given.get("default") is not None else [])
+    kinds = {_JSON.get(type(value), "") for value in values}
+    if kinds == {"integer", "number"}:
+        return "number"
+    if len(kinds) == 1:
+        return kinds.pop()
+    if given.get("format"):
+        return _FORMATS.get(given["format"], "string")
+    about = {kind for keyword, kind in _ABOUT.items() if given.get(keyword) is not None}
+    return about.pop() if len(about) == 1 else ""
+
+
+def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
+    """A part of logic without what may not stand there, and whether it checks the same. outside: the node around it."""
+    kept: Schema = {}
+    exact, kind = True, _kind(outside)
+    for key, value in part.items():
+        if key in _WORDS or value is None:
+            continue
+        if key == "type":
+            exact = exact and value == outside.get("type")
+        elif key in _OUTSIDE or key in _EXTENSIONS or key in _UNSUPPORTED or key == "uniqueItems":
+            exact = exact and not value and key != "additionalProperties"
+        elif key == "properties":
+            if kind not in ("", "object"):
+                continue  # the values have no fields
+            kept[key] = {}
+            for name, child in value.items():
+                if name == "metadata" or name not in (outside.get("properties") or {}):
+                    exact = False
+                    continue
+                kept[key][name], same = _stripped(child or {}, outside["properties"][name])
+                exact = exact and same
+        elif key == "items":
+            if kind not in ("", "array"):
+                continue  # the values have no items
+            if isinstance(value, dict) and isinstance(outside.get("items"), dict):
+                kept[key], same = _stripped(value, outside["items"])
+                exact = exact and same
+            else:
+                exact = False
+        elif key in _LOGIC:
+            parts = [_stripped(one or {}, outside) for one in value]
+            same = all(fine for _, fine in parts)
+            exact = exact and same
+            if same or key != "oneOf":
+                kept[key] = [one for one, _ in parts]
+        elif key == "not":
+            inner, same = _stripped(value, outside)
+            exact = exact and same
+            if same:
+                kept[key] = inner
+        else:
+            kept[key] = value
+    return kept, exact
+
+
+def _kind(made: Schema) -> str:
+    """The type of a node that was made; "" where it may be an object or a list, or anything else."""
+    return str(made.get("type") or ("string" if made.get(_INT_OR_STRING) else ""))
