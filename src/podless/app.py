@@ -16,6 +16,7 @@ from podless.admission.escalation import Escalation
 from podless.admission.generations import Generations
 from podless.admission.lifecycle import NamespaceLifecycle
 from podless.admission.mutating import MutatingPolicies
+from podless.admission.quota import ObjectQuota
 from podless.admission.reading import ParameterReading
 from podless.admission.state import State
 from podless.admission.validating import ValidatingPolicies
@@ -46,6 +47,7 @@ from podless.loops.definitions import Definitions
 from podless.loops.expiry import Expiry
 from podless.loops.garbage import Garbage
 from podless.loops.namespaces import Namespaces
+from podless.loops.quotas import Quotas
 from podless.loops.roles import Roles
 from podless.loops.thirdparty import ThirdParties
 from podless.meta.files import write_file
@@ -178,7 +180,10 @@ class App:
             registry.put(kind)
         authorizer = RBAC(cache) if settings.access.mode == "RBAC" else AllowAll()
         self._remote = Client(settings.services)
-        self.admission.steps += _admission(State(cache, registry), authorizer, self._remote)
+        state = State(cache, registry)
+        self.admission.steps += _admission(state, authorizer, self._remote)
+        quota = ObjectQuota(state)
+        self.admission.steps.append(quota)  # the last one: what it lets pass is stored next
         authenticator = _authenticator(settings, folder, cache, Tokens(tokens))
         api = API(self._store, cache, registry, self._remote, authorizer, self.admission, authenticator)
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
@@ -186,6 +191,7 @@ class App:
         self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
         if settings.garbage_delay is not None:
             self._loops.append(Garbage(api, settings.garbage_delay))
+        self._loops.append(Quotas(api, builtin.QUOTAS, quota))
         self._loops += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api, certificates)]
         for loop in self._loops:
             await loop.start()

@@ -87,10 +87,14 @@ class Collection:
         self._rested = 0.0  # the loop's time from which on followers may be told again
         self._early: list[Change] | None = None
 
+    def count(self, prefix: str) -> int:
+        """How many objects have keys that start with the prefix."""
+        return bisect_left(self._keys, prefix[:-1] + chr(ord(prefix[-1]) + 1)) - bisect_left(self._keys, prefix)
+
     @property
     def watchers(self) -> int:
         """How many hear of changes."""
-        return len(self._listeners)
+        return len(self._listeners) + len(self._followers)
 
     async def load(self) -> None:
         """Read the current state from the store; nothing to do where it is here already."""

@@ -21,6 +21,7 @@ ATOMIC = frozenset(
         "ParamKind",
         "ParamRef",
         "RoleRef",
+        "ScopeSelector",
         "Subject",
         "TypedLocalObjectReference",
         "Variable",

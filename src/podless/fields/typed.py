@@ -221,7 +221,7 @@ def _type(kind: Type) -> Shape:
         return Shape("numeric")
     if isinstance(kind, structs.Bool):
         return Shape("boolean")
-    if isinstance(kind, structs.Time):
+    if isinstance(kind, structs.Time | structs.Quantity):
         return Shape("untyped")
     return UNTYPED if kind is structs.RAW else DEDUCED  # what decodes itself is published without a type
 

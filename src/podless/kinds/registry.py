@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from podless.kinds.kind import Kind, Version
 
@@ -18,29 +18,43 @@ class Registry:
         self._kinds: dict[tuple[str, str], Kind] = {}
         self._waiting: dict[tuple[str, str], Kind] = {}
         self._routes: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call the listener after every change. Returns what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _changed(self) -> None:
+        self.generation += 1
+        for listener in list(self._listeners):
+            listener()
 
     def put(self, kind: Kind) -> None:
         """Serve a kind, in place of an earlier one of its group and plural."""
-        self.remove(kind.group, kind.plural)
+        self._forget(kind.group, kind.plural)
         self._kinds[kind.group, kind.plural] = kind
         for version in kind.versions:
             self._routes[kind.group, version.name, kind.plural] = kind, version
-        self.generation += 1
+        self._changed()
 
     def wait(self, kind: Kind) -> None:
         """Know of a kind that is not served yet: its versions count for the group's discovery document."""
-        self.remove(kind.group, kind.plural)
+        self._forget(kind.group, kind.plural)
         self._waiting[kind.group, kind.plural] = kind
-        self.generation += 1
+        self._changed()
 
     def remove(self, group: str, plural: str) -> None:
         """Serve it no longer."""
+        self._forget(group, plural)
+        self._changed()
+
+    def _forget(self, group: str, plural: str) -> None:
         self._waiting.pop((group, plural), None)
         kind = self._kinds.pop((group, plural), None)
         if kind is not None:
             for version in kind.versions:
                 self._routes.pop((group, version.name, plural), None)
-        self.generation += 1
 
     def find(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
         """The kind and version behind a path."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
-from podless.meta import codec, structs
+from podless.meta import codec, quantity, structs
 from podless.meta.protobuf import ProtobufError
 from podless.meta.structs import BOOL, INT32, INT64, STRING, Field, ListOf, Raw, Struct, Time, Type, Union
 
@@ -181,7 +181,14 @@ def _raw(type_: Type) -> Form:
 
 
 def _quantity(type_: Type) -> Form:
-    return Form(_QUANTITY, lambda text: {"string": text}, lambda fields: fields.get("string", "0"))
+    return Form(_QUANTITY, lambda text: {"string": text}, _take_quantity)
+
+
+def _take_quantity(fields: Object) -> str:
+    try:
+        return quantity.canonical(fields.get("string") or "0")
+    except quantity.QuantityError as error:
+        raise ProtobufError(str(error)) from None
 
 
 def _int_or_string(type_: Type) -> Form:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
-from podless.meta import gotext, gotime
+from podless.meta import gotext, gotime, quantity
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -170,6 +170,27 @@ class Time(Type):
 
     def scan(self, value: Any) -> None:
         """Every mismatch of a time is fatal."""
+        self.read(value, [])
+
+
+class Quantity(Type):
+    """An amount such as 1500m or 2Gi, as a text or a number; always written as a text, in its one form."""
+
+    go = "resource.Quantity"
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The canonical text."""
+        try:
+            return quantity.canonical(value.strip() if type(value) is str else repr(value))
+        except quantity.QuantityError as error:
+            raise Mismatch("", "", str(error), fatal=True) from None
+
+    def blank(self) -> Any:
+        """Nothing at all."""
+        return "0"
+
+    def scan(self, value: Any) -> None:
+        """Every mismatch of a quantity is fatal."""
         self.read(value, [])
 
 
@@ -444,6 +465,7 @@ FLOAT64 = Float()
 TIME = Time(0)
 MICRO_TIME = Time(6)
 BYTES = Bytes()
+QUANTITY = Quantity()
 RAW = Raw()
 JSON = Canonical("v1.JSON")
 

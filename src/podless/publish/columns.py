@@ -262,6 +262,35 @@ _HOLDER = (
     "the holder identity must be equal to the elected LeaseCandidate.metadata.name field."
 )
 
+
+def _used(limits: bool) -> Callable[[Object], str]:
+    """What is used of what a quota allows: of limits on containers, or of all else."""
+
+    def read(obj: Object) -> str:
+        hard, used = at(obj, "status", "hard", default={}), at(obj, "status", "used", default={})
+        names = sorted(name for name in hard if name.startswith("limits.") == limits)
+        return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)
+
+    return read
+
+
+_QUOTAS = (
+    _NAME,
+    Cell(
+        "Request",
+        "string",
+        "Request represents a minimum amount of cpu/memory that a container may consume.",
+        _used(limits=False),
+    ),
+    Cell(
+        "Limit",
+        "string",
+        "Limits control the maximum amount of cpu/memory that a container may use concurrently.",
+        _used(limits=True),
+    ),
+    _AGE,
+)
+
 # group and plural -> columns; a kind that is not here has DATED, as a real server's default is
 BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
     ("extensions", "thirdpartyresources"): (
@@ -296,6 +325,7 @@ BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
         _AGE,
     ),
     ("", "serviceaccounts"): (_NAME, _AGE),
+    ("", "resourcequotas"): _QUOTAS,
     ("", "events"): _EVENTS,
     ("events.k8s.io", "events"): _EVENTS,
     ("coordination.k8s.io", "leases"): (

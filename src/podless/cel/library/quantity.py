@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 
 from podless.cel import values
@@ -11,18 +10,9 @@ from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct
 from podless.cel.values import INT_MAX, INT_MIN
+from podless.meta import quantity
 
 QUANTITY = struct("kubernetes.Quantity")
-_FORM = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eE][+-]?[0-9]+|[numkMGTPE]i?|)\Z")
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-_SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
-_SUFFIX = "unable to parse quantity's suffix"
-_NANO = 10**9
-_LOOSE = re.compile(r"[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*\Z")
-_LOOSE_SUFFIX = re.compile(r"[eEinumkKMGTP]*[-+]?[0-9]*\Z")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-_MOST_POWER = 1000
 
 
 class Quantity(Fraction):
@@ -36,33 +26,10 @@ values.NAMES[Quantity] = "kubernetes.Quantity"
 
 def parse(text: str) -> Quantity:
     """Read a quantity. What is finer than a billionth is rounded up. Raises EvaluationError."""
-    number = _NUMBER.match(text)
-    if number is None or len(text) > 1000:
-        raise EvaluationError(_SYNTAX)
-    suffix = text[number.end() :]
-    amount = Fraction(number[0].rstrip(".") if not number[0].endswith("..") else "0")
-    if suffix in _BINARY:
-        amount *= 1 << _BINARY[suffix]
-    elif suffix in _DECIMAL:
-        amount *= Fraction(10) ** _DECIMAL[suffix]
-    elif re.match(r"[eE][+-]?[0-9]+\Z", suffix):
-        power = int(suffix[1:])
-        if abs(power) > _MOST_POWER:
-            raise EvaluationError(_SUFFIX)
-        amount *= Fraction(10) ** power
-    else:
-        raise EvaluationError(
-            _SYNTAX if not _LOOSE.match(text) or not re.match(r"[eEinumkKMGTP]*[-+]?[0-9]*\Z", suffix) else _SUFFIX
-        )
-    return _rounded(amount)
-
-
-def _rounded(amount: Fraction) -> Quantity:
-    if _NANO % amount.denominator == 0:
-        return Quantity(amount)
-    scaled = abs(amount) * _NANO
-    up = -(-scaled.numerator // scaled.denominator)
-    return Quantity(Fraction(-up if amount < 0 else up, _NANO))
+    try:
+        return Quantity(quantity.parse(text))
+    except quantity.QuantityError as error:
+        raise EvaluationError(str(error)) from None
 
 
 def _is_quantity(text: str) -> bool:

@@ -9,6 +9,7 @@ from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
 from podless.kinds.builtin.leases import LEASES
 from podless.kinds.builtin.namespaces import NAMESPACES
 from podless.kinds.builtin.policies import ALL as POLICIES
+from podless.kinds.builtin.quotas import QUOTAS
 from podless.kinds.builtin.rbac import ALL as RBAC
 from podless.kinds.builtin.reviews import ALL as REVIEWS
 from podless.kinds.builtin.secrets import SECRETS
@@ -29,6 +30,7 @@ ALL = tuple(
             LEASES,
             NAMESPACES,
             NEW_EVENTS,
+            QUOTAS,
             *RBAC,
             *REVIEWS,
             SECRETS,
@@ -48,6 +50,7 @@ __all__ = [
     "LEASES",
     "NAMESPACES",
     "NEW_EVENTS",
+    "QUOTAS",
     "SECRETS",
     "SERVICE_ACCOUNTS",
     "THIRD_PARTY_RESOURCES",

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, BYTES, INT32, MICRO_TIME, STRING, TIME, UID, Field, ListOf, MapOf, String, Struct
-from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
+from podless.meta.structs import (
+    BOOL,
+    BYTES,
+    INT32,
+    MICRO_TIME,
+    QUANTITY,
+    STRING,
+    TIME,
+    UID,
+    Field,
+    ListOf,
+    MapOf,
+    String,
+    Struct,
+)
+from podless.meta.structs_meta import OBJECT_META, STRING_MAP, STRINGS, TYPE_META
 
 NAMESPACE_CONDITION = Struct(
     "NamespaceCondition",
@@ -105,5 +119,39 @@ EVENT = Struct(
         Field("related", OBJECT_REFERENCE, 13, pointer=True),
         Field("reportingComponent", STRING, 14, always=True),
         Field("reportingInstance", STRING, 15, always=True),
+    ),
+)
+
+RESOURCES = MapOf(QUANTITY)
+
+SCOPED_RESOURCE_SELECTOR_REQUIREMENT = Struct(
+    "ScopedResourceSelectorRequirement",
+    (
+        Field("scopeName", String("v1.ResourceQuotaScope"), 1, always=True),
+        Field("operator", String("v1.ScopeSelectorOperator"), 2, always=True),
+        Field("values", STRINGS, 3),
+    ),
+)
+
+SCOPE_SELECTOR = Struct("ScopeSelector", (Field("matchExpressions", ListOf(SCOPED_RESOURCE_SELECTOR_REQUIREMENT), 1),))
+
+RESOURCE_QUOTA_SPEC = Struct(
+    "ResourceQuotaSpec",
+    (
+        Field("hard", RESOURCES, 1),
+        Field("scopes", ListOf(String("v1.ResourceQuotaScope")), 2),
+        Field("scopeSelector", SCOPE_SELECTOR, 3, pointer=True),
+    ),
+)
+
+RESOURCE_QUOTA_STATUS = Struct("ResourceQuotaStatus", (Field("hard", RESOURCES, 1), Field("used", RESOURCES, 2)))
+
+RESOURCE_QUOTA = Struct(
+    "ResourceQuota",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("spec", RESOURCE_QUOTA_SPEC, 2),
+        Field("status", RESOURCE_QUOTA_STATUS, 3),
     ),
 )

@@ -13,7 +13,7 @@ from podless.fields.tables import ATOMIC
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import core
 from podless.meta import structs
-from podless.meta.structs import Field, ListOf, MapOf, Raw, Struct, Time, Type, Union
+from podless.meta.structs import Field, ListOf, MapOf, Quantity, Raw, Struct, Time, Type, Union
 from podless.publish.openapi.fact import CORE, EXTENSIONS, EXTENSIONS_BETA, Fact
 from podless.publish.openapi.facts import FACTS
 from podless.publish.openapi.schema import TYPE_META
@@ -40,6 +40,11 @@ _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number"
 _META_STRUCTS = {"Condition", "FieldSelectorRequirement", "LabelSelector", "LabelSelectorRequirement"}
 # structs of the core group that others have fields of
 _CORE_STRUCTS = {core.EVENT_SOURCE, core.LOCAL_OBJECT_REFERENCE, core.OBJECT_REFERENCE}
+_QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+_ANY_QUANTITY: Schema = {
+    "description": "Quantity is a fixed-point representation of a number.",
+    "oneOf": [{"type": "string"}, {"type": "number"}],
+}
 _MICRO_TIME: Schema = {
     "description": "MicroTime is version of Time with microsecond level precision.",
     "type": "string",
@@ -144,6 +149,8 @@ class _Walk:
         elif required and shape.get("type") in _ZEROS:
             told["default"] = _ZEROS[shape["type"]]
         told |= fact.more.get(field.name, {})
+        if "enum" in told and told.get("default") not in told["enum"]:
+            told.pop("default", None)  # it would be none of the values that are allowed
         if told and "$ref" in shape:
             return told | {"allOf": [shape]}
         return told | shape
@@ -157,6 +164,9 @@ class _Walk:
             return {"type": "object", "additionalProperties": self._shape(kind.item)}
         if isinstance(kind, Time):
             return self._time(kind)
+        if isinstance(kind, Quantity):
+            self.found[_QUANTITY] = _ANY_QUANTITY
+            return {"$ref": REF + _QUANTITY}
         if isinstance(kind, (Raw, Union)):
             return self._free(kind)
         return _SCALARS.get(kind.go, {"type": "string"})

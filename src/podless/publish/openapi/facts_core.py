@@ -119,4 +119,69 @@ FACTS: dict[str, Fact] = {
             "host": "Node name on which the event is generated.",
         },
     ),
+    CORE + "ResourceQuota": Fact(
+        "ResourceQuota sets aggregate quota restrictions enforced per namespace",
+        (),
+        {
+            "metadata": "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
+            "spec": "Spec defines the desired quota. https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status",
+            "status": "Status defines the actual enforced quota and its current usage. https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#spec-and-status",
+        },
+    ),
+    CORE + "ResourceQuotaList": Fact(
+        "ResourceQuotaList is a list of ResourceQuota items.",
+        ("items",),
+        {
+            "metadata": "Standard list metadata. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+            "items": "Items is a list of ResourceQuota objects. More info: https://kubernetes.io/docs/concepts/policy/resource-quotas/",
+        },
+    ),
+    CORE + "ResourceQuotaSpec": Fact(
+        "ResourceQuotaSpec defines the desired hard limits to enforce for Quota.",
+        (),
+        {
+            "hard": "hard is the set of desired hard limits for each named resource. More info: https://kubernetes.io/docs/concepts/policy/resource-quotas/",
+            "scopes": 'A collection of filters that must match each object tracked by a quota. If not specified, the quota matches all objects.\n\nPossible enum values:\n - `"BestEffort"` Match all pod objects that have best effort quality of service\n - `"CrossNamespacePodAffinity"` Match all pod objects that have cross-namespace pod (anti)affinity mentioned.\n - `"NotBestEffort"` Match all pod objects that do not have best effort quality of service\n - `"NotTerminating"` Match all pod objects where spec.activeDeadlineSeconds is nil\n - `"PriorityClass"` Match all pod objects that have priority class mentioned\n - `"Terminating"` Match all pod objects where spec.activeDeadlineSeconds >=0\n - `"VolumeAttributesClass"` Match all pvc objects that have volume attributes class mentioned.',
+            "scopeSelector": "scopeSelector is also a collection of filters like scopes that must match each object tracked by a quota but expressed using ScopeSelectorOperator in combination with possible values. For a resource to match, both scopes AND scopeSelector (if specified in spec), must be matched.",
+        },
+        {"scopes": {"x-kubernetes-list-type": "atomic"}},
+    ),
+    CORE + "ResourceQuotaStatus": Fact(
+        "ResourceQuotaStatus defines the enforced hard limits and observed use.",
+        (),
+        {
+            "hard": "Hard is the set of enforced hard limits for each named resource. More info: https://kubernetes.io/docs/concepts/policy/resource-quotas/",
+            "used": "Used is the current observed total usage of the resource in the namespace.",
+        },
+    ),
+    CORE + "ScopeSelector": Fact(
+        "A scope selector represents the AND of the selectors represented by the scoped-resource selector requirements.",
+        (),
+        {"matchExpressions": "A list of scope selector requirements by scope of the resources."},
+        {"matchExpressions": {"x-kubernetes-list-type": "atomic"}},
+    ),
+    CORE + "ScopedResourceSelectorRequirement": Fact(
+        "A scoped-resource selector requirement is a selector that contains values, a scope name, and an operator that relates the scope name and values.",
+        ("scopeName", "operator"),
+        {
+            "scopeName": 'The name of the scope that the selector applies to.\n\nPossible enum values:\n - `"BestEffort"` Match all pod objects that have best effort quality of service\n - `"CrossNamespacePodAffinity"` Match all pod objects that have cross-namespace pod (anti)affinity mentioned.\n - `"NotBestEffort"` Match all pod objects that do not have best effort quality of service\n - `"NotTerminating"` Match all pod objects where spec.activeDeadlineSeconds is nil\n - `"PriorityClass"` Match all pod objects that have priority class mentioned\n - `"Terminating"` Match all pod objects where spec.activeDeadlineSeconds >=0\n - `"VolumeAttributesClass"` Match all pvc objects that have volume attributes class mentioned.',
+            "operator": 'Represents a scope\'s relationship to a set of values. Valid operators are In, NotIn, Exists, DoesNotExist.\n\nPossible enum values:\n - `"DoesNotExist"`\n - `"Exists"`\n - `"In"`\n - `"NotIn"`',
+            "values": "An array of string values. If the operator is In or NotIn, the values array must be non-empty. If the operator is Exists or DoesNotExist, the values array must be empty. This array is replaced during a strategic merge patch.",
+        },
+        {
+            "scopeName": {
+                "enum": [
+                    "BestEffort",
+                    "CrossNamespacePodAffinity",
+                    "NotBestEffort",
+                    "NotTerminating",
+                    "PriorityClass",
+                    "Terminating",
+                    "VolumeAttributesClass",
+                ]
+            },
+            "operator": {"enum": ["DoesNotExist", "Exists", "In", "NotIn"]},
+            "values": {"x-kubernetes-list-type": "atomic"},
+        },
+    ),
 }

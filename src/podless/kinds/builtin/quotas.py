@@ -1,0 +1,175 @@
+"""ResourceQuota: how many objects of a resource a namespace may have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.kind import Kind, Version
+from podless.kinds.rules import Object
+from podless.kinds.types.core import RESOURCE_QUOTA
+from podless.meta import field, names, quantity
+from podless.meta.field import FieldError
+
+_COUNT = "count/"
+_UNCOUNTED = ("events",)  # come and go too often
+
+_COMPUTE = frozenset(
+    {
+        "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage",
+        "limits.cpu", "limits.memory", "limits.ephemeral-storage",
+    }
+)  # fmt: skip
+_OBJECTS = frozenset(
+    {
+        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
+        "services", "services.loadbalancers", "services.nodeports",
+    }
+)  # fmt: skip
+_STANDARD = _COMPUTE | _OBJECTS | {"requests.storage"}
+_OF_PODS = _COMPUTE - {"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"} | {"pods"}
+# scope -> the standard resources that it may be said of
+_SCOPES = {
+    "BestEffort": frozenset({"pods"}),
+    "CrossNamespacePodAffinity": _OF_PODS,
+    "NotBestEffort": _OF_PODS,
+    "NotTerminating": _OF_PODS,
+    "PriorityClass": _OF_PODS,
+    "Terminating": _OF_PODS,
+    "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
+}
+_OPPOSED = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+_SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
+
+
+def counts(kind: Kind) -> tuple[str, ...]:
+    """The names that a kind's objects count under; none where they are not counted."""
+    if not kind.namespaced or kind.virtual or kind.plural in _UNCOUNTED or kind.home is not None:
+        return ()
+    full = f"{_COUNT}{kind.resource}"
+    return (full, kind.plural) if not kind.group and kind.plural in _OBJECTS else (full,)
+
+
+def limits(quota: Object) -> dict[str, str]:
+    """What a quota limits the numbers of objects to. One with scopes is about pods or volumes, not about numbers."""
+    spec = quota.get("spec") or {}
+    return {} if spec.get("scopes") or spec.get("scopeSelector") else spec.get("hard") or {}
+
+
+class QuotaRules(TypedRules):
+    """Amounts are not negative, numbers whole; what is used is for the server to say."""
+
+    shown_deleted = True
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is used yet."""
+        obj["status"] = {}
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        obj["status"] = old.get("status") or {}
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Names, amounts and scopes."""
+        spec, status = obj["spec"], obj["status"]
+        errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
+        errors += _check_amounts(status.get("hard"), "status.hard")
+        return [*errors, *_check_amounts(status.get("used"), "status.used")]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same; scopes stay as they are."""
+        spec = obj["spec"]
+        errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
+        if set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
+            errors.append(field.invalid("spec.scopes", spec.get("scopes"), "field is immutable"))
+        return errors
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Names and amounts."""
+        status = obj.get("status") or {}
+        return [*_check_amounts(status.get("hard"), "status.hard"), *_check_amounts(status.get("used"), "status.used")]
+
+
+def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    for name, text in (amounts or {}).items():
+        where = f"{path}[{name}]"
+        found = [field.invalid(where, name, fault) for fault in names.qualified_name(name)]
+        if not found and "/" not in name and name not in _STANDARD:
+            found.append(field.invalid(where, name, "must be a standard resource type or fully qualified"))
+        if "/" not in name and name not in _STANDARD:
+            found.append(field.invalid(where, name, "must be a standard resource for quota"))
+        amount = quantity.parse(text)
+        if amount < 0:
+            found.append(field.invalid(where, text, "must be greater than or equal to 0"))
+        if amount.denominator != 1 and _whole(name):
+            found.append(field.invalid(where, text, "must be an integer"))
+        errors += found
+    return errors
+
+
+def _whole(name: str) -> bool:
+    """Whether a resource comes in whole pieces."""
+    if name in _OBJECTS:
+        return True
+    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+
+
+def _check_scopes(spec: Object) -> list[FieldError]:
+    scopes, hard = spec.get("scopes") or [], spec.get("hard") or {}
+    selector = spec.get("scopeSelector") or {}
+    errors = _check_scope_names(scopes, scopes, hard, "spec.scopes")
+    path = "spec.scopeSelector.matchExpressions"
+    wanted = selector.get("matchExpressions") or []
+    for one in wanted:
+        errors += _check_scope_names([one["scopeName"]], wanted, hard, f"{path}.scopeName", pairs=False)
+        operator, given = one["operator"], one.get("values") or []
+        if operator not in (*_SETS, *_BARE):
+            errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+        elif one["scopeName"] not in ("PriorityClass", "VolumeAttributesClass") and operator != "Exists":
+            detail = "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, "
+            detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
+            detail += "or ResourceQuotaScopeCrossNamespacePodAffinity"
+            errors.append(field.invalid(f"{path}.operator", operator, detail))
+        elif operator in _SETS and not given:
+            detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            errors.append(field.required(f"{path}.values", detail))
+        elif operator in _BARE and given:
+            detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+            errors.append(field.invalid(f"{path}.values", given, detail))
+    return errors
+
+
+def _check_scope_names(
+    scopes: list[str], shown: list[object], hard: dict[str, str], path: str, *, pairs: bool = True
+) -> list[FieldError]:
+    errors = []
+    for scope in scopes:
+        fitting = _SCOPES.get(scope)
+        if fitting is None:
+            errors.append(field.invalid(path, shown, "unsupported scope"))
+            continue
+        if any(name in _STANDARD and name not in fitting for name in hard):
+            errors.append(field.invalid(path, shown, "unsupported scope applied to resource"))
+    opposed = [pair for pair in _OPPOSED if pairs and set(pair) <= set(scopes)]
+    return [*errors, *(field.invalid(path, shown, "conflicting scopes") for _ in opposed)]
+
+
+QUOTAS = Kind(
+    group="",
+    plural="resourcequotas",
+    kind="ResourceQuota",
+    singular="resourcequota",
+    list_kind="ResourceQuotaList",
+    namespaced=True,
+    versions=(Version("v1", status=True),),
+    storage_version="v1",
+    rules=QuotaRules(),
+    short_names=("quota",),
+    struct=RESOURCE_QUOTA,
+    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+)
