@@ -1,15 +1,17 @@
 """What rules cost: compiling, evaluating with cost counted, walking an object; other Python engines beside it.
 
-python -m bench.cel; the other engines are shown where they are installed (cel-python, cel-expr-python,
-common-expression-language).
+The other engines are shown where they are installed: pip install cel-python cel-expr-python common-expression-language.
+None of them knows schemas or counts costs; they get the object as a plain variable.
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import json
 import time
 from collections.abc import Callable
+from importlib import metadata
 from typing import Any
 
 from podless.cel import program
@@ -68,18 +70,30 @@ def celpy(source: str, value: dict[str, Any]) -> Callable[[], Any]:
     return lambda: made.evaluate({"self": engine.json_to_cel(text)})
 
 
-def rust(source: str, value: dict[str, Any]) -> Callable[[], Any]:
-    """common-expression-language."""
+def rust_compiled(source: str, value: dict[str, Any]) -> Callable[[], Any]:
+    """common-expression-language, compiled beforehand."""
     engine = importlib.import_module("cel")
-    return lambda: engine.evaluate(source, {"self": value})
+    made = engine.compile(source)
+    return lambda: made.execute({"self": value})
 
 
-OTHERS = {"cel-python": celpy, "common-expression-language": rust}
+def cpp(source: str, value: dict[str, Any]) -> Callable[[], Any]:
+    """cel-expr-python (cel-cpp)."""
+    engine = importlib.import_module("cel_expr_python.cel")
+    made = engine.NewEnv(variables={"self": engine.Type.DYN}).compile(source)
+    return lambda: made.eval(data={"self": value}).plain_value()
+
+
+_MODULES = {"cel-python": "celpy", "cel-expr-python": "cel_expr_python", "common-expression-language": "cel"}
+OTHERS = {"cel-python": celpy, "cel-expr-python": cpp, "common-expression-language": rust_compiled}
 
 
 def main() -> None:
     """Print the table."""
-    print(f"{'rule':14} {'compile us':>11} {'evaluate us':>12} {'in a walk us':>13}  other engines, evaluate us")
+    engines = [each for each in OTHERS if importlib.util.find_spec(_MODULES[each])]
+    titles = [f"{each} {metadata.version(each)}" for each in engines]
+    head = f"{'microseconds':14} {'compile':>8} {'evaluate':>9} {'in a walk':>10}"
+    print(head + "".join(f"  {title}" for title in titles))
     for name, (source, schema, value) in RULES.items():
         rule = compile_rule({"rule": source}, Declared(schema, resource=False)).program
         assert rule is not None
@@ -98,19 +112,19 @@ def main() -> None:
             measure(lambda rule=rule, value=value: rule.run(value, None)),  # type: ignore[misc]
             measure(lambda rules=rules, whole=whole: rules.validate(whole)),  # type: ignore[misc]
         ]
-        print(f"{name:14} {figures[0]:11.0f} {figures[1]:12.2f} {figures[2]:13.2f}  {others(source, value)}")
+        beside = [elsewhere(OTHERS[each], source, value) for each in engines]
+        line = f"{name:14} {figures[0]:8.0f} {figures[1]:9.2f} {figures[2]:10.2f}"
+        print(line + "".join(f"  {shown:>{len(title)}}" for shown, title in zip(beside, titles, strict=True)))
     print(f"limit of one evaluation: {program.LIMIT} units")
 
 
-def others(source: str, value: dict[str, Any]) -> str:
-    """The same rule elsewhere, as far as it is installed and takes the rule."""
-    found = []
-    for name, engine in OTHERS.items():
-        try:
-            found.append(f"{name} {measure(engine(source, value)):.1f}")
-        except Exception as error:
-            found.append(f"{name} - ({type(error).__name__})")
-    return ", ".join(found)
+def elsewhere(engine: Callable[..., Callable[[], Any]], source: str, value: dict[str, Any]) -> str:
+    """What an evaluation costs there, or why there is none."""
+    try:
+        run = engine(source, value)
+        return f"{measure(run):.2f}" if run() else "false"
+    except Exception as error:
+        return type(error).__name__
 
 
 if __name__ == "__main__":
