@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from podless.meta import gotext, jsontext, yamltext
+from podless.meta import gotext, jsonlarge, jsontext, yamltext
 from podless.meta.jsontext import JSONError
 from podless.meta.yamltext import YAMLError
 
@@ -45,6 +45,7 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
 _BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands before a number
 _LOOKS = 50  # at digits with a point; in a text with more of them a closer look costs as much
+_SMALL = 8192  # bytes that are read token by token where that is needed
 
 
 def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats | None = None) -> Any:
@@ -56,15 +57,32 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return _read(raw, duplicates)
+        return _refused(raw, duplicates, floats)
     if duplicates is None and raw.count(b"{") + raw.count(b"[") <= jsontext.MAX_DEPTH:
         pass
     elif (again := _encoded(value)) is None or (
         duplicates is not None and (raw.count(b":") != again.count(b":") or b"\\u003" in raw)
     ):
-        return _read(raw, duplicates)
+        if len(raw) <= _SMALL:
+            return _read(raw, duplicates)
+        if again is None:
+            raise jsonlarge.fault(raw)
+        if duplicates is not None:
+            duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.repeats(raw))
     shapes = raw.translate(_SHAPES)
     return _settle(value, floats) if _floats(raw, shapes) or _LONG in shapes else value
+
+
+def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
+    """The value in a text that the fast decoder refuses, if it is one to Go."""
+    if len(raw) <= _SMALL:
+        return _read(raw, duplicates)
+    fixed = jsonlarge.repaired(raw)
+    try:
+        orjson.loads(fixed)
+    except orjson.JSONDecodeError:
+        raise jsonlarge.fault(raw) from None
+    return decode_json(fixed, duplicates, floats)
 
 
 def _read(raw: bytes, duplicates: list[str] | None) -> Any:

@@ -6,7 +6,6 @@ what is wrong, for bytes that Go repairs (invalid UTF-8, halves of surrogate pai
 
 from __future__ import annotations
 
-import codecs
 import re
 from decimal import Decimal
 from typing import Any, NoReturn
@@ -18,6 +17,7 @@ MAX_DEPTH = 250
 _MAX_REPEATS = 100  # as many as a real server remembers
 
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
+NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as surrogateescape decodes them
 _SPACE = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
 _STRING_PART = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
@@ -36,19 +36,13 @@ class JSONError(ValueError):
         self.message = message
 
 
-def _each_byte(error: UnicodeError) -> tuple[str, int]:
-    """Go puts one U+FFFD for every byte that is not UTF-8; Python's "replace" would put one for a whole sequence."""
-    if not isinstance(error, UnicodeDecodeError):
-        raise error
-    return "\ufffd" * (error.end - error.start), error.end
-
-
-codecs.register_error("podless-each-byte", _each_byte)
-
-
 def utf8(raw: bytes) -> str:
-    """Text from bytes, every byte that is not UTF-8 replaced, as Go's strings print."""
-    return raw.decode("utf-8", "podless-each-byte")
+    """Text from bytes, every byte that is not UTF-8 replaced, as Go's strings print.
+
+    Go puts one U+FFFD for every such byte; Python's "replace" would put one for a whole sequence.
+    """
+    text = raw.decode("utf-8", "surrogateescape")
+    return text if text.isascii() else NO_TEXT.sub("\ufffd", text)
 
 
 def settle(value: float) -> int | float:
@@ -83,6 +77,18 @@ def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
     return _Parser(raw, repeated).run()
 
 
+def resume(raw: bytes, holders: str, at: int) -> None:
+    """Read on from a bracket, comma or colon at a place, inside of what `holders` open; -1: from the start.
+
+    Raises JSONError.
+    """
+    parser = _Parser(raw, None)
+    if at < 0:
+        parser.run()
+    else:
+        parser.resume(holders, at)
+
+
 class _Parser:
     """One pass over the text, which is taken byte by byte (as Latin-1), because Go names the byte it stumbles over.
 
@@ -97,9 +103,11 @@ class _Parser:
         self.keys: list[str] = []  # for every open container the key being read; lists have ""
 
     def run(self) -> Any:
-        pos = self.skip(0)
+        return self.go(*self.value(self.skip(0)))
+
+    def go(self, value: Any, pos: int) -> Any:
+        """Reads on behind a value; _OPEN: where one begins."""
         while True:
-            value, pos = self.value(pos)
             while value is not _OPEN:
                 if not self.stack:
                     pos = self.skip(pos)
@@ -107,6 +115,19 @@ class _Parser:
                         self.fault(pos, "after top-level value")
                     return value
                 value, pos = self.after(value, self.skip(pos))
+            value, pos = self.value(pos)
+
+    def resume(self, holders: str, at: int) -> Any:
+        """Reads on from a bracket, comma or colon inside of some containers."""
+        self.stack += ({} if holder == "{" else [] for holder in holders)
+        self.keys += holders
+        sign = self.text[at]
+        if sign in "{[":
+            return self.go(*self.open(sign, at))
+        if sign in "}]":
+            return self.go(None, at + 1)
+        pos = self.skip(at + 1)
+        return self.go(_OPEN, self.key(pos) if sign == "," and holders[-1] == "{" else pos)
 
     def value(self, pos: int) -> tuple[Any, int]:
         """The value at pos, or _OPEN when one begins that holds others."""
