@@ -34,6 +34,7 @@ from podless.cache.collection import Cache
 from podless.http import status
 from podless.http.api import Server as Requests
 from podless.http.documents import Documents
+from podless.http.flow import Flow
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.metrics import Metrics
@@ -201,7 +202,8 @@ class App:
 
         documents = Documents(registry, lambda: self._address, Metrics(cache, registry), api.authenticator.accounts)
         requests = Requests(api, documents)
-        self._listener = Listener(requests.handle, status.refuse, settings.limits, context)
+        flow = Flow(requests.handle, api.authenticator.name, settings.limits)
+        self._listener = Listener(flow.handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)
 

@@ -61,6 +61,13 @@ class Authenticator:
             return found
         return self._signed(header, token)
 
+    def name(self, headers: Mapping[str, str], certificate: Certificate | None) -> str:
+        """The name of who asks, if it is known at once; "" for all others together."""
+        if certificate is not None and (user := certificate.user) is not None:
+            return user.name
+        known = self._known.get(headers.get("authorization", ""))
+        return known.user.name if known is not None and known.user is not None else ""
+
     def _nobody(self) -> User:
         if not self._anonymous:
             raise Unauthorized

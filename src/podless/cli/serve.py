@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import gc
 import logging
 import re
+import resource
 import signal
 import sys
 from pathlib import Path
@@ -147,11 +149,19 @@ def _settings(options: argparse.Namespace) -> Settings:
     )
 
 
+def _raise_files() -> None:
+    """Take all the open files that the system allows: every connection is one."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
+    _raise_files()
     app = App(settings)
     await app.start()
     # what the start made lives as long as the server: the collector need not look at it again and again

@@ -80,6 +80,9 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client is there."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
+        if len(self._registry) >= self._limits.connections:
+            self.abort()
+            return
         self._registry.add(self)
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if peer else ""

@@ -1,4 +1,4 @@
-"""What one client may cost: sizes and times. Body size and its text are kube-apiserver's."""
+"""What clients may cost: sizes, times and numbers. Body size and its text are kube-apiserver's."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one connection.
+    """Bounds of one connection, and of all together.
 
     head: bytes of request line and headers. body: bytes of a request body. pipeline: requests that may wait behind
     the one at work. buffer: bytes that may wait for a client that does not read, before it is cut off.
     Times in seconds: head_time for a request's head, body_time for its body, idle_time between requests.
+    connections: how many there may be. in_flight: requests at work, watches: watches that run; no user has more than
+    half of either where others ask too. queue: requests of one user that may wait, wait: for so many seconds.
     """
 
     head: int = 256 * 1024
@@ -21,3 +23,8 @@ class Limits:
     head_time: float = 30.0
     body_time: float = 60.0
     idle_time: float = 180.0
+    connections: int = 20_000
+    in_flight: int = 400
+    watches: int = 20_000
+    queue: int = 400
+    wait: float = 15.0

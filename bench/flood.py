@@ -1,0 +1,188 @@
+"""What one client feels while another asks as fast as it can: times of its requests, with and without the flood.
+
+A victim sends one request after the other on one connection; the flood is a process of its own with many connections.
+Both have users of their own. The last lines are the same with turns between users switched off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import ssl
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from podless import Server
+from podless.http import flow
+
+SECONDS = 4.0
+CONNECTIONS = 64
+GROUP, PLURAL = "bench.example.com", "widgets"
+BASE = f"/apis/{GROUP}/v1/namespaces/default/{PLURAL}"
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": f"{PLURAL}.{GROUP}"},
+    "spec": {
+        "group": GROUP,
+        "scope": "Namespaced",
+        "names": {"plural": PLURAL, "kind": "Widget"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {"spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def request(token: str, method: str, path: str, body: Any = None) -> bytes:
+    data = json.dumps(body).encode() if body is not None else b""
+    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n"
+    return f"{head}Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n".encode() + data
+
+
+def widget(name: str) -> dict[str, Any]:
+    spec = {"replicas": 3, "image": "registry.example.com/app:1.2.3", "note": "x" * 600}
+    return {"apiVersion": f"{GROUP}/v1", "kind": "Widget", "metadata": {"name": name}, "spec": spec}
+
+
+class Wire:
+    """One connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    @classmethod
+    async def open(cls, port: int) -> Wire:
+        return cls(*await asyncio.open_connection("127.0.0.1", port, ssl=ssl._create_unverified_context()))
+
+    async def ask(self, data: bytes) -> int:
+        self.writer.write(data)
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        size = int(head.lower().partition(b"content-length: ")[2].partition(b"\r")[0])
+        await self.reader.readexactly(size)
+        return int(head[9:12])
+
+
+def flood(port: int, kind: str, ready: Any, counted: Any) -> None:
+    """A process that asks for some seconds on all its connections."""
+
+    async def one(number: int, until: float) -> int:
+        wire = await Wire.open(port)
+        get, done = request("flood", "GET", f"{BASE}/one"), 0
+        while time.monotonic() < until:
+            if kind == "creates":
+                get = request("flood", "POST", BASE, widget(f"f{number}-{done}-{int(until)}"))
+            code = await wire.ask(get)
+            done += code < 300
+            if code == 429:
+                await asyncio.sleep(1)
+        return done
+
+    async def run() -> None:
+        until = time.monotonic() + SECONDS + 1.0
+        tasks = [asyncio.ensure_future(one(number, until)) for number in range(CONNECTIONS)]
+        await asyncio.sleep(0.5)
+        ready.set()
+        counted.value = sum(await asyncio.gather(*tasks))
+
+    asyncio.run(run())
+
+
+def victim(port: int, ready: Any, out: Any) -> None:
+    """A process that measures its requests one after the other."""
+
+    async def run() -> None:
+        wire = await Wire.open(port)
+        ready.wait()
+        until, number = time.monotonic() + SECONDS, 0
+        times: dict[str, list[float]] = {"get": [], "create": []}
+        while time.monotonic() < until:
+            number += 1
+            for name, data in (
+                ("get", request("victim", "GET", f"{BASE}/one")),
+                ("create", request("victim", "POST", BASE, widget(f"v{number}-{int(until)}"))),
+            ):
+                began = time.perf_counter()
+                code = await wire.ask(data)
+                assert code < 300, code
+                times[name].append(time.perf_counter() - began)
+            await asyncio.sleep(0.002)
+        out.put(times)
+
+    asyncio.run(run())
+
+
+def measure(port: int, kind: str) -> tuple[dict[str, list[float]], float]:
+    """The victim's times, and the flood's requests a second."""
+    context = multiprocessing.get_context("spawn")
+    ready, counted, out = context.Event(), context.Value("i", 0), context.Queue()
+    parts = [context.Process(target=victim, args=(port, ready, out))]
+    if kind:
+        parts.append(context.Process(target=flood, args=(port, kind, ready, counted)))
+    else:
+        ready.set()
+    for part in parts:
+        part.start()
+    times = out.get(timeout=10 * SECONDS)
+    for part in parts:
+        part.join()
+    return times, counted.value / (SECONDS + 1.0)
+
+
+def show(title: str, times: dict[str, list[float]], rate: float) -> None:
+    cells = []
+    for name in ("get", "create"):
+        found = sorted(times[name])
+        cells.append(f"{statistics.median(found) * 1e3:9.2f} {found[int(len(found) * 0.99)] * 1e3:8.2f}")
+    print(f"{title:32} {'  '.join(cells)}  {rate:10.0f}")
+
+
+def main() -> None:
+    """Print the table."""
+    print(f"{'milliseconds':32} {'get p50':>9} {'p99':>8}  {'create p50':>9} {'p99':>8}  {'flood/s':>9}")
+    with tempfile.TemporaryDirectory() as folder:
+        tokens = Path(folder) / "tokens"
+        tokens.write_text('flood,flood,1,"system:masters"\nvictim,victim,2,"system:masters"\n')
+        for turns in (True, False):
+            shared = flow._SHARED
+            flow._SHARED = shared if turns else 0.0
+            try:
+                run(Path(folder) / str(turns), tokens, turns)
+            finally:
+                flow._SHARED = shared
+
+
+def run(data: Path, tokens: Path, turns: bool) -> None:
+    with Server(data=data, token_file=tokens) as server:
+        port = int(server.url.rpartition(":")[2])
+
+        async def fill() -> None:
+            wire = await Wire.open(port)
+            crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+            assert await wire.ask(request("victim", "POST", crds, DEFINITION)) == 201
+            assert await wire.ask(request("victim", "POST", BASE, widget("one"))) == 201
+
+        asyncio.run(fill())
+        if turns:
+            show("alone", *measure(port, ""))
+        for kind in ("reads", "creates"):
+            title = f"{CONNECTIONS} connections, {kind}"
+            show(title if turns else f"{title}, no turns", *measure(port, kind))
+
+
+if __name__ == "__main__":
+    main()
