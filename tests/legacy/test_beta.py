@@ -366,3 +366,117 @@ def test_the_documents_of_the_api_name_its_own_fields(client: Client) -> None:
     assert all(one.get("description") for name, one in found.items() if name.startswith(prefix) and "JSON" not in name)
     swagger = client.get("/openapi/v2").body["definitions"]
     assert "validation" in swagger[f"{prefix}CustomResourceDefinitionSpec"]["properties"]
+
+
+def test_status_is_written_by_itself(client: Client) -> None:
+    group = "status.example.com"
+    client.post(BETA, beta(group, versions=[{"name": "v1", "served": True, "storage": True}]))
+    path = f"{BETA}/gadgets.{group}"
+    shown = client.get(path).body
+    shown["status"]["conditions"].append({"type": "Mine", "status": "True", "lastTransitionTime": None})
+    shown["spec"]["names"]["shortNames"] = ["no"]
+    written = client.send("PUT", f"{path}/status", shown)
+    assert written.status == 200, written.body
+    assert "Mine" in conditions(client.get(f"{CRDS}/gadgets.{group}").body)
+    assert "shortNames" not in client.get(path).body["spec"]["names"]
+    patched = client.merge(f"{path}/status", {"status": {"storedVersions": ["v1"]}})
+    assert (patched.status, patched.body["apiVersion"]) == (200, "apiextensions.k8s.io/v1beta1")
+
+
+def test_patches_of_every_kind(client: Client) -> None:
+    group = "patches.example.com"
+    client.post(BETA, beta(group, additionalPrinterColumns=[{"name": "A", "type": "string", "JSONPath": ".a"}]))
+    path = f"{BETA}/gadgets.{group}"
+    for kind, patch, path_of_it in (
+        ("json-patch", [{"op": "replace", "path": "/spec/additionalPrinterColumns/0/JSONPath", "value": ".b"}], ".b"),
+        (
+            "merge-patch",
+            {"spec": {"additionalPrinterColumns": [{"name": "A", "type": "string", "JSONPath": ".c"}]}},
+            ".c",
+        ),
+        (
+            "strategic-merge-patch",
+            {"spec": {"additionalPrinterColumns": [{"name": "A", "type": "string", "JSONPath": ".d"}]}},
+            ".d",
+        ),
+    ):
+        answer = client.send("PATCH", path, patch, Content_Type=f"application/{kind}+json")
+        assert answer.status == 200, answer.body
+        (column,) = client.get(f"{CRDS}/gadgets.{group}").body["spec"]["versions"][0]["additionalPrinterColumns"]
+        assert column["jsonPath"] == path_of_it
+    wrong = client.merge(
+        path, {"spec": {"additionalPrinterColumns": [{"name": "A", "type": "string", "JSONPath": "a"}]}}
+    )
+    assert causes(wrong) == [
+        (
+            "spec.additionalPrinterColumns[0].JSONPath",
+            'Invalid value: "a": must be a simple json path starting with .',
+        )
+    ]
+
+
+def test_a_dry_run_shows_the_version_of_the_path(client: Client) -> None:
+    group = "dry-run.example.com"
+    made = client.post(f"{BETA}?dryRun=All", beta(group))
+    assert (made.status, made.body["spec"]["version"]) == (201, "v1")
+    assert client.get(f"{BETA}/gadgets.{group}").status == 404
+
+
+def test_it_is_deleted_through_either_version(client: Client, server: Server) -> None:
+    for path, group in ((BETA, "ends-beta.example.com"), (CRDS, "ends-v1.example.com")):
+        client.post(BETA, beta(group))
+        client.post(objects(group), gadget(group, "one"))
+        start = client.get(CRDS).body["metadata"]["resourceVersion"]
+        assert client.send("DELETE", f"{path}/gadgets.{group}").status == 200
+        assert list(watch(server, CRDS, start, "DELETED"))[-1] == ("DELETED", f"gadgets.{group}")
+        assert client.get(objects(group)).status == 404
+
+
+def test_policies_see_the_version_that_they_name(client: Client) -> None:
+    policies = "/apis/admissionregistration.k8s.io/v1"
+    rule = {
+        "apiGroups": ["apiextensions.k8s.io"],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["customresourcedefinitions"],
+    }
+    matched = {"matchPolicy": "Equivalent", "resourceRules": [rule]}
+    check = {
+        "expression": "!object.metadata.name.endsWith('.policy.example.com') || "
+        "object.spec.versions.all(v, has(v.additionalPrinterColumns) && v.additionalPrinterColumns[0].jsonPath == '.a')"
+    }
+    spec = {"matchConstraints": matched, "validations": [check], "failurePolicy": "Fail"}
+    client.post(f"{policies}/validatingadmissionpolicies", {"metadata": {"name": "columns"}, "spec": spec})
+    bound = {"policyName": "columns", "validationActions": ["Deny"]}
+    client.post(f"{policies}/validatingadmissionpolicybindings", {"metadata": {"name": "columns"}, "spec": bound})
+    column = {"name": "A", "type": "string", "JSONPath": ".a"}
+    assert client.post(BETA, beta("a.policy.example.com")).status == 422
+    assert client.post(BETA, beta("b.policy.example.com", additionalPrinterColumns=[column])).status == 201
+    client.send("DELETE", f"{policies}/validatingadmissionpolicybindings/columns")
+
+
+def test_an_object_is_validated_by_types_inside_of_logic(client: Client) -> None:
+    """What is no structural schema says types where v1 would not have them."""
+    group = "logic.example.com"
+    port = {"anyOf": [{"type": "string", "pattern": "^http"}, {"type": "integer", "minimum": 1}]}
+    closed = {"type": "object", "additionalProperties": False, "properties": {}}
+    schema = {
+        "properties": {"spec": {"properties": {"port": port, "closed": closed, "list": {"type": "array"}}}},
+        "additionalProperties": True,
+    }
+    assert client.post(BETA, beta(group, validation={"openAPIV3Schema": schema})).status == 201
+    for place, (spec, fine) in enumerate(
+        (
+            ({"port": "https", "list": [1, "a", {"b": None}]}, True),
+            ({"port": 80, "free": {"x": 1}}, True),
+            ({"port": 0}, False),
+            ({"port": "ftp"}, False),
+            ({"port": True}, False),
+            ({"closed": {"x": 1}}, False),
+            ({"list": {}}, False),
+        )
+    ):
+        answer = client.post(objects(group), gadget(group, f"g{place}", spec=spec))
+        assert answer.status == (201 if fine else 422), (spec, answer.body)
+        if fine:
+            assert answer.body["spec"] == spec

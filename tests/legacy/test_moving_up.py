@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from podless import Server
+from podless.loops.thirdparty import ThirdParties
+from podless.store import StoreError
 from tests.conftest import CRDS, Client, definition
 from tests.legacy.conftest import BETA, RUNTIME, THIRD, beta, watch
 from tests.legacy.test_third import causes, crontab, path, third
@@ -193,3 +195,48 @@ def test_one_that_ends_is_not_taken_over(client: Client) -> None:
     refused = client.post(CRDS, heir(group))
     assert "is being deleted, with its objects" in causes(refused)[0][1]
     client.merge(f"{path(group)}/held", {"metadata": {"finalizers": None}})
+
+
+def test_it_is_gone_on_with_after_a_crash(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The definition is stored, and then nothing more happens until the next start."""
+    group = "crash.example.com"
+    with monkeypatch.context() as patched:
+
+        async def dies(self: ThirdParties, heir: Any) -> int:
+            raise StoreError("no space left")
+
+        patched.setattr(ThirdParties, "hand_over", dies)
+        with Server(tmp_path, runtime_config=RUNTIME) as server:
+            client = Client(server.url, server.token)
+            client.post(THIRD, third(group))
+            before = client.post(path(group), crontab(group, "one", image="a")).body
+            assert client.post(CRDS, heir(group, "cronjobs")).status == 500
+            # until then all is where it was
+            assert client.get(f"{path(group)}/one").body == before
+            client.close()
+    with Server(tmp_path, runtime_config=RUNTIME) as server:
+        client = Client(server.url, server.token)
+        found = client.get(f"/apis/{group}/v1/namespaces/default/cronjobs/one").body
+        assert found["metadata"]["uid"] == before["metadata"]["uid"]
+        assert client.get(path(group)).status == 404
+        assert client.get(THIRD).body["items"] == []
+        client.close()
+
+
+def test_all_moves_in_one_transaction(tmp_path: Any) -> None:
+    """Whoever reads the store sees all objects under one prefix, and never a part under each."""
+    group = "step.example.com"
+    batches: list[int] = []
+    with Server(tmp_path, runtime_config=RUNTIME) as server:
+        client = Client(server.url, server.token)
+        client.post(THIRD, third(group))
+        for place in range(50):
+            client.post(path(group), crontab(group, f"c{place}"))
+        assert server._app is not None
+        assert server._app._store is not None
+        server._app._store.subscribe(
+            lambda changes: batches.append(sum(change.key.startswith(f"/{group}/") for change in changes))
+        )
+        client.post(CRDS, heir(group, "cronjobs"))
+        client.close()
+    assert [count for count in batches if count] == [100]
