@@ -78,7 +78,7 @@ def _coerce_defaults(spec: Object) -> None:
 
 def _storage(spec: Object) -> list[str]:
     """The name of the first storage version, if there is one."""
-    return [version["name"] for version in spec["versions"] or [] if version["storage"]][:1]
+    return [version["name"] for version in spec.get("versions") or [] if version["storage"]][:1]
 
 
 def _ordered(item: Object, order: tuple[str, ...]) -> Object:
