@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from podless.admission.subject import Subject
 from podless.auth.user import ADMIN
 from podless.kinds.builtin import CONFIG_MAPS, NAMESPACES
 from podless.kinds.kind import Kind, Version
+from podless.meta.errors import APIError
 
 GROUPS, PLURALS, VERSIONS = ("", "a.io", "b.io"), ("pods", "things"), ("v1", "v2", "v1beta1")
 SUBRESOURCES, OPERATIONS = ("", "status", "scale"), ("CREATE", "UPDATE", "DELETE")
@@ -122,3 +124,17 @@ def test_a_namespace_is_cluster_scoped_though_it_is_in_itself() -> None:
     rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
     assert Rule.read(rule | {"scope": "Cluster"}).matches(review, "v1")
     assert not Rule.read(rule | {"scope": "Namespaced"}).matches(review, "v1")
+
+
+def test_a_selector_that_is_wrong_concerns_only_the_writes_that_match() -> None:
+    wrong = {"matchPolicy": "Exact", "objectSelector": {"matchLabels": {"a b": "c"}}}
+    rule = {"operations": ["*"], "apiGroups": ["a.io"], "apiVersions": ["*"], "resources": ["*"]}
+    matching = Matching(wrong, [rule])
+    for group, fails in (("a.io", True), ("b.io", False)):
+        made = kind(group, "things", False)
+        review = Review("CREATE", made, made.versions[0], "", "", "x", {}, None, {}, False, ADMIN)
+        if fails:
+            with pytest.raises(APIError, match="Internal error occurred: key: Invalid value"):
+                find(matching, review)
+        else:
+            assert find(matching, review) is None

@@ -133,3 +133,13 @@ def test_the_requested_resource_is_ready_to_be_asked_about() -> None:
     made = Environment().compile("authorizer.requestResource.check('get').allowed()", BOOL)
     assert Activation({"authorizer.requestResource": about}).evaluate(made) is True
     assert asked.questions[0] == Question("get", "", "a.io", "things", "", "n", "x")
+
+
+def test_what_a_patch_says_can_be_asked() -> None:
+    assert value("[JSONPatch{op: 'add', path: '/a'}].all(p, p.op == 'add' && !has(p.value))", patches=True)
+
+
+def test_an_expression_that_no_longer_compiles_fails_when_it_is_needed() -> None:
+    made = Environment().compile("nothing.at == all", BOOL)
+    with pytest.raises(Failure, match="compilation error: compilation failed: ERROR: <input>:1:1: undeclared"):
+        Activation({}).evaluate(made)

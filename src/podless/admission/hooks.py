@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from podless.admission import params
 from podless.admission.conditions import Conditions
-from podless.admission.matching import Matching, exempt_from_policies
+from podless.admission.matching import Concerned, Matching, exempt_from_policies
 from podless.admission.params import Unconfigured
 from podless.admission.source import Source
 from podless.admission.state import State
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from podless.cel.policies import Environment
 
 Object = dict[str, Any]
-
-_KEEP = 4096  # answers about which policies concern which writes
 
 
 class Policy:
@@ -98,8 +96,7 @@ class Hooks(Generic[P]):
         self._policies: Source[P] = Source(state.cache, policies, make)
         self._bindings: Source[Binding] = Source(state.cache, bindings, Binding)
         self._seen = (-1, -1)
-        self._hooks: list[Hook[P]] = []
-        self._known: dict[tuple[str, Kind, str], list[Hook[P]]] = {}
+        self._hooks: Concerned[Hook[P]] = Concerned(_covers, exempt_from_policies)
 
     async def load(self) -> None:
         """Read what there is."""
@@ -112,26 +109,14 @@ class Hooks(Generic[P]):
         if self._seen != seen:
             self._pair()
             self._seen = seen
-        if not self._hooks:
-            return ()
-        key = operation, kind, subresource
-        known = self._known.get(key)
-        if known is None:
-            exempt = exempt_from_policies(kind)
-            known = [] if exempt else [hook for hook in self._hooks if hook.policy.matching.covers(*key)]
-            if len(self._known) >= _KEEP:
-                self._known.clear()
-            self._known[key] = known
-        return known
+        return self._hooks.of(operation, kind, subresource)
 
     def _pair(self) -> None:
         by_policy: dict[str, list[Binding]] = {}
         for binding in self._bindings.items():
             by_policy.setdefault(binding.policy, []).append(binding)
-        self._hooks = [
-            Hook(policy, by_policy[policy.name]) for policy in self._policies.items() if policy.name in by_policy
-        ]
-        self._known.clear()
+        policies = self._policies.items()
+        self._hooks.put([Hook(policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy])
 
     async def find(self, subject: Subject, hooks: Sequence[Hook[P]]) -> list[Invocation[P] | Fault]:
         """What is to be carried out for a write, and what cannot be, in order."""
@@ -162,6 +147,10 @@ class Hooks(Generic[P]):
         except (APIError, Unconfigured) as error:
             return [Fault(policy, binding, f"failed to configure binding: {_text(error)}")]
         return [Invocation(policy, binding, version, each) for each in found]
+
+
+def _covers(hook: Hook[P], operation: str, kind: Kind, subresource: str) -> bool:
+    return hook.policy.matching.covers(operation, kind, subresource)
 
 
 def _text(error: Exception) -> str:

@@ -5,15 +5,17 @@ Source: k8s.io/apiserver pkg/admission/plugin/webhook/predicates and plugin/poli
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
+from podless.admission.refusals import internal
 from podless.admission.review import CREATE, UPDATE, Review
 from podless.admission.subject import Subject
 from podless.kinds.kind import Kind, Version
 from podless.meta import selectors
-from podless.meta.errors import NotFound
+from podless.meta.errors import APIError, NotFound
 from podless.meta.selectors import LabelSelector
 
 Object = dict[str, Any]
@@ -115,14 +117,23 @@ class Matching:
         self._excluded = [Rule.read(rule) for rule in excluded]
         self._everything = everything and not self._rules
         self._equivalent = given.get("matchPolicy") == "Equivalent"
-        self._namespaces: LabelSelector = selectors.from_object(given.get("namespaceSelector") or {})
-        self._objects: LabelSelector = selectors.from_object(given.get("objectSelector") or {})
+        self._fault = ""
+        self._namespaces = self._selector(given.get("namespaceSelector"))
+        self._objects = self._selector(given.get("objectSelector"))
 
     @classmethod
     def resources(cls, given: Mapping[str, Any]) -> Matching:
         """A MatchResources."""
         rules, excluded = given.get("resourceRules") or (), given.get("excludeResourceRules") or ()
         return cls(given, rules, excluded, everything=True)
+
+    def _selector(self, given: Object | None) -> LabelSelector:
+        """A selector; one that was stored before it was found to be wrong is a fault of the writes that match."""
+        try:
+            return selectors.from_object(given or {})
+        except APIError as error:
+            self._fault = error.message
+            return selectors.EVERYTHING
 
     def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether such writes may match."""
@@ -131,7 +142,7 @@ class Matching:
     async def find(self, subject: Subject) -> Version | None:
         """The version in which the object is to be looked at; None where the write is not meant.
 
-        Raises NotFound where the labels of a namespace are needed that is not there.
+        Raises NotFound where the labels of a namespace are needed that is not there, an APIError for a bad selector.
         """
         review = subject.review
         if self._excluded and self._match(self._excluded, review) is not None:
@@ -139,6 +150,8 @@ class Matching:
         version = review.version if self._everything else self._match(self._rules, review)
         if version is None or not self._selected(review) or not await self._in_namespace(subject):
             return None
+        if self._fault:
+            raise internal(self._fault)
         return version
 
     def _match(self, rules: Sequence[Rule], review: Review) -> Version | None:
@@ -177,3 +190,38 @@ def _has(review: Review, version: Version) -> bool:
 
 def _labels(obj: Object) -> dict[str, str]:
     return (obj.get("metadata") or {}).get("labels") or {}
+
+
+T = TypeVar("T")
+
+
+class Concerned(Generic[T]):
+    """Which of some items have to do with which writes; found out once for each kind of write.
+
+    covers: whether an item may have to do with such writes. exempt: kinds that none has to do with.
+    """
+
+    def __init__(self, covers: Callable[[T, str, Kind, str], bool], exempt: Callable[[Kind], bool]) -> None:
+        self._covers = covers
+        self._exempt = exempt
+        self._items: Sequence[T] = ()
+        self._known: WeakKeyDictionary[Kind, dict[tuple[str, str], Sequence[T]]] = WeakKeyDictionary()
+
+    def put(self, items: Sequence[T]) -> None:
+        """Choose among these from now on."""
+        self._items = items
+        self._known.clear()
+
+    def of(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
+        """Those that may have to do with such writes."""
+        if not self._items:
+            return ()
+        known = self._known.get(kind)
+        if known is None:
+            known = self._known[kind] = {}
+        found = known.get((operation, subresource))
+        if found is None:
+            items = () if self._exempt(kind) else self._items
+            found = [item for item in items if self._covers(item, operation, kind, subresource)]
+            known[operation, subresource] = found
+        return found

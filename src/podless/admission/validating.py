@@ -172,7 +172,10 @@ class _Run:
                 except policies.Failure as failure:
                     if policy.strict:
                         failures.append(Failure(index, str(failure)))
-        except (ConditionFailed, ConversionFailed, policies.OutOfBudget) as error:
+        except ConversionFailed as error:
+            why = f"failed to configure binding: failed to convert object version: {error}"
+            return [Failure(0, why)] if policy.strict else []
+        except (ConditionFailed, policies.OutOfBudget) as error:
             return [Failure(0, str(error))] if policy.strict else []
         return failures
 

@@ -14,7 +14,7 @@ from podless.admission import patches
 from podless.admission.calls import CallFailed, Verdict, call
 from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed, Conditions
-from podless.admission.matching import Matching, exempt
+from podless.admission.matching import Concerned, Matching, exempt
 from podless.admission.refusals import Told, forbidden, internal
 from podless.admission.review import Review
 from podless.admission.rounds import Rounds
@@ -32,7 +32,6 @@ from podless.remote import Client
 
 Object = dict[str, Any]
 
-_KEEP = 4096  # answers about which webhooks concern which writes
 _HARMLESS = ("None", "NoneOnDryRun")
 
 
@@ -65,8 +64,7 @@ class _Webhooks(Step):
         self._client = client
         self._source: Source[list[Webhook]] = Source(state.cache, kind, _read)
         self._seen = -1
-        self._webhooks: list[Webhook] = []
-        self._known: dict[tuple[str, Kind, str], list[Webhook]] = {}
+        self._webhooks: Concerned[Webhook] = Concerned(_covers, exempt)
 
     async def start(self) -> None:
         """Read the configurations."""
@@ -75,19 +73,9 @@ class _Webhooks(Step):
     def _concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Webhook]:
         """Those that may have to do with such writes."""
         if self._seen != self._source.revision:
-            self._webhooks = [webhook for webhooks in self._source.items() for webhook in webhooks]
-            self._known.clear()
+            self._webhooks.put([webhook for webhooks in self._source.items() for webhook in webhooks])
             self._seen = self._source.revision
-        if not self._webhooks:
-            return ()
-        key = operation, kind, subresource
-        known = self._known.get(key)
-        if known is None:
-            known = [] if exempt(kind) else [one for one in self._webhooks if one.matching.covers(*key)]
-            if len(self._known) >= _KEEP:
-                self._known.clear()
-            self._known[key] = known
-        return known
+        return self._webhooks.of(operation, kind, subresource)
 
     def _subject(self, review: Review) -> Subject:
         return Subject(review, self._state, self._authorizer)
@@ -121,6 +109,10 @@ class _Webhooks(Step):
         if not verdict.allowed:
             raise refusal(webhook.name, verdict.result)
         return verdict
+
+
+def _covers(webhook: Webhook, operation: str, kind: Kind, subresource: str) -> bool:
+    return webhook.matching.covers(operation, kind, subresource)
 
 
 def _read(configuration: Object) -> list[Webhook]:

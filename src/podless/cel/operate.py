@@ -16,6 +16,7 @@ from podless.cel.values import (
     UINT_MAX,
     Duration,
     MapList,
+    Message,
     Optional,
     SetList,
     Timestamp,
@@ -371,7 +372,7 @@ def position(key: Any) -> int:
 def select(value: Any, field: str) -> Any:
     """value.field."""
     kind = value.__class__
-    if kind is dict:
+    if kind is dict or kind is Message:
         try:
             return value[field]
         except KeyError:
@@ -386,7 +387,7 @@ def select(value: Any, field: str) -> Any:
 def has(value: Any, field: str) -> bool:
     """has(value.field)."""
     kind = value.__class__
-    if kind is dict:
+    if kind is dict or kind is Message:
         return field in value
     if kind is Optional:
         return bool(value.present) and has(value.value, field)

@@ -18,15 +18,14 @@ Table = dict[str, str]
 
 METADATA: Table = {"metadata.ownerReferences": "uid", "metadata.finalizers": ""}
 _WEBHOOKS: Table = METADATA | {"webhooks": "name", "webhooks.matchConditions": "name"}
-_POLICY: Table = METADATA | {"spec.matchConditions": "name", "spec.variables": "name"}
 TABLES: Mapping[str, Table] = {
     "APIService": METADATA | {"status.conditions": "type"},
     "CustomResourceDefinition": METADATA | {"*.x-kubernetes-validations": "rule"},
-    "MutatingAdmissionPolicy": _POLICY,
+    "MutatingAdmissionPolicy": METADATA | {"spec.matchConditions": "name"},
     "MutatingWebhookConfiguration": _WEBHOOKS,
     "Namespace": METADATA | {"status.conditions": "type"},
     "ServiceAccount": METADATA | {"secrets": "name"},
-    "ValidatingAdmissionPolicy": _POLICY,
+    "ValidatingAdmissionPolicy": METADATA | {"spec.matchConditions": "name", "spec.variables": "name"},
     "ValidatingWebhookConfiguration": _WEBHOOKS,
 }
 

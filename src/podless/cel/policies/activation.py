@@ -75,6 +75,8 @@ class Activation:
 
     def evaluate(self, expression: Expression) -> Any:
         """The value of an expression. Raises Failure, or OutOfBudget where the expression is not the one to blame."""
+        if expression.error:
+            raise Failure(f"compilation error: {expression.error}")
         try:
             value = self.run(expression)
         except EvaluationError as error:

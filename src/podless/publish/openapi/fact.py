@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+ADMISSION = "io.k8s.api.admissionregistration.v1."
 AUTHENTICATION = "io.k8s.api.authentication.v1."
 AUTHORIZATION = "io.k8s.api.authorization.v1."
 COORDINATION = "io.k8s.api.coordination.v1."

@@ -9,6 +9,7 @@ Source: the generated API documentation of Kubernetes 1.36. A struct that is not
 from __future__ import annotations
 
 from podless.publish.openapi import (
+    facts_admission,
     facts_authentication,
     facts_authorization,
     facts_coordination,
@@ -22,6 +23,7 @@ from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
 
 FACTS: dict[str, Fact] = {
     **facts_core.FACTS,
+    **facts_admission.FACTS,
     **facts_authentication.FACTS,
     **facts_authorization.FACTS,
     **facts_coordination.FACTS,
