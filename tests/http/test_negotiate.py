@@ -6,7 +6,7 @@ import pytest
 
 from podless.http import negotiate
 from podless.http.negotiate import Form
-from podless.meta.errors import NotAcceptable
+from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
@@ -39,3 +39,75 @@ def test_what_is_not_offered_is_refused(accept: str) -> None:
 def test_a_watch_is_no_yaml(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="application/json;stream=watch"):
         negotiate.of_resource(accept, watch=True)
+
+
+@pytest.mark.parametrize(
+    ("accept", "media"),
+    [
+        # what is more exact goes first where it comes later, whatever its quality
+        ("*/*;q=0.9, application/yaml;q=0.1", "application/yaml"),
+        ("application/yaml;q=0.1, */*;q=0.9", "application/json"),
+        # no number is 0, and 0 is no refusal
+        ("application/yaml;q=high, application/json;q=0.2", "application/json"),
+        ("application/yaml;q=0", "application/yaml"),
+        ("application/yaml;q= 0.9, application/json;q=0.2", "application/json"),
+        # what is no media range is left out
+        ("yaml, application/json/more, application/yaml", "application/yaml"),
+        ("*, application/yaml;q=0.5", "application/yaml"),
+        ("*/yaml, application/json", "application/json"),
+        # a stream is only offered where there is one, and of the one kind
+        ("application/yaml;stream=watch, application/json", "application/json"),
+        ("application/json;stream=chunks, application/yaml", "application/yaml"),
+        ("application/json;sv=v9, application/yaml", "application/yaml"),
+        ("application/json;sv=v1, application/yaml", "application/json"),
+        # half of a conversion is none that is offered
+        ("application/json;g=meta.k8s.io;v=v1, application/yaml", "application/yaml"),
+        ("application/json;export=1;other=2, application/yaml", "application/json"),
+    ],
+)
+def test_clauses_are_read_as_a_real_server_reads_them(accept: str, media: str) -> None:
+    assert negotiate.of_resource(accept) == Form(media)
+
+
+def test_aggregated_discovery_is_given_where_it_is_asked_for_at_all() -> None:
+    aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    form = negotiate.of_discovery(f"application/json, {aggregated};q=0.1", aggregated=True)
+    assert form.target == "APIGroupDiscoveryList"
+    with pytest.raises(NotAcceptable):
+        negotiate.of_discovery(aggregated, aggregated=False)
+
+
+@pytest.mark.parametrize(
+    ("query", "agent", "pretty"),
+    [
+        ({}, "", False),
+        ({"pretty": ["true"]}, "", True),
+        ({"pretty": ["1"]}, "", True),
+        ({"pretty": ["yes"]}, "", False),
+        ({}, "curl/8.5.0", True),
+        ({"pretty": ["false"]}, "curl/8.5.0", False),
+        ({"pretty": [""]}, "Mozilla/5.0 (X11)", True),
+    ],
+)
+def test_people_get_indented_answers(query: dict[str, list[str]], agent: str, pretty: bool) -> None:
+    assert negotiate.readable(Form(), query, agent) == Form(pretty=pretty)
+
+
+@pytest.mark.parametrize(
+    ("header", "media"),
+    [
+        ("", "application/json"),
+        ("application/json", "application/json"),
+        ("Application/YAML; charset=utf-8", "application/yaml"),
+        ('application/json ; a="b;c";d=e;', "application/json"),
+        ("application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf"),
+    ],
+)
+def test_the_form_of_a_body(header: str, media: str) -> None:
+    assert negotiate.body_type(header, custom=False) == media
+
+
+@pytest.mark.parametrize("header", ["text/plain", "json", "application/json; charset", "application/json; a=b c", ";"])
+def test_bodies_of_other_forms_are_refused(header: str) -> None:
+    with pytest.raises(UnsupportedMediaType):
+        negotiate.body_type(header, custom=False)

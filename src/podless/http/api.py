@@ -11,7 +11,7 @@ from podless.auth.denied import Denied
 from podless.auth.user import User
 from podless.http import negotiate, status
 from podless.http.attributes import attributes
-from podless.http.compress import compress
+from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress, shrink
 from podless.http.documents import Documents
 from podless.http.info import RequestInfo, parse
 from podless.http.message import Answer, Request, Response, Stream
@@ -111,7 +111,8 @@ class Server:
             raise Denied(user, asked, authorizer.decide(user, asked).reason)
         info = parse(request.path)
         if info is None:
-            return self._documents.answer(request, accept)
+            document = self._documents.answer(request, accept)
+            return shrink(request, document, DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD))
         call, verb = self._call(request, info)
         call.user = user
         form = self._form(call, verb, accept)
@@ -123,7 +124,7 @@ class Server:
                 return self._read(request, call, verb, form)
             except APIError as error:
                 return status.render(error, accept, call.warnings)
-        return self._guard(self._write(call, verb, form), accept, call)
+        return self._guard(self._write(request, call, verb, form), accept, call)
 
     def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
         """What is asked of which resource. Raises NotServed, PageNotFound or MethodNotAllowed."""
@@ -170,7 +171,8 @@ class Server:
         return verb
 
     def _form(self, call: Call, verb: str, accept: str) -> Form:
-        return negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch")
+        form = negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch")
+        return negotiate.readable(form, call.query, call.agent)
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Coroutine[Any, Any, Answer]:
         collection = self._api.collection(call.kind)
@@ -179,7 +181,7 @@ class Server:
             if call.kind.converter is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 later = self._read_later(request, call, verb, form)
                 return self._guard(later, request.headers.get("accept", ""), call)
-            return response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
+            return shrink(request, response(call, outcome, form, status.warning_headers(call.warnings), self._rows))
         later = self._read_later(request, call, verb, form)
         return self._guard(later, request.headers.get("accept", ""), call)
 
@@ -193,10 +195,10 @@ class Server:
         answer = response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
         return await compress(request, answer)
 
-    async def _write(self, call: Call, verb: str, form: Form) -> Answer:
+    async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
-            negotiate.body_type(call.content_type, custom=whole)
+            call.content_type = negotiate.body_type(call.content_type, custom=whole)
         if call.subresource == "scale":
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":
@@ -206,7 +208,8 @@ class Server:
         else:
             outcome = await _WRITES[verb](self._api, call)
         await conversion.ready(call.kind, call.version, entries(outcome))
-        return response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
+        answer = response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
+        return await compress(request, answer)
 
     async def _watch(self, call: Call, form: Form) -> Answer:
         chosen = options.listing(call, watch=True)

@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
-from podless.http.message import Request, Response
+from podless.http.message import Answer, Request, Response
 
-_THRESHOLD = 128 * 1024  # bytes; a real server's
+THRESHOLD = 128 * 1024  # bytes; a real server's, as are these
+DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
 _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 def accepts(request: Request) -> bool:
-    """Whether the client takes gzip."""
+    """Whether the client takes gzip; a real server does not look at what it prefers."""
     given = request.headers.get("accept-encoding", "")
-    return "gzip" in given and any(part.split(";")[0].strip() == "gzip" for part in given.split(","))
+    return "gzip" in given and any(part.strip() == "gzip" for part in given.split(","))
 
 
-async def compress(request: Request, answer: Response) -> Response:
+def shrink(request: Request, answer: Response, threshold: int = THRESHOLD) -> Answer | Coroutine[Any, Any, Answer]:
+    """The answer, or what gives it compressed where it is big and the client takes that."""
+    if sum(map(len, answer.chunks)) <= threshold or not accepts(request):
+        return answer
+    return compress(request, answer, threshold)
+
+
+async def compress(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
     """The answer, compressed where it is big and the client takes that."""
-    if not accepts(request) or sum(map(len, answer.chunks)) <= _THRESHOLD:
+    if sum(map(len, answer.chunks)) <= threshold or not accepts(request):
         return answer
     body = await asyncio.get_running_loop().run_in_executor(None, _deflate, answer.chunks)
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]

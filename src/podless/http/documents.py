@@ -17,11 +17,11 @@ from podless.http.render import pretty
 from podless.kinds.registry import Registry
 from podless.meta import codec
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
-from podless.publish import discovery
+from podless.publish import discovery, discovery_messages
 
 _HEALTH = ("healthz", "livez", "readyz")
 _CHECKS = ("ping", "log", "store")
-_AGGREGATED = b"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _KEYS = ("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks")
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
@@ -141,7 +141,7 @@ class Documents:
         document = discovery.resources(self._registry, "", parts[1])
         if document is None:
             raise NotServed
-        return _document(document, negotiate.of_discovery(accept, aggregated=False))
+        return _document(document, _form(request, accept))
 
     def _group(self, request: Request, parts: list[str], accept: str) -> Response:
         registry = self._registry
@@ -153,11 +153,11 @@ class Documents:
             document = discovery.resources(registry, parts[1], parts[2])
         if document is None:
             raise NotServed if registry.builtin(parts[1]) else PageNotFound
-        return _document(document, negotiate.of_discovery(accept, aggregated=False))
+        return _document(document, _form(request, accept))
 
     def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response:
         """/api and /apis: plain, or aggregated with an ETag. Both are kept until a kind changes."""
-        form = negotiate.of_discovery(accept, aggregated=True)
+        form = _form(request, accept, aggregated=True)
         if self._generation != self._registry.generation:
             self._kept.clear()
             self._generation = self._registry.generation
@@ -169,14 +169,22 @@ class Documents:
             kept = self._kept[core] = body, hashlib.sha256(body).hexdigest().upper()
         body, tag = kept
         headers = [("ETag", f'"{tag}"'), ("Vary", "Accept")]
-        if request.headers.get("if-none-match", "").strip('"') == tag:
+        if request.headers.get("if-none-match", "") == f'"{tag}"':
             return Response(304, (), b"", headers)
-        if form.media == negotiate.YAML:
-            return _document(codec.decode_json(body), form)
-        return Response(200, [body], _AGGREGATED, headers)
+        shown = Response(200, [body])
+        if form.media != negotiate.JSON or form.pretty:
+            shown = _document(codec.decode_json(body), form)
+        return Response(200, shown.chunks, shown.media + _AGGREGATED, headers)
+
+
+def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.Form:
+    form = negotiate.of_discovery(accept, aggregated=aggregated)
+    return negotiate.readable(form, request.query, request.headers.get("user-agent", ""))
 
 
 def _document(document: Any, form: negotiate.Form) -> Response:
+    if form.media == negotiate.PROTOBUF:
+        return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
         return Response(200, [codec.encode_yaml(document)], negotiate.YAML.encode())
     body = pretty(document) if form.pretty else codec.encode(document)

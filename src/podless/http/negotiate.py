@@ -5,6 +5,8 @@ Source: content negotiation as a real server does it, recorded in the negotiatio
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -36,26 +38,41 @@ class Form(NamedTuple):
     pretty: bool = False
 
 
-def _transform(clause: Clause, allowed: frozenset[tuple[str, str, str]]) -> tuple[str, str] | None:
-    """What the clause wants the object turned into: ("", "") for nothing, None where that is not offered."""
-    parameters = clause.parameters
-    target = parameters.get("as", "")
-    if not target:
-        return "", ""
-    wanted = (target, parameters.get("g", ""), parameters.get("v", ""))
-    return (target, wanted[2]) if wanted in allowed else None
-
-
 _RESOURCE = frozenset(_TRANSFORMS)
 _AGGREGATED = frozenset({DISCOVERY})
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
+_TRUE = ("1", "t", "T", "TRUE", "true", "True")
+# as Go's mime.ParseMediaType takes it
+_CONTENT_TYPE = re.compile(r"\s*([^\s;]+)\s*(?:;\s*[^\s;=]+=(?:\"(?:[^\"\\]|\\.)*\"|[^\s;\"]+)\s*)*;?\s*")
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # the agents that people use
+_CONVERSION = frozenset(("as", "g", "v"))
 
 
-def _offered(media: str, target: str, builtin: bool) -> bool:
-    """Whether there is such a form: tables are never protobuf, and of custom objects only the metadata is."""
-    if media != PROTOBUF:
-        return True
-    return target.startswith("PartialObjectMetadata") or (builtin and not target)
+def _fits(clause: Clause, media: str) -> bool:
+    """Whether a media range holds a form."""
+    kind, _, subtype = media.partition("/")
+    return (clause.kind == kind and clause.subtype in (subtype, "*")) or clause.kind == clause.subtype == "*"
+
+
+def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]], builtin: bool) -> Form | None:
+    """What the clause asks of a form, where that is offered: tables are never protobuf, nor are custom objects.
+
+    Of these only the metadata is.
+    """
+    given = clause.parameters
+    stream, server = given.get("stream", ""), given.get("sv", "")
+    if stream and (stream != "watch" or media == YAML):
+        return None
+    if server and (server != "v1" or allowed is not _RESOURCE):
+        return None
+    pretty = given.get("pretty") == "1"
+    if not given.keys() & _CONVERSION:
+        plain = allowed is not _AGGREGATED and (media != PROTOBUF or builtin)
+        return Form(media, pretty=pretty) if plain else None
+    wanted = (given.get("as", ""), given.get("g", ""), given.get("v", ""))
+    if wanted not in allowed or (wanted[0] == "Table" and media == PROTOBUF):
+        return None
+    return Form(media, wanted[0], wanted[2], pretty)
 
 
 @lru_cache(maxsize=1024)
@@ -69,16 +86,9 @@ def choose(
     if not accept.strip():
         return Form(offered[0])
     for clause in clauses(accept):
-        transform = _transform(clause, allowed)
-        if transform is None:
-            continue
         for media in offered:
-            kind, _, subtype = media.partition("/")
-            if clause.kind not in (kind, "*") or clause.subtype not in (subtype, "*"):
-                continue
-            if _offered(media, transform[0], builtin):
-                pretty = clause.parameters.get("pretty") == "1"
-                return Form(media, transform[0], transform[1], pretty)
+            if _fits(clause, media) and (form := _offered(clause, media, allowed, builtin)) is not None:
+                return form
     return None
 
 
@@ -95,11 +105,24 @@ def of_resource(accept: str, *, builtin: bool = False, watch: bool = False) -> F
 
 
 def of_discovery(accept: str, *, aggregated: bool) -> Form:
-    """The form of a discovery document. Raises NotAcceptable."""
-    form = choose(accept, _AGGREGATED if aggregated else _PLAIN, (JSON, YAML))
+    """The form of a discovery document; aggregated: the one of all groups, where a client asks for it at all.
+
+    Raises NotAcceptable.
+    """
+    form = choose(accept, _AGGREGATED, OFFERED) if aggregated and accept.strip() else None
+    if form is None:
+        form = choose(accept, _PLAIN, OFFERED, builtin=True)
     if form is None:
         raise NotAcceptable(_refusal(OFFERED))
     return form
+
+
+def readable(form: Form, query: Mapping[str, Sequence[str]], agent: str) -> Form:
+    """The form, indented where the client is a person: by the parameter `pretty`, or by what sends the request."""
+    given = next(filter(None, query.get("pretty", ())[:1]), "") if query else ""
+    if form.pretty or not (given in _TRUE if given else agent.startswith(_PEOPLE)):
+        return form
+    return form._replace(pretty=True)
 
 
 def of_error(accept: str) -> Form:
@@ -112,14 +135,12 @@ def _refusal(offered: tuple[str, ...], suffix: str = "") -> str:
     return "only the following media types are accepted: " + ", ".join(media + suffix for media in offered)
 
 
-def content_type(header: str) -> str:
-    """The media type of a Content-Type header, without its parameters."""
-    return header.partition(";")[0].strip()
-
-
 def body_type(header: str, *, custom: bool) -> str:
     """The form of a request body; none said means JSON. Custom objects are no protobuf. Raises UnsupportedMediaType."""
-    media = content_type(header) or JSON
+    media = header
+    if header not in OFFERED:
+        found = _CONTENT_TYPE.fullmatch(header)
+        media = found[1].lower() if found else "" if header else JSON
     if media in (JSON, YAML) or (media == PROTOBUF and not custom):
         return media
     raise UnsupportedMediaType(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_KUBE_VERSION = re.compile(r"^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$")
+_KUBE_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
+_MOST = (1 << 63) - 1  # a number that is larger makes the name one like any other
 _STAGES = {None: 2, "beta": 1, "alpha": 0}
 
 
@@ -33,8 +34,7 @@ def priority(version: str) -> tuple[int, int, int, int, str]:
     v10, v2, v1, then v11beta2, v10beta3, then alphas, then all other names alphabetically.
     Source: the version priority of the CustomResourceDefinition documents.
     """
-    match = _KUBE_VERSION.match(version)
-    if not match:
+    match = _KUBE_VERSION.fullmatch(version)
+    if not match or int(match[1]) > _MOST or int(match[3] or 0) > _MOST:
         return (1, 0, 0, 0, version)
-    major, stage, minor = match.groups()
-    return (0, -_STAGES[stage], -int(major), -int(minor or 0), version)
+    return (0, -_STAGES[match[2]], -int(match[1]), -int(match[3] or 0), version)

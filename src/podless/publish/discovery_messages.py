@@ -1,0 +1,95 @@
+"""Discovery documents as protobuf: the messages of meta/v1 and apidiscovery/v2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import protobuf
+from podless.meta.structs import BOOL, STRING, Field, ListOf, Struct
+from podless.meta.structs_meta import LIST_META, OBJECT_META, STRINGS, TYPE_META
+
+Document = dict[str, Any]
+
+_ADDRESS = Struct("ServerAddressByClientCIDR", (Field("clientCIDR", STRING, 1), Field("serverAddress", STRING, 2)))
+_GROUP_VERSION = Struct("GroupVersionForDiscovery", (Field("groupVersion", STRING, 1), Field("version", STRING, 2)))
+_GROUP = Struct(
+    "APIGroup",
+    (
+        *TYPE_META,
+        Field("name", STRING, 1),
+        Field("versions", ListOf(_GROUP_VERSION), 2),
+        Field("preferredVersion", _GROUP_VERSION, 3),
+        Field("serverAddressByClientCIDRs", ListOf(_ADDRESS), 4),
+    ),
+)
+_VERBS = Struct("Verbs", (Field("items", STRINGS, 1),))
+_RESOURCE = Struct(
+    "APIResource",
+    (
+        Field("name", STRING, 1),
+        Field("namespaced", BOOL, 2),
+        Field("kind", STRING, 3),
+        Field("verbs", _VERBS, 4),
+        Field("shortNames", STRINGS, 5),
+        Field("singularName", STRING, 6),
+        Field("categories", STRINGS, 7),
+        Field("group", STRING, 8),
+        Field("version", STRING, 9),
+        Field("storageVersionHash", STRING, 10),
+    ),
+)
+_TYPE = Struct("GroupVersionKind", (Field("group", STRING, 1), Field("version", STRING, 2), Field("kind", STRING, 3)))
+_SUBRESOURCE_DISCOVERY = Struct(
+    "APISubresourceDiscovery",
+    (
+        Field("subresource", STRING, 1),
+        Field("responseKind", _TYPE, 2, pointer=True),
+        Field("acceptedTypes", ListOf(_TYPE), 3),
+        Field("verbs", STRINGS, 4),
+    ),
+)
+_RESOURCE_DISCOVERY = Struct(
+    "APIResourceDiscovery",
+    (
+        Field("resource", STRING, 1),
+        Field("responseKind", _TYPE, 2, pointer=True),
+        Field("scope", STRING, 3),
+        Field("singularResource", STRING, 4),
+        Field("verbs", STRINGS, 5),
+        Field("shortNames", STRINGS, 6),
+        Field("categories", STRINGS, 7),
+        Field("subresources", ListOf(_SUBRESOURCE_DISCOVERY), 8),
+    ),
+)
+_VERSION_DISCOVERY = Struct(
+    "APIVersionDiscovery",
+    (Field("version", STRING, 1), Field("resources", ListOf(_RESOURCE_DISCOVERY), 2), Field("freshness", STRING, 3)),
+)
+_GROUP_DISCOVERY = Struct(
+    "APIGroupDiscovery", (Field("metadata", OBJECT_META, 1), Field("versions", ListOf(_VERSION_DISCOVERY), 2))
+)
+
+MESSAGES = {
+    "APIVersions": Struct(
+        "APIVersions",
+        (*TYPE_META, Field("versions", STRINGS, 1), Field("serverAddressByClientCIDRs", ListOf(_ADDRESS), 2)),
+    ),
+    "APIGroup": _GROUP,
+    "APIGroupList": Struct("APIGroupList", (*TYPE_META, Field("groups", ListOf(_GROUP), 1))),
+    "APIResourceList": Struct(
+        "APIResourceList", (*TYPE_META, Field("groupVersion", STRING, 1), Field("resources", ListOf(_RESOURCE), 2))
+    ),
+    "APIGroupDiscoveryList": Struct(
+        "APIGroupDiscoveryList",
+        (*TYPE_META, Field("metadata", LIST_META, 1), Field("items", ListOf(_GROUP_DISCOVERY), 2)),
+    ),
+}
+
+
+def encode(document: Document) -> bytes:
+    """A discovery document in its envelope."""
+    if document["kind"] == "APIResourceList":
+        # a list of verbs is a message of its own
+        resources = [{**resource, "verbs": {"items": resource["verbs"]}} for resource in document["resources"]]
+        document = {**document, "resources": resources}
+    return protobuf.write(MESSAGES[document["kind"]], document)
