@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.meta import codec, jsontext, yamltext
+from podless.meta import codec, gotext, jsontext
 from podless.meta.codec import JSONError, YAMLError
 
 SCALARS = (
@@ -313,7 +313,7 @@ def test_hostile_yaml_raises_only_the_declared_error(raw: bytes) -> None:
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_general_floats_keep_their_value(value: float) -> None:
-    assert float(yamltext.general(value)) == value
+    assert float(gotext.general(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_general_floats_keep_their_value(value: float) -> None:
     [(0.0001, "0.0001"), (0.00001, "1e-05"), (999999.0, "999999"), (-1e6, "-1e+06"), (1.5e300, "1.5e+300"), (0.0, "0")],
 )
 def test_general_floats_have_an_exponent_where_go_has_one(value: float, text: str) -> None:
-    assert yamltext.general(value) == text
+    assert gotext.general(value) == text
 
 
 @given(VALUES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from podless import schema
 from podless.admission.review import Review
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
@@ -17,7 +18,6 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
 from podless.meta import codec, structs
 from podless.meta.errors import APIError
-from podless.schema import Malformed
 
 Object = dict[str, Any]
 
@@ -101,7 +101,7 @@ async def settle(review: Review, version: Version, obj: Object) -> None:
         if review.own is not None:
             kind, version = review.own, review.own.versions[0]
         obj = kind.rules.decode(kind, version, obj, [])
-    except (structs.DecodeError, Malformed) as error:
+    except (structs.DecodeError, schema.Malformed) as error:
         raise Unfit(str(error)) from None
     kind.rules.default(version, obj)
     if review.converted and version.name != review.version.name:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from podless import __version__
-from podless.cli import convert, kubeconfig, migrate, serve
 
-_COMMANDS = (serve, kubeconfig, migrate, convert)
+_COMMANDS = ("serve", "kubeconfig", "migrate", "convert")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,9 +17,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="podless", description="The Kubernetes API without the pods.")
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in _COMMANDS:
-        command.add(commands)
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    # a command needs no other's modules; help and mistakes show them all
+    for name in given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS:
+        import_module(f"podless.cli.{name}").add(commands)
+    options = parser.parse_args(given)
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)
         return 2

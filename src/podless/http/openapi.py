@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from podless.http.message import Request, Response
 from podless.kinds.registry import Registry
 from podless.meta.errors import PageNotFound
-from podless.publish.openapi import serve
-from podless.publish.openapi.serve import Library
+
+if TYPE_CHECKING:
+    from podless.publish.openapi.serve import Library
 
 
 class OpenAPI:
     """/openapi/v2, /openapi/v3 and the documents below it. release: what the server calls itself."""
 
     def __init__(self, registry: Registry, release: str) -> None:
-        self._library = Library(lambda: registry, release=release, generation=lambda: registry.generation)
+        self._registry = registry
+        self._release = release
+
+    @cached_property
+    def _library(self) -> Library:
+        from podless.publish.openapi.serve import Library  # many servers are never asked
+
+        registry = self._registry
+        return Library(lambda: registry, release=self._release, generation=lambda: registry.generation)
 
     def answer(self, request: Request, parts: list[str]) -> Response:
         """The document at /openapi/... Raises PageNotFound."""
+        from podless.publish.openapi import serve
+
         ask = serve.Request(
             "/".join(parts[2:]),
             request.query.get("hash", [""])[0],

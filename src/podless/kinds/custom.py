@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from podless import schema as schemas
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object, Rules
 from podless.meta import codec, objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import FieldError
-from podless.schema import BLOCKING, Schema
 
 if TYPE_CHECKING:
     from podless.cel.rules import Rules as Expressions
+    from podless.schema import Schema
 
 
 class CustomRules(Rules):
@@ -36,7 +37,7 @@ class CustomRules(Rules):
         """The version's schema, compiled."""
         known = self._schemas.get(version.name)
         if known is None:
-            known = self._schemas[version.name] = Schema.compile(version.schema, self._preserve)
+            known = self._schemas[version.name] = schemas.Schema.compile(version.schema, self._preserve)
         return known
 
     def expressions(self, version: Version) -> Expressions:
@@ -138,7 +139,7 @@ class CustomRules(Rules):
     ) -> list[FieldError]:
         """What the schema found, with what the scale and the rules have to say."""
         found += scaling.validate(obj, version.scale)
-        if self.schema(version).has_rules and not any(error.reason in BLOCKING for error in found):
+        if self.schema(version).has_rules and not any(error.reason in schemas.BLOCKING for error in found):
             found += self.expressions(version).validate(obj, old, warnings=warnings)
         return found
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from podless.meta import gvk
 from podless.meta.gvk import GroupVersion
-from podless.schema.definition import is_structural
 
 if TYPE_CHECKING:
     from podless.kinds.conversion import Converter
@@ -150,7 +149,11 @@ class Kind:
         One that is not can only be where fields are kept that no schema knows.
         """
         schema = version.schema
-        return None if schema is not None and self.preserve and not is_structural(schema) else schema
+        if schema is None or not self.preserve:
+            return schema
+        from podless.schema.definition import is_structural
+
+        return schema if is_structural(schema) else None
 
     @cached_property
     def resource(self) -> str:

@@ -14,9 +14,8 @@ from typing import Any
 
 import orjson
 
-from podless.meta import gotext, jsonlarge, jsontext, yamltext
-from podless.meta.jsontext import JSONError
-from podless.meta.yamltext import YAMLError
+from podless.meta import gotext, jsonlarge, jsontext
+from podless.meta.jsontext import JSONError, YAMLError
 
 __all__ = [
     "Floats",
@@ -195,6 +194,8 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     duplicates: takes a finding for each key given more than once (the last one counts), such as
     `line 7: key "num" already set in map`. Raises YAMLError.
     """
+    from podless.meta import yamltext  # the parser takes its time to be imported, and most clients send JSON
+
     return yamltext.parse(raw, duplicates)
 
 
@@ -229,6 +230,8 @@ def _plain(value: Any, *, sort: bool) -> bytes:
 
 def encode_yaml(value: Any) -> bytes:
     """YAML as sigs.k8s.io/yaml prints it: keys sorted, lists not indented, quotes where needed, lines folded at 80."""
+    from podless.meta import yamltext
+
     return yamltext.emit(value)
 
 

@@ -46,6 +46,19 @@ def number(value: float) -> str:
     return f"{digits}e{sign}{exponent.lstrip('+-').zfill(2)}"
 
 
+def general(value: float) -> str:
+    """A float as Go's 'g' format prints it in its shortest form: with an exponent below 1e-4 and from 1e6 on."""
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    if not isinstance(exponent, int):
+        return str(value)
+    shift = len(digits) - 1 + exponent
+    if -4 <= shift < 6 or not value:
+        return format(Decimal(repr(value)).normalize(), "f")
+    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
+    mantissa = f"{'-' * sign}{first}.{rest}" if rest else f"{'-' * sign}{first}"
+    return f"{mantissa}e{'-' if shift < 0 else '+'}{abs(shift):02d}"
+
+
 def value(item: Any) -> str:
     """A value as field errors show it: text quoted, None as null, objects and lists as compact JSON."""
     if isinstance(item, str):

@@ -36,6 +36,10 @@ class JSONError(ValueError):
         self.message = message
 
 
+class YAMLError(JSONError):
+    """Text that is not YAML, or YAML that has no JSON form; message is what a Go server says of it."""
+
+
 def utf8(raw: bytes) -> str:
     """Text from bytes, every byte that is not UTF-8 replaced, as Go's strings print.
 

@@ -14,7 +14,6 @@ import functools
 import re
 import struct
 from collections.abc import Iterator
-from decimal import Decimal
 from typing import Any
 
 import yaml
@@ -22,7 +21,7 @@ from yaml import events
 from yaml._yaml import CParser
 
 from podless.meta import gotext, jsontext
-from podless.meta.jsontext import JSONError
+from podless.meta.jsontext import YAMLError
 
 _TAGS = "tag:yaml.org,2002:"
 _WORDS: dict[str, tuple[str, Any]] = {
@@ -45,10 +44,6 @@ _DATE = re.compile(
     rf"([0-9]{{4}})-([0-9]{{1,2}})-([0-9]{{1,2}})(?:[Tt]{_TIME}(?:Z|[-+][0-9]{{2}}:[0-9]{{2}})| {_TIME})?"
 )
 _MIN_INT, _MAX_INT, _MAX_UINT = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
-
-
-class YAMLError(JSONError):
-    """Text that is not YAML, or YAML that has no JSON form; message is what a Go server says of it."""
 
 
 def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
@@ -315,7 +310,7 @@ def _key_text(key: Any, value: Any) -> str:
     if isinstance(key, int) and key <= _MAX_INT:
         return str(key)
     if isinstance(key, float):
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or general(_single(key))
+        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.general(_single(key))
     kind = "%!s(<nil>)" if key is None else "uint64"
     raise YAMLError(f"unsupported map key of type: {kind}, key: {_gosyntax(key)}, value: {_gosyntax(value)}")
 
@@ -330,19 +325,6 @@ def _single(value: float) -> float:
     return next((found for found in short if struct.pack("f", found) == wanted), value)
 
 
-def general(value: float) -> str:
-    """A float as Go's 'g' format prints it in its shortest form: with an exponent below 1e-4 and from 1e6 on."""
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    if not isinstance(exponent, int):
-        return str(value)
-    shift = len(digits) - 1 + exponent
-    if -4 <= shift < 6 or not value:
-        return format(Decimal(repr(value)).normalize(), "f")
-    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
-    mantissa = f"{'-' * sign}{first}.{rest}" if rest else f"{'-' * sign}{first}"
-    return f"{mantissa}e{'-' if shift < 0 else '+'}{abs(shift):02d}"
-
-
 def _gosyntax(value: Any) -> str:
     """A value as Go's %#v prints it."""
     if value is None:
@@ -354,7 +336,7 @@ def _gosyntax(value: Any) -> str:
     if isinstance(value, int):
         return str(value) if value <= _MAX_INT else hex(value)
     if isinstance(value, float):
-        return general(value)
+        return gotext.general(value)
     if isinstance(value, list):
         return "[]interface {}{" + ", ".join(map(_gosyntax, value)) + "}"
     pairs = (f"{_gosyntax(key)}:{_gosyntax(item)}" for key, item in sorted(value.items()))
@@ -418,7 +400,7 @@ def _plain_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int) and _MIN_INT <= value <= _MAX_UINT:
         return str(value)
-    return general(float(value))
+    return gotext.general(float(value))
 
 
 def _in_order(mapping: dict[str, Any]) -> list[str]:

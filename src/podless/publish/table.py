@@ -17,7 +17,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from podless.kinds.kind import Column, Kind, Version
-from podless.meta import codec, field, gotime, jsontext, yamltext
+from podless.meta import codec, field, gotext, gotime, jsontext
 from podless.meta.errors import BadRequest
 from podless.publish import columns as builtin
 from podless.publish import jsonpath
@@ -161,7 +161,7 @@ def _printed(value: Any) -> str:
         return "<no value>"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else yamltext.general(float(value))
+    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.general(float(value))
 
 
 _HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}

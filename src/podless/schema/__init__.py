@@ -5,12 +5,33 @@ Usable without a server: Schema.from_crd(crd, version) gives a compiled schema.
 
 from __future__ import annotations
 
-from podless.schema.definition import structural, tolerated, warnings
-from podless.schema.embedded import Malformed
-from podless.schema.keywords import Options
-from podless.schema.restructure import Note, restructure
-from podless.schema.rules import Expressions
-from podless.schema.schema import BLOCKING, Schema
+from typing import TYPE_CHECKING
+
+from podless.meta import lazy
+
+if TYPE_CHECKING:
+    from podless.schema.definition import structural, tolerated, warnings
+    from podless.schema.embedded import Malformed
+    from podless.schema.keywords import Options
+    from podless.schema.restructure import Note, restructure
+    from podless.schema.rules import Expressions
+    from podless.schema.schema import BLOCKING, Schema
+else:
+    __getattr__ = lazy.parts(
+        __name__,
+        {
+            "BLOCKING": "schema",
+            "Expressions": "rules",
+            "Malformed": "embedded",
+            "Note": "restructure",
+            "Options": "keywords",
+            "Schema": "schema",
+            "restructure": "restructure",
+            "structural": "definition",
+            "tolerated": "definition",
+            "warnings": "definition",
+        },
+    )
 
 __all__ = [
     "BLOCKING",

@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from podless import schema
 from podless.fields import managers, scaling, values
 from podless.kinds import conversion, view
 from podless.kinds.custom import CustomRules
 from podless.meta import codec, field, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
-from podless.schema import Malformed, default, prune
 from podless.store import Conflicted
 from podless.verbs import admit, options, steps, tracking
 from podless.verbs.call import API, Call, Document, Single
@@ -108,7 +108,7 @@ class _Request:
         entries = merged["metadata"].pop("managedFields", [])
         try:
             obj = call.kind.rules.decode(call.kind, call.version, merged, [])
-        except (structs.DecodeError, Malformed) as error:
+        except (structs.DecodeError, schema.Malformed) as error:
             raise BadRequest(f"{call.kind.kind} in version {call.version.name} cannot be handled: {error}") from None
         metadata = obj["metadata"]
         steps.fit_namespace(call, metadata)
@@ -169,6 +169,8 @@ def _default(call: Call, obj: Object, applied: Object) -> None:
     """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
     rules = call.kind.rules
     if isinstance(rules, CustomRules) and b":null" in codec.encode(applied):
+        from podless.schema import default, prune
+
         default.fill(obj, rules.schema(call.version).node, prune.META)
     else:
         rules.default(call.version, obj)

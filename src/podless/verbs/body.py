@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless import schema
 from podless.meta import codec, gotext, protobuf, structs
 from podless.meta.errors import BadRequest
 from podless.meta.structs import Struct
-from podless.schema import Malformed
 from podless.verbs.call import Call
 from podless.verbs.options import WriteOptions
 
@@ -35,7 +35,7 @@ def read(call: Call, options: WriteOptions) -> Object:
     unknown: list[str] = []
     try:
         obj = call.kind.rules.decode(call.kind, call.version, raw, unknown)
-    except (structs.DecodeError, Malformed) as error:
+    except (structs.DecodeError, schema.Malformed) as error:
         raise BadRequest(f"{_cannot(call, kind)}: {error}") from None
     findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
     if options.validation == "Strict" and findings:

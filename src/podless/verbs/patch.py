@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from podless import schema
 from podless.fields import jsonpatch, mergepatch, strategic
 from podless.meta import codec, gotext, restore, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
-from podless.schema import Malformed
 from podless.verbs import admit, options, steps
 from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
@@ -106,7 +106,7 @@ def read(
     unknown: list[str] = []
     try:
         obj = call.kind.rules.decode(call.kind, call.version, patched, unknown, known)
-    except (structs.DecodeError, Malformed) as error:
+    except (structs.DecodeError, schema.Malformed) as error:
         struct = call.kind.struct_of(call.version) if made.strategic is not None else None
         why = restore.fault(struct, patched) if struct is not None else ""
         raise _invalid_patch(call, made, why or str(error)) from None

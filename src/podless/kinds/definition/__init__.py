@@ -4,18 +4,33 @@ All functions take definitions that were decoded by the CUSTOM_RESOURCE_DEFINITI
 have a file of their own, `beta`.
 """
 
-from podless.kinds.definition.fill import defaults, prepare_create, prepare_update
-from podless.kinds.definition.status import (
-    accepted_names,
-    condition,
-    is_true,
-    set_approval,
-    set_condition,
-    set_structural,
-)
-from podless.kinds.definition.validate import validate_create, validate_status_update, validate_update
-from podless.kinds.definition.warnings import warnings
-from podless.kinds.definition.webhook import bundle_fault
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podless.meta import lazy
+
+if TYPE_CHECKING:
+    from podless.kinds.definition.fill import defaults, prepare_create, prepare_update
+    from podless.kinds.definition.status import (
+        accepted_names,
+        condition,
+        is_true,
+        set_approval,
+        set_condition,
+        set_structural,
+    )
+    from podless.kinds.definition.validate import validate_create, validate_status_update, validate_update
+    from podless.kinds.definition.warnings import warnings
+    from podless.kinds.definition.webhook import bundle_fault
+else:
+    __getattr__ = lazy.parts(
+        __name__,
+        dict.fromkeys(("defaults", "prepare_create", "prepare_update"), "fill")
+        | dict.fromkeys(("accepted_names", "condition", "is_true", "set_approval", "set_condition"), "status")
+        | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
+        | {"set_structural": "status", "warnings": "warnings", "bundle_fault": "webhook"},
+    )
 
 __all__ = [
     "accepted_names",

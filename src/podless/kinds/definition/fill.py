@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.kinds.definition import shared
+from podless.kinds.definition.shared import NAMES_ORDER
 from podless.meta import structs
 from podless.schema import plain
 from podless.schema.definition import nodes
@@ -13,7 +14,6 @@ from podless.schema.node import Node
 
 Object = dict[str, Any]
 
-NAMES_ORDER = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 SPEC_ORDER = ("group", "names", "scope", "versions", "conversion", "preserveUnknownFields")
 
 

@@ -14,6 +14,7 @@ import orjson
 
 Object = dict[str, Any]
 
+NAMES_ORDER = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 # field of a version -> the field of the spec that it moves to
 MOVED = {
     "schema": "validation",

@@ -10,9 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from podless.kinds.definition import shared
-from podless.kinds.definition.fill import NAMES_ORDER
+from podless.kinds.definition.shared import NAMES_ORDER
 from podless.meta import field, gotext
-from podless.schema.definition import shapely, unsupported
 
 Object = dict[str, Any]
 
@@ -122,6 +121,8 @@ def set_structural(crd: Object, now: str) -> None:
 
 def _unstructured(spec: Object) -> tuple[str, str, str]:
     """Status, reason and message of the condition."""
+    from podless.schema.definition import shapely, unsupported
+
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
     for place, version in enumerate(spec["versions"]):
         schema = shared.schema(version)

@@ -1,0 +1,27 @@
+"""Packages whose parts are imported when they are first asked for: a server starts without what it does not use yet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def parts(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """A package's __getattr__. homes: a public name -> the module of the package that has it.
+
+    A type checker does not see through it: the package imports the same names under TYPE_CHECKING.
+    """
+
+    def get(name: str) -> Any:
+        home = homes.get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f"{package}.{home}")
+        for one, place in homes.items():
+            if place == home:  # the next time they are found without us, and not the module where it is called the same
+                setattr(sys.modules[package], one, getattr(module, one))
+        return getattr(module, name)
+
+    return get
