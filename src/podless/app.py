@@ -43,6 +43,7 @@ from podless.kinds import builtin
 from podless.kinds.builtin import runtime
 from podless.kinds.registry import Registry
 from podless.loops import contents
+from podless.loops.apiservices import APIServices
 from podless.loops.contents import Contents
 from podless.loops.definitions import Definitions
 from podless.loops.expiry import Expiry
@@ -192,7 +193,7 @@ class App:
         self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
         if settings.garbage_delay is not None:
             self._loops.append(Garbage(api, settings.garbage_delay))
-        self._loops.append(Quotas(api, builtin.QUOTAS, quota))
+        self._loops += [Quotas(api, builtin.QUOTAS, quota), APIServices(api, builtin.API_SERVICES)]
         self._loops += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api, certificates)]
         for loop in self._loops:
             await loop.start()

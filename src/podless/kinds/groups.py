@@ -25,6 +25,15 @@ def priority(group: str) -> int:
     return _PRIORITIES.get(group, CUSTOM)
 
 
+def version_priority(group: str, version: str) -> int:
+    """How much a version counts within its group."""
+    if not group:
+        return 1
+    if group not in _PRIORITIES:
+        return 100
+    return 15 if version == "v1" else 12
+
+
 def order(group: str) -> tuple[int, str]:
     """What groups are sorted by."""
     return -priority(group), group

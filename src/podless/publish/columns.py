@@ -291,6 +291,26 @@ _QUOTAS = (
     _AGE,
 )
 
+
+def _service(obj: Object) -> str:
+    service = at(obj, "spec", "service", default=None)
+    return f"{at(service, 'namespace')}/{at(service, 'name')}" if service else "Local"
+
+
+def _available(obj: Object) -> str:
+    conditions = {one.get("type"): one for one in at(obj, "status", "conditions", default=())}
+    found = conditions.get("Available", {})
+    status, reason = found.get("status", "Unknown"), found.get("reason", "")
+    return str(status if status == "True" or not reason else f"{status} ({reason})")
+
+
+_API_SERVICES = (
+    _NAME,
+    Cell("Service", "string", "The reference to the service that hosts this API endpoint.", _service),
+    Cell("Available", "string", "Whether this service is available.", _available),
+    _AGE,
+)
+
 # group and plural -> columns; a kind that is not here has DATED, as a real server's default is
 BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
     ("extensions", "thirdpartyresources"): (
@@ -325,6 +345,7 @@ BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
         _AGE,
     ),
     ("", "serviceaccounts"): (_NAME, _AGE),
+    ("apiregistration.k8s.io", "apiservices"): _API_SERVICES,
     ("", "resourcequotas"): _QUOTAS,
     ("", "events"): _EVENTS,
     ("events.k8s.io", "events"): _EVENTS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podless.kinds.builtin.accounts import SERVICE_ACCOUNTS
+from podless.kinds.builtin.apiservices import API_SERVICES
 from podless.kinds.builtin.configmaps import CONFIG_MAPS
 from podless.kinds.builtin.definitions import DEFINITIONS
 from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
@@ -24,6 +25,7 @@ ALL = tuple(
     sorted(
         (
             *ADMISSION,
+            API_SERVICES,
             CONFIG_MAPS,
             DEFINITIONS,
             EVENTS,
@@ -44,6 +46,7 @@ ALL = tuple(
 __all__ = [
     "ADMISSION",
     "ALL",
+    "API_SERVICES",
     "CONFIG_MAPS",
     "DEFINITIONS",
     "EVENTS",

@@ -15,6 +15,7 @@ EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1."
 EXTENSIONS_BETA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1beta1."
 LEGACY = "io.k8s.api.extensions.v1beta1."
 RBAC = "io.k8s.api.rbac.v1."
+REGISTRATION = "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1."
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from podless.publish.openapi import (
     facts_legacy,
     facts_meta,
     facts_rbac,
+    facts_registration,
 )
 from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
 
@@ -31,6 +32,7 @@ FACTS: dict[str, Fact] = {
     **facts_legacy.FACTS,
     **facts_meta.FACTS,
     **facts_rbac.FACTS,
+    **facts_registration.FACTS,
     CORE + "ConfigMap": Fact(
         "ConfigMap holds configuration data for pods to consume.",
         (),
