@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.meta import codec, jsonlarge, jsontext
+from podless.meta import codec, gotext, jsonlarge, jsontext
 from podless.meta.jsontext import JSONError
 
 SIGNS = [
@@ -68,7 +68,7 @@ def outcome(raw: bytes, decode: Any) -> Any:
 def exact(raw: bytes, found: list[str]) -> Any:
     repeated: list[str] = []
     value = jsontext.parse(raw, repeated)
-    found += (f"duplicate field {json.dumps(path, ensure_ascii=False)}" for path in repeated)
+    found += (f"duplicate field {gotext.quote(path)}" for path in repeated)
     return value
 
 

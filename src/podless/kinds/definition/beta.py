@@ -14,7 +14,6 @@ from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFI
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.meta.structs import Struct
-from podless.schema.definition import nodes
 
 Object = dict[str, Any]
 
@@ -144,6 +143,8 @@ def defaults(crd: Object) -> None:
 
 def _type_embedded(spec: Object) -> None:
     """An embedded resource is an object; the documents of v1beta1 do not say so in the schema, later ones must."""
+    from podless.schema.definition import nodes
+
     for schema in schemas(spec):
         for node in nodes(schema):
             if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
