@@ -33,10 +33,13 @@ from podless.auth.user import ADMIN, User
 from podless.cache.collection import Cache
 from podless.http import status
 from podless.http.api import Server as Requests
+from podless.http.audit.journal import Journal
+from podless.http.audit.settings import Audit
 from podless.http.documents import Documents
 from podless.http.flow import Flow
 from podless.http.limits import Limits
 from podless.http.listener import Listener
+from podless.http.message import Handler, Name
 from podless.http.metrics import Metrics
 from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
@@ -82,9 +85,9 @@ class Settings:
     loopback only. token_file: tokens in kube-apiserver's CSV format. tokens: more tokens, by token. services: where
     webhooks behind a Service are, as namespace/name or namespace/name:port -> host:port. runtime_config: which of the
     older APIs are served, as in kube-apiserver's --runtime-config: apiextensions.k8s.io/v1beta1 -> True.
-    access: who may come in and who may do what. event_ttl: seconds that an event stays after its last write.
-    default_accounts: each namespace has the service account "default". root_configmaps: each namespace has the config
-    map kube-root-ca.crt, with the authority of the server's certificate.
+    access: who may come in and who may do what. audit: the audit log, if there is to be one. event_ttl: seconds that an
+    event stays after its last write. default_accounts: each namespace has the service account "default".
+    root_configmaps: each namespace has the config map kube-root-ca.crt, with the authority of the server's certificate.
     """
 
     data: Path | None = None
@@ -97,6 +100,7 @@ class Settings:
     runtime_config: Mapping[str, bool] = field(default_factory=dict)
     access: Access = field(default_factory=Access)
     limits: Limits = field(default_factory=Limits)
+    audit: Audit | None = None
     garbage_delay: float | None = 1.0
     event_ttl: float = 3600.0
     default_accounts: bool = True
@@ -139,6 +143,7 @@ class App:
         self.admission = Admission()
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
+        self._journal: Journal | None = None
         self._store: SQLiteStore | None = None
         self._remote: Client | None = None
         self._loops: list[Loop] = []
@@ -204,7 +209,8 @@ class App:
         documents = Documents(registry, lambda: self._address, Metrics(cache, registry), api.authenticator.accounts)
         requests = Requests(api, documents)
         flow = Flow(requests.handle, api.authenticator.name, settings.limits)
-        self._listener = Listener(flow.handle, status.refuse, settings.limits, context)
+        handle = self._audited(flow.handle, api.authenticator.name)
+        self._listener = Listener(handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)
 
@@ -214,6 +220,26 @@ class App:
         if self.settings.root_configmaps and self.settings.tls:
             wanted.append(contents.certificates(builtin.CONFIG_MAPS, files.authority.read_text()))
         return Contents(api, builtin.NAMESPACES, wanted)
+
+    def _audited(self, handle: Handler, name: Name) -> Handler:
+        """The handler, with an audit log where one is wanted. Raises StartError."""
+        wanted = self.settings.audit
+        if wanted is None:
+            return handle
+        from podless.http import audit
+
+        try:
+            policy = audit.read(wanted.policy) if wanted.policy is not None else audit.METADATA
+        except audit.BadPolicy as error:
+            raise StartError(str(error)) from None
+        self._journal = audit.Journal(wanted.path, wanted.size, wanted.backups)
+        self._journal.open()
+        return audit.Auditor(handle, policy, self._journal, name).handle
+
+    def reopen(self) -> None:
+        """Begin the audit log anew under its name, after somebody has moved the file. Raises OSError."""
+        if self._journal is not None:
+            self._journal.open()
 
     def _announce(self, folder: Path, port: int, certificates: Certificates) -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.bind, self.settings.bind)
@@ -236,6 +262,9 @@ class App:
         if self._listener is not None:
             await self._listener.close()
             self._listener = None
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
         for loop in self._loops:
             await loop.stop()
         self._loops = []

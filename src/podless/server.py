@@ -14,6 +14,8 @@ from typing import Self
 from podless.app import App, Settings, StartError
 from podless.auth.access import OIDC, Access
 from podless.auth.tokens import BadTokenFile
+from podless.http.audit.settings import Audit
+from podless.http.limits import Limits
 
 __all__ = ["Server", "StartError"]
 
@@ -35,7 +37,8 @@ class Server:
     account "default". root_configmaps: each namespace has the config map kube-root-ca.crt.
     authorization: RBAC, or AlwaysAllow for everything to everybody that is known. anonymous: whether requests that do
     not say whose they are get as far as authorization. client_ca: a file of authorities whose client certificates are
-    good, beside those of the server's own. oidc: an OpenID Connect provider (podless.auth.access.OIDC).
+    good, beside those of the server's own. oidc: an OpenID Connect provider (podless.auth.access.OIDC). audit: where
+    the audit log goes (podless.http.audit.settings.Audit). limits: what clients may cost (podless.http.limits.Limits).
     Raises StartError on entry where the server cannot start.
     """
 
@@ -57,6 +60,8 @@ class Server:
         anonymous: bool = True,
         client_ca: str | os.PathLike[str] | None = None,
         oidc: OIDC | None = None,
+        audit: Audit | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self._settings = Settings(
             data=Path(data) if data is not None else None,
@@ -70,6 +75,8 @@ class Server:
             default_accounts=default_accounts,
             root_configmaps=root_configmaps,
             runtime_config=dict(runtime_config or {}),
+            audit=audit,
+            limits=limits if limits is not None else Limits(),
             access=Access(authorization, anonymous, Path(client_ca) if client_ca is not None else None, oidc),
         )
         self._app: App | None = None

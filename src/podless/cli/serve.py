@@ -17,7 +17,7 @@ from typing import Any
 from podless.app import App, Settings, StartError
 from podless.auth.access import BadAccess
 from podless.auth.tokens import BadTokenFile
-from podless.cli import access
+from podless.cli import access, audit
 from podless.kinds.builtin import runtime
 
 
@@ -83,6 +83,7 @@ def add(commands: Any) -> None:
         help="older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
     )
     access.add(parser)
+    audit.add(parser)
     parser.set_defaults(run=run)
 
 
@@ -142,11 +143,19 @@ def _settings(options: argparse.Namespace) -> Settings:
         services=dict(options.services),
         runtime_config=options.runtime_config,
         access=access.read(options),
+        audit=audit.read(options),
         garbage_delay=1.0 if options.garbage_collector else None,
         event_ttl=options.event_ttl,
         default_accounts=options.default_accounts,
         root_configmaps=options.root_configmaps,
     )
+
+
+def _reopen(app: App) -> None:
+    try:
+        app.reopen()
+    except OSError as error:
+        logging.getLogger("podless").error("%s: %s", error.filename, error.strerror)
 
 
 def _raise_files() -> None:
@@ -164,6 +173,7 @@ async def _serve(settings: Settings) -> None:
     _raise_files()
     app = App(settings)
     await app.start()
+    loop.add_signal_handler(signal.SIGHUP, _reopen, app)
     # what the start made lives as long as the server: the collector need not look at it again and again
     gc.collect()
     gc.freeze()

@@ -103,11 +103,18 @@ class Server:
 
     def _answer_to(self, user: User, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
         authorizer = self._api.authorizer
+        asked, trail = attributes(request), request.trail
+        if trail is not None:
+            trail.identify(user, asked)
         other = impersonation.wanted(request.headers)
         if other is not None:
             user = impersonation.act(authorizer, user, other)
-        asked = attributes(request)
-        if not authorizer.allowed(user, asked):
+            if trail is not None:
+                trail.act_as(user)
+        allowed = authorizer.allowed(user, asked)
+        if trail is not None:
+            trail.decide(allowed, authorizer.decide(user, asked).reason)
+        if not allowed:
             raise Denied(user, asked, authorizer.decide(user, asked).reason)
         info = parse(request.path)
         if info is None:
@@ -115,6 +122,8 @@ class Server:
             return shrink(request, document, DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD))
         call, verb = self._call(request, info)
         call.user = user
+        if trail is not None:
+            trail.annotations = call.annotations = call.annotations | trail.annotations
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._guard(self._watch(call, form), accept, call)

@@ -12,9 +12,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from podless.auth.certificates import Certificate
 from podless.http.limits import Limits
-from podless.http.message import TEXT, Answer, Handler, Request, Response, Sink, Stream
+from podless.http.message import TEXT, Answer, Ending, Handler, Name, Request, Response, Sink, Stream
 
 _TURN = 0.0005  # seconds of work that are begun in one turn of the loop while several users ask
 _LATER = 0.0003  # seconds that work is taken for which a handler only begins
@@ -22,7 +21,6 @@ _SHARED = 1.0  # seconds for which another user's request is remembered
 _SWEEP = 0.5  # seconds between two looks at requests that wait
 _REFUSAL = b"Too many requests, please try again later.\n"
 
-Name = Callable[[dict[str, str], Certificate | None], str]
 Pending = Coroutine[Any, Any, Answer]
 
 
@@ -194,13 +192,13 @@ class Flow:
         start = stream.start
 
         def begin(sink: Sink) -> Callable[[], None]:
-            counted = _Counted(sink, lambda: self._watched(user))
+            counted = Ending(sink, lambda: self._watched(user))
             self._watching += 1
             self._watches[user] += 1
             stop = start(counted)
 
             def end() -> None:
-                counted.done()
+                counted.tell()
                 stop()
 
             return end
@@ -213,28 +211,6 @@ class Flow:
         self._watches[user] -= 1
         if not self._watches[user]:
             del self._watches[user]
-
-
-class _Counted:
-    """A sink that tells once when it is done with."""
-
-    __slots__ = ("_ended", "_sink", "send")
-
-    def __init__(self, sink: Sink, ended: Callable[[], None]) -> None:
-        self._sink = sink
-        self._ended: Callable[[], None] | None = ended
-        self.send = sink.send
-
-    def done(self) -> None:
-        """Tell that it is over."""
-        if self._ended is not None:
-            self._ended()
-            self._ended = None
-
-    def end(self) -> None:
-        """End the answer in order."""
-        self.done()
-        self._sink.end()
 
 
 def too_many() -> Response:

@@ -33,10 +33,22 @@ class Request:
     """One request.
 
     headers: lower-case names, several fields of a name joined by commas (of impersonation: by line ends). body: whole,
-    within limits. certificate: the client's, where it has shown one.
+    within limits. certificate: the client's, where it has shown one. trail: takes what the audit log
+    tells, None where there is none.
     """
 
-    __slots__ = ("body", "certificate", "headers", "keep_alive", "method", "path", "peer", "query_text", "version")
+    __slots__ = (
+        "body",
+        "certificate",
+        "headers",
+        "keep_alive",
+        "method",
+        "path",
+        "peer",
+        "query_text",
+        "trail",
+        "version",
+    )
 
     def __init__(self, method: str, target: str, headers: dict[str, str], peer: str = "") -> None:
         self.method = method
@@ -45,6 +57,7 @@ class Request:
         self.body = b""
         self.peer = peer
         self.certificate: Certificate | None = None
+        self.trail: Any = None
         self.version = "1.1"
         self.keep_alive = True
 
@@ -82,6 +95,28 @@ class Sink(Protocol):
         """End the answer in order."""
 
 
+class Ending:
+    """A sink that tells once when its stream is over; whoever stops the stream calls `tell` too."""
+
+    __slots__ = ("_sink", "_told", "send")
+
+    def __init__(self, sink: Sink, told: Callable[[], None]) -> None:
+        self._sink = sink
+        self._told: Callable[[], None] | None = told
+        self.send = sink.send
+
+    def tell(self) -> None:
+        """Tell that it is over."""
+        if self._told is not None:
+            self._told()
+            self._told = None
+
+    def end(self) -> None:
+        """End the answer in order."""
+        self.tell()
+        self._sink.end()
+
+
 class Stream:
     """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it."""
 
@@ -100,3 +135,5 @@ class Stream:
 
 Answer = Response | Stream
 Handler = Callable[[Request], Any]  # an Answer, or a coroutine that gives one
+# the name of who asks, from headers and certificate; "" if it is not known at once
+Name = Callable[[dict[str, str], Certificate | None], str]

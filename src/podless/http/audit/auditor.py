@@ -1,0 +1,261 @@
+"""From requests to events: who asked for what, when, and what came of it, in the form of kube-apiserver's audit log."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Coroutine
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from podless.auth.attributes import Attributes
+from podless.auth.user import User
+from podless.http.attributes import attributes
+from podless.http.audit.journal import Journal
+from podless.http.audit.policy import (
+    COMPLETE,
+    METADATA_LEVEL,
+    NONE,
+    RECEIVED,
+    REQUEST_RESPONSE,
+    STARTED,
+    Policy,
+    Rule,
+    bodies,
+)
+from podless.http.message import Answer, Ending, Handler, Name, Request, Response, Sink, Stream
+from podless.meta import codec
+
+Object = dict[str, Any]
+_BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
+_DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
+_NOBODY = User("")
+_SMALL = 64 * 1024  # bytes of a body
+
+
+class Trail:
+    """One request: what is known of it so far. The handler fills it in by `identify`, `act_as` and `decide`."""
+
+    __slots__ = ("_audit", "annotations", "asked", "began", "id", "other", "request", "rule", "user")
+
+    def __init__(self, audit: Auditor, request: Request) -> None:
+        self._audit = audit
+        self.request = request
+        self.began = time.time()
+        self.id = str(uuid.uuid4())
+        self.user: User | None = None
+        self.other: User | None = None
+        self.asked = Attributes("")
+        self.rule: Rule | None = None
+        self.annotations: dict[str, str] = {}
+
+    def identify(self, user: User, asked: Attributes) -> None:
+        """Who asks, and what for."""
+        self.user, self.asked = user, asked
+        self.rule = rule = self._audit.policy.rule(user, asked)
+        if rule.level != NONE and RECEIVED not in rule.omit:
+            self._audit.tell(self, RECEIVED, self.began, None)
+
+    def act_as(self, user: User) -> None:
+        """The request is carried out as somebody else."""
+        self.other = user
+
+    def decide(self, allowed: bool, reason: str) -> None:
+        """Whether it is allowed, and why."""
+        self.annotations = {_DECISION: "allow" if allowed else "forbid", _REASON: reason}
+
+
+class Auditor:
+    """Hands requests to a handler, and tells of them as the policy says.
+
+    name: gives the name of who asks from headers and certificate, "" if it is not known at once; for requests that are
+    refused before anybody looks at them.
+    """
+
+    def __init__(self, handler: Handler, policy: Policy, journal: Journal, name: Name) -> None:
+        self._handler = handler
+        self._name = name
+        self.policy = policy
+        self._journal = journal
+
+    def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
+        """The handler's answer."""
+        trail = request.trail = Trail(self, request)
+        answer = self._handler(request)
+        if isinstance(answer, Response):
+            return self._answered(trail, answer)
+        return self._later(trail, answer)
+
+    async def _later(self, trail: Trail, pending: Coroutine[Any, Any, Answer]) -> Answer:
+        return self._answered(trail, await pending)
+
+    def _answered(self, trail: Trail, answer: Answer) -> Answer:
+        if trail.rule is None:
+            request = trail.request
+            trail.user = User(self._name(request.headers, request.certificate))
+            trail.asked = attributes(request)
+            trail.rule = self.policy.rule(trail.user, trail.asked)
+        if trail.rule.level == NONE:
+            return answer
+        if isinstance(answer, Response):
+            if COMPLETE not in trail.rule.omit:
+                self.tell(trail, COMPLETE, time.time(), answer)
+            return answer
+        return self._stream(trail, answer)
+
+    def _stream(self, trail: Trail, answer: Stream) -> Stream:
+        """A watch: told when it starts and when it ends."""
+        assert trail.rule is not None
+        rule, start = trail.rule, answer.start
+        good = Response(200)
+
+        def begin(sink: Sink) -> Callable[[], None]:
+            if STARTED not in rule.omit:
+                self.tell(trail, STARTED, time.time(), good)
+            ended = Ending(sink, lambda: self._ended(trail, good))
+            stop = start(ended)
+
+            def end() -> None:
+                ended.tell()
+                stop()
+
+            return end
+
+        return Stream(begin, answer.media, answer.headers)
+
+    def _ended(self, trail: Trail, answer: Response) -> None:
+        assert trail.rule is not None
+        if COMPLETE not in trail.rule.omit:
+            self.tell(trail, COMPLETE, time.time(), answer)
+
+    def tell(self, trail: Trail, stage: str, now: float, answer: Response | None) -> None:
+        """Note one event."""
+        rule, request, asked = trail.rule, trail.request, trail.asked
+        assert rule is not None
+        level = rule.level
+        if level != METADATA_LEVEL and not bodies(rule, asked):
+            level = METADATA_LEVEL
+        query = f"?{request.query_text}" if request.query_text else ""
+        event: Object = {
+            **_BASE,
+            "level": level,
+            "auditID": trail.id,
+            "stage": stage,
+            "requestURI": f"{request.path}{query}",
+            "verb": asked.verb,
+            "user": _user(trail.user or _NOBODY),
+        }
+        if trail.other is not None:
+            event["impersonatedUser"] = _user(trail.other)
+        event["sourceIPs"] = _sources(request)
+        if "user-agent" in request.headers:
+            event["userAgent"] = request.headers["user-agent"]
+        sent = None
+        if answer is not None and asked.verb != "get":
+            sent = _document(request.body, request.headers.get("content-type", ""), level == METADATA_LEVEL)
+        if asked.resource:
+            event["objectRef"] = _reference(asked, sent)
+        if answer is not None:
+            event["responseStatus"] = _status(answer)
+            if level != METADATA_LEVEL and sent is not None:
+                event["requestObject"] = _shown(sent, rule)
+            if level == REQUEST_RESPONSE and (shown := _document(b"".join(answer.chunks), answer.media.decode())):
+                event["responseObject"] = _shown(shown, rule)
+        event["requestReceivedTimestamp"] = _time(trail.began)
+        event["stageTimestamp"] = _time(now)
+        if trail.annotations and answer is not None:
+            event["annotations"] = trail.annotations
+        self._journal.note(_line(event))
+
+
+def _line(event: Object) -> bytes:
+    try:
+        return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # what a body has that orjson cannot write
+        return codec.encode(event) + b"\n"
+
+
+def _user(user: User) -> Object:
+    found: Object = {"username": user.name} if user.name else {}
+    if user.uid:
+        found["uid"] = user.uid
+    if user.groups:
+        found["groups"] = list(user.groups)
+    if user.extra:
+        found["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return found
+
+
+def _sources(request: Request) -> list[str]:
+    """Where a request comes from, as proxies on its way say, and its last sender."""
+    found = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",") if part.strip()]
+    real = request.headers.get("x-real-ip", "").strip()
+    if real and real not in found:
+        found.append(real)
+    if request.peer and (not found or found[-1] != request.peer):
+        found.append(request.peer)
+    return found
+
+
+def _reference(asked: Attributes, sent: Any) -> Object:
+    """The object that is asked for; what a path does not say of a new one is taken from the body."""
+    metadata = sent.get("metadata") if isinstance(sent, dict) else None
+    given = metadata if isinstance(metadata, dict) else {}
+    found = {
+        "resource": asked.resource,
+        "namespace": asked.namespace or _text(given.get("namespace")),
+        "name": asked.name or _text(given.get("name")),
+        "uid": _text(given.get("uid")),
+        "apiGroup": asked.group,
+        "apiVersion": asked.version,
+        "resourceVersion": _text(given.get("resourceVersion")),
+        "subresource": asked.subresource,
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _status(answer: Response) -> Object:
+    found: Object = {"metadata": {}}
+    if answer.status >= 400:
+        told = _document(b"".join(answer.chunks), answer.media.decode())
+        if isinstance(told, dict):
+            found |= {key: told[key] for key in ("status", "message", "reason", "details") if key in told}
+    return {**found, "code": answer.status}
+
+
+def _document(raw: bytes, media: str, small: bool = False) -> Any:
+    """A body that is JSON, or YAML that costs little to read, or None. small: only if it costs little anyway."""
+    if not raw or "protobuf" in media or (small and len(raw) > _SMALL):
+        return None
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        pass
+    if "yaml" not in media or len(raw) > _SMALL:
+        return None
+    try:
+        return codec.decode_yaml(raw)
+    except codec.YAMLError:
+        return None
+
+
+def _shown(document: Any, rule: Rule) -> Any:
+    """A document as the rule wants it."""
+    if rule.managed or not isinstance(document, dict):
+        return document
+    items = document.get("items")
+    for obj in [document, *(items if isinstance(items, list) else ())]:
+        metadata = obj.get("metadata") if isinstance(obj, dict) else None
+        if isinstance(metadata, dict):
+            metadata.pop("managedFields", None)
+    return document
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

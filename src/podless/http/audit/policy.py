@@ -1,0 +1,197 @@
+"""What is told of which request: the rules of an audit policy (audit.k8s.io/v1); the first that fits counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from podless.auth.attributes import Attributes
+from podless.auth.user import User
+from podless.meta import codec
+
+NONE, METADATA_LEVEL, REQUEST, REQUEST_RESPONSE = LEVELS = ("None", "Metadata", "Request", "RequestResponse")
+RECEIVED, STARTED, COMPLETE, PANIC = STAGES = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
+# whose bodies are told only by a rule that names the resource: they hold what lets somebody in
+_SECRETS = {("", "secrets"), ("", "serviceaccounts/token"), ("authentication.k8s.io", "tokenreviews")}
+
+
+class BadPolicy(Exception):
+    """The policy cannot be used; the text is one clear line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Resources of one group; none stands for all of them, and no name for all names."""
+
+    group: str
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+    def fits(self, asked: Attributes) -> bool:
+        """Whether something of this is asked for."""
+        if self.group != asked.group:
+            return False
+        if not self.resources:
+            return True
+        if self.names and asked.name not in self.names:
+            return False
+        whole = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+        patterns = {whole, "*", f"{asked.resource}/*"}
+        if asked.subresource:
+            patterns.add(f"*/{asked.subresource}")
+        return not patterns.isdisjoint(self.resources)
+
+    def names_it(self, asked: Attributes) -> bool:
+        """Whether the resource is written down here."""
+        return self.group == asked.group and _whole(asked) in self.resources
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: what it is about, and how much is told of it. Empty parts fit everything."""
+
+    level: str
+    users: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ()
+    resources: tuple[Resources, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    omit: frozenset[str] = frozenset()
+    managed: bool = True
+
+    def fits(self, user: User, asked: Attributes) -> bool:
+        """Whether the rule is about a request of a user."""
+        if self.users and user.name not in self.users:
+            return False
+        if self.groups and not any(group in user.groups for group in self.groups):
+            return False
+        if self.verbs and asked.verb not in self.verbs:
+            return False
+        if self.resources or self.namespaces:
+            if not asked.resource or (self.namespaces and asked.namespace not in self.namespaces):
+                return False
+            return not self.resources or any(each.fits(asked) for each in self.resources)
+        if self.paths:
+            return bool(asked.path) and any(_path(pattern, asked.path) for pattern in self.paths)
+        return True
+
+
+_NOTHING = Rule(NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Rules in their order; what fits none of them is not told."""
+
+    rules: tuple[Rule, ...]
+
+    def rule(self, user: User, asked: Attributes) -> Rule:
+        """The rule that a request comes under."""
+        return next((rule for rule in self.rules if rule.fits(user, asked)), _NOTHING)
+
+
+def bodies(rule: Rule, asked: Attributes) -> bool:
+    """Whether bodies may be told: never those of secrets, unless the rule names them."""
+    if (asked.group, _whole(asked)) not in _SECRETS:
+        return True
+    return any(each.names_it(asked) for each in rule.resources)
+
+
+def _whole(asked: Attributes) -> str:
+    return f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+
+
+def _path(pattern: str, path: str) -> bool:
+    return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
+
+
+# without a policy file: the metadata of every request, once it is answered
+METADATA = Policy((Rule(METADATA_LEVEL, omit=frozenset((RECEIVED,))),))
+
+
+def read(path: Path) -> Policy:
+    """The policy in a YAML or JSON file. Raises BadPolicy."""
+    try:
+        raw = path.read_bytes()
+        found = codec.decode_yaml(raw)
+    except OSError as error:
+        raise BadPolicy(f"{path}: {(error.strerror or str(error)).lower()}") from None
+    except codec.YAMLError as error:
+        raise BadPolicy(f"{path}: {error.message}") from None
+    try:
+        return parse(found)
+    except BadPolicy as error:
+        raise BadPolicy(f"{path}: {error}") from None
+
+
+def parse(given: Any) -> Policy:
+    """A policy from its decoded document. Raises BadPolicy."""
+    if not isinstance(given, dict) or given.get("kind") != "Policy" or given.get("apiVersion") != "audit.k8s.io/v1":
+        raise BadPolicy("not a Policy of audit.k8s.io/v1")
+    omit = _stages(given, "omitStages")
+    managed = given.get("omitManagedFields", False) is not True
+    rules = given.get("rules")
+    if not isinstance(rules, list) or not rules:
+        raise BadPolicy("rules: there have to be some")
+    return Policy(tuple(_rule(rule, f"rules[{place}]", omit, managed) for place, rule in enumerate(rules)))
+
+
+_KNOWN = {
+    "level", "users", "userGroups", "verbs", "resources", "namespaces", "nonResourceURLs", "omitStages",
+    "omitManagedFields",
+}  # fmt: skip
+
+
+def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> Rule:
+    if not isinstance(given, dict):
+        raise BadPolicy(f"{at}: not an object")
+    if unknown := given.keys() - _KNOWN:
+        raise BadPolicy(f"{at}: unknown field {min(unknown)}")
+    level = given.get("level")
+    if level not in LEVELS:
+        raise BadPolicy(f"{at}.level: one of {', '.join(LEVELS)}, not {level!r}")
+    resources = tuple(_resources(each, f"{at}.resources[{n}]") for n, each in enumerate(given.get("resources") or ()))
+    paths = _texts(given, "nonResourceURLs", at)
+    namespaces = _texts(given, "namespaces", at)
+    if paths and (resources or namespaces):
+        raise BadPolicy(f"{at}: a rule is about resources or about nonResourceURLs, not both")
+    if any("*" in path[:-1] or not path.startswith(("/", "*")) for path in paths):
+        raise BadPolicy(f"{at}.nonResourceURLs: a path begins with / and may end with *")
+    return Rule(
+        level,
+        _texts(given, "users", at),
+        _texts(given, "userGroups", at),
+        _texts(given, "verbs", at),
+        resources,
+        namespaces,
+        paths,
+        omit | _stages(given, f"{at}.omitStages"),
+        given["omitManagedFields"] is not True if "omitManagedFields" in given else managed,
+    )
+
+
+def _resources(given: Any, at: str) -> Resources:
+    if not isinstance(given, dict) or not isinstance(given.get("group", ""), str):
+        raise BadPolicy(f"{at}: group, resources and resourceNames of one group")
+    names = _texts(given, "resourceNames", at)
+    resources = _texts(given, "resources", at)
+    if names and not resources:
+        raise BadPolicy(f"{at}.resourceNames: names need resources")
+    return Resources(given.get("group", ""), resources, names)
+
+
+def _texts(given: dict[str, Any], key: str, at: str) -> tuple[str, ...]:
+    found = given.get(key) or ()
+    if not isinstance(found, Sequence) or isinstance(found, str) or not all(isinstance(each, str) for each in found):
+        raise BadPolicy(f"{at}.{key}: a list of texts")
+    return tuple(found)
+
+
+def _stages(given: dict[str, Any], at: str) -> frozenset[str]:
+    found = frozenset(_texts(given, at.rpartition(".")[2], at))
+    if not found <= set(STAGES):
+        raise BadPolicy(f"{at}: of {', '.join(STAGES)}")
+    return found

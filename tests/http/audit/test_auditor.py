@@ -1,0 +1,186 @@
+"""What is told of real requests."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podless import Server, StartError
+from podless.http.audit.settings import Audit
+from podless.http.limits import Limits
+from tests.conftest import Client
+
+POLICY = """
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitManagedFields: true
+rules:
+- level: None
+  nonResourceURLs: [/healthz*, /version]
+- level: RequestResponse
+  resources: [{group: "", resources: [configmaps]}]
+- level: Request
+  resources: [{group: "", resources: [namespaces]}, {group: "", resources: ["*"]}]
+- level: Metadata
+"""
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+class Log:
+    """A server with an audit log."""
+
+    def __init__(self, server: Server, file: Path) -> None:
+        self.server, self.file = server, file
+        self.client = Client(server.url, server.token)
+
+    def events(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.file.read_text().splitlines()] if self.file.exists() else []
+
+    def wait(self, count: int) -> list[dict[str, Any]]:
+        deadline = time.monotonic() + 10
+        while len(found := self.events()) < count:
+            assert time.monotonic() < deadline, found
+            time.sleep(0.02)
+        return found
+
+
+@pytest.fixture
+def log(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Log]:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(getattr(request, "param", POLICY))
+    file = tmp_path / "audit.log"
+    with Server(audit=Audit(file, policy), tls=False) as server:
+        running = Log(server, file)
+        yield running
+        running.client.close()
+
+
+def test_a_create_is_told_with_its_bodies(log: Log) -> None:
+    body = {"metadata": {"name": "one"}, "data": {"a": "b"}}
+    log.client.send("POST", f"{MAPS}?fieldManager=me", body, User_Agent="test/1", X_Forwarded_For="10.0.0.1, 10.0.0.2")
+    received, complete = log.wait(2)
+    assert received["stage"] == "RequestReceived"
+    assert received["auditID"] == complete["auditID"]
+    assert "responseStatus" not in received
+    assert "requestObject" not in received
+    times = complete.pop("requestReceivedTimestamp"), complete.pop("stageTimestamp")
+    assert times[0] <= times[1]
+    assert times[0] == received["requestReceivedTimestamp"]
+    answered = complete.pop("responseObject")
+    assert answered["metadata"]["uid"]
+    assert "managedFields" not in answered["metadata"]
+    del complete["auditID"]
+    assert complete == {
+        "kind": "Event",
+        "apiVersion": "audit.k8s.io/v1",
+        "level": "RequestResponse",
+        "stage": "ResponseComplete",
+        "requestURI": f"{MAPS}?fieldManager=me",
+        "verb": "create",
+        "user": {"username": "admin", "uid": "admin", "groups": ["system:masters", "system:authenticated"]},
+        "sourceIPs": ["10.0.0.1", "10.0.0.2", "127.0.0.1"],
+        "userAgent": "test/1",
+        "objectRef": {"resource": "configmaps", "namespace": "default", "name": "one", "apiVersion": "v1"},
+        "responseStatus": {"metadata": {}, "code": 201},
+        "requestObject": body,
+        "annotations": {"authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": ""},
+    }
+
+
+def test_what_is_refused_is_told_with_its_reason(log: Log) -> None:
+    log.client.get(f"{MAPS}/none")
+    nobody = Client(log.server.url, "wrong")
+    nobody.get(MAPS)
+    nobody.close()
+    _, missing, unknown = log.wait(3)
+    assert missing["responseStatus"]["reason"] == "NotFound"
+    assert unknown["responseStatus"]["code"] == 401
+    assert unknown["user"] == {}
+
+
+def test_rules_decide_what_is_told(log: Log) -> None:
+    log.client.get("/healthz")
+    log.client.get("/version")
+    log.client.get("/api/v1/namespaces/default")
+    log.client.get("/openapi/v2")
+    found = [(event["level"], event["verb"], event["requestURI"]) for event in log.wait(4)]
+    assert found == [("Request", "get", "/api/v1/namespaces/default")] * 2 + [("Metadata", "get", "/openapi/v2")] * 2
+
+
+def test_secrets_are_not_told(log: Log) -> None:
+    secret = {"metadata": {"name": "s"}, "stringData": {"password": "hunter2"}}
+    assert log.client.post("/api/v1/namespaces/default/secrets", secret).status == 201
+    event = log.wait(2)[-1]
+    assert event["level"] == "Metadata"
+    assert event["objectRef"]["name"] == "s"
+    log.client.post("/api/v1/namespaces/default/secrets", b'{"metadata": {"name": "s"}, "stringData": {"p": "hunter2"')
+    log.wait(4)
+    assert "hunter2" not in log.file.read_text()
+
+
+def test_impersonation_is_told(log: Log) -> None:
+    log.client.get(MAPS, Impersonate_User="ann")
+    event = log.wait(2)[-1]
+    assert event["user"]["username"] == "admin"
+    assert event["impersonatedUser"]["username"] == "ann"
+    assert event["responseStatus"]["code"] == 403
+    assert event["annotations"]["authorization.k8s.io/decision"] == "forbid"
+
+
+def test_a_watch_is_told_when_it_starts_and_when_it_ends(log: Log) -> None:
+    with contextlib.suppress(json.JSONDecodeError):  # of an answer without events
+        log.client.get(f"{MAPS}?watch=true&timeoutSeconds=1")
+    assert [(event["stage"], event["verb"]) for event in log.wait(3)] == [
+        ("RequestReceived", "watch"),
+        ("ResponseStarted", "watch"),
+        ("ResponseComplete", "watch"),
+    ]
+
+
+def test_a_bad_policy_stops_the_start(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("kind: Policy")
+    with pytest.raises(StartError, match="not a Policy"), Server(audit=Audit(tmp_path / "log", policy)):
+        pass
+
+
+def test_a_folder_that_is_not_there_stops_the_start(tmp_path: Path) -> None:
+    with pytest.raises(StartError, match="no such file"), Server(audit=Audit(tmp_path / "none" / "log")):
+        pass
+
+
+def test_hangup_begins_the_file_anew(serve: Any, tmp_path: Path) -> None:
+    file, moved = tmp_path / "audit.log", tmp_path / "moved.log"
+    running = serve("--audit-log-path", str(file), "--insecure-http")
+    client = Client(running.url, running.token)
+    client.get("/version")
+    file.rename(moved)
+    running.popen.send_signal(signal.SIGHUP)
+    deadline = time.monotonic() + 10
+    while not file.exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    client.get("/api")
+    client.close()
+    running.popen.terminate()
+    running.popen.wait()
+    assert [json.loads(line)["requestURI"] for line in moved.read_text().splitlines()] == ["/version"]
+    assert [json.loads(line)["requestURI"] for line in file.read_text().splitlines()] == ["/api"]
+
+
+def test_what_is_too_much_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "audit.log"
+    with Server(audit=Audit(file), limits=Limits(in_flight=0, queue=0), tls=False) as server:
+        log = Log(server, file)
+        answer = log.client.get("/version")
+        assert (answer.status, answer.headers["Retry-After"]) == (429, "1")
+        assert answer.body == b"Too many requests, please try again later.\n"
+        assert log.wait(1)[0]["responseStatus"]["code"] == 429
+        log.client.close()
