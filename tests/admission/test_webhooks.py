@@ -314,3 +314,11 @@ def test_a_webhook_that_does_not_answer_in_time_fails_and_the_server_goes_on(wor
     assert answer.status == 500
     assert "context deadline exceeded" in answer.body["message"]
     assert client.get("/readyz").status == 200
+
+
+@pytest.mark.parametrize(("code", "answered"), [(599, 599), (10**6, 500), (-3, 400)])
+def test_a_refusal_with_a_code_that_is_none_is_still_an_answer(world: World, code: int, answered: int) -> None:
+    world.hook(lambda call: refused(call, code=code, message="m"))
+    answer = world.create()
+    assert answer.status == answered
+    assert answer.body["code"] == answered

@@ -6,7 +6,6 @@ Source: k8s.io/apiserver pkg/admission/plugin/webhook/request; the checks and th
 from __future__ import annotations
 
 import base64
-import binascii
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,9 @@ from typing import Any
 
 from podless.admission.subject import Subject
 from podless.kinds.kind import Version
-from podless.meta import codec, gotext
+from podless.meta import codec, gotext, structs
+from podless.meta.structs import BOOL, BYTES, UID, Field, String, Struct
+from podless.meta.structs_meta import STATUS, STRING_MAP, STRINGS, TYPE_META
 from podless.remote import Client, RemoteError, Target
 
 Object = dict[str, Any]
@@ -77,50 +78,32 @@ class _Unsound(Exception):
     """The answer does not say what it has to."""
 
 
-_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number", dict: "object"}
-_KINDS: Mapping[str, tuple[type, str]] = {
-    "uid": (str, "types.UID"),
-    "allowed": (bool, "bool"),
-    "status": (dict, "v1.Status"),
-    "patch": (str, "[]uint8"),
-    "patchType": (str, "v1.PatchType"),
-    "auditAnnotations": (dict, "map[string]string"),
-    "warnings": (list, "[]string"),
-}
+_RESPONSE = Struct(
+    "AdmissionResponse",
+    (
+        Field("uid", UID, 1, always=True),
+        Field("allowed", BOOL, 2, always=True),
+        Field("status", STATUS, 3, pointer=True),
+        Field("patch", BYTES, 4),
+        Field("patchType", String("v1.PatchType"), 5, pointer=True),
+        Field("auditAnnotations", STRING_MAP, 6),
+        Field("warnings", STRINGS, 7),
+    ),
+)
+_REVIEW = Struct("AdmissionReview", (*TYPE_META, Field("response", _RESPONSE, 2, pointer=True)))
 
 
 def _decode(raw: bytes) -> Object:
-    """The AdmissionReview in an answer, its response of the right types."""
+    """The AdmissionReview in an answer."""
     try:
         answer = codec.decode_json(raw)
     except codec.JSONError as error:
         text = codec.hex_or_text(raw)
         raise _Undecodable(f"couldn't get version/kind; json parse error: {error} ({text})") from None
-    if not isinstance(answer, dict):
-        found = _GO_NAMES.get(type(answer), "null")
-        raise _Undecodable(f"json: cannot unmarshal {found} into Go value of type v1.AdmissionReview")
-    response = answer.get("response")
-    if response is not None and not isinstance(response, dict):
-        raise _mistyped(response, "response", "v1.AdmissionResponse")
-    for name, (kind, go) in _KINDS.items():
-        value: Any = (response or {}).get(name)
-        if value is not None and not isinstance(value, kind):
-            raise _mistyped(value, f"response.{name}", go)
-    given = response or {}
-    texts = {
-        "auditAnnotations": (given.get("auditAnnotations") or {}).values(),
-        "warnings": given.get("warnings") or (),
-    }
-    for name, values in texts.items():
-        for value in values:
-            if not isinstance(value, str):
-                raise _mistyped(value, f"response.{name}", "string")
-    return answer
-
-
-def _mistyped(value: Any, path: str, go: str) -> _Undecodable:
-    found = _GO_NAMES.get(type(value), "null")
-    return _Undecodable(f"json: cannot unmarshal {found} into Go struct field AdmissionReview.{path} of type {go}")
+    try:
+        return structs.decode(_REVIEW, answer)
+    except structs.DecodeError as error:
+        raise _Undecodable(str(error)) from None
 
 
 def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
@@ -132,7 +115,7 @@ def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
     wanted, found = f"{_GROUP}/v1, Kind=AdmissionReview", _type(answer)
     if found != wanted:
         raise _Unsound(f"expected webhook response of {wanted}, got {found}")
-    patch, kind = _patch(response), response.get("patchType")
+    patch, kind = base64.b64decode(response.get("patch") or ""), response.get("patchType")
     if mutating:
         if patch and kind is None:
             raise _Unsound("webhook returned response.patch but not response.patchType")
@@ -151,7 +134,7 @@ def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
 def _old_verdict(answer: Object, mutating: bool) -> Verdict:
     """A v1beta1 answer is taken as it is."""
     response = _response(answer)
-    patch = _patch(response) if mutating else b""
+    patch = base64.b64decode(response.get("patch") or "") if mutating else b""
     return _made(response, patch, "JSONPatch" if patch else "")
 
 
@@ -165,13 +148,6 @@ def _response(answer: Object) -> Object:
 def _type(answer: Object) -> str:
     group, _, version = str(answer.get("apiVersion") or "").rpartition("/")
     return f"{group}/{version}, Kind={answer.get('kind') or ''}"
-
-
-def _patch(response: Object) -> bytes:
-    try:
-        return base64.b64decode(response.get("patch") or "", validate=True)
-    except binascii.Error:
-        raise _Undecodable("illegal base64 data in response.patch") from None
 
 
 def _made(response: Object, patch: bytes, kind: str) -> Verdict:

@@ -122,13 +122,10 @@ def _read(configuration: Object) -> list[Webhook]:
 
 def refusal(name: str, given: Mapping[str, Any] | None) -> Told:
     """What a client hears whom a webhook refuses: the webhook's Status, with a failure's code and our words before."""
-    result = dict(given or {})
-    code = result.get("code")
-    result["code"] = code if isinstance(code, int) and 400 <= code < 1000 else 400
-    if not isinstance(result.get("reason"), str | None):
-        result["reason"] = ""
+    result = {"code": 400, **(given or {})}
+    result["code"] = max(result["code"], 400) if result["code"] < 1000 else 500
     said = result.get("message") or result.get("reason")
-    told = f": {said}" if isinstance(said, str) and said else " without explanation"
+    told = f": {said}" if said else " without explanation"
     return Told(result, f"admission webhook {gotext.quote(name)} denied the request{told}")
 
 

@@ -268,7 +268,7 @@ class Connection(asyncio.Protocol):
         more = b"".join(f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers)
         kind = b"Content-Type: %b\r\n" % media if media else b""
         return b"%bCache-Control: no-cache, private\r\n%b%b%b%b\r\n" % (
-            _LINES[status],
+            _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status,
             kind,
             self._clock.line(),
             more,

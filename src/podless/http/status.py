@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from itertools import accumulate
 from typing import Any
 
 from podless.http import negotiate
@@ -61,10 +62,19 @@ def refuse(code: int, text: str) -> Response:
     return document(error.status(), code)
 
 
+_WARNINGS_MOST = 4096  # characters of all warnings; where there are more, each is cut
+_WARNING_MOST = 256
+
+
 def warning_headers(warnings: list[str]) -> list[tuple[str, str]]:
-    """Warning headers, each text once, quoted as RFC 7234 wants it."""
+    """Warning headers, each text once, quoted as RFC 7234 wants it; of too much text beginnings only."""
+    texts = list(dict.fromkeys(filter(None, warnings)))
+    if sum(map(len, texts)) > _WARNINGS_MOST:
+        texts = [text[:_WARNING_MOST] for text in texts]
+        sizes = accumulate(map(len, texts), initial=0)
+        texts = [text for text, before in zip(texts, sizes, strict=False) if before < _WARNINGS_MOST]
     found = []
-    for text in dict.fromkeys(warnings):
+    for text in texts:
         safe = "".join(char if char.isprintable() else " " for char in text)
         quoted = safe.replace("\\", "\\\\").replace('"', '\\"')
         found.append(("Warning", f'299 - "{quoted}"'))

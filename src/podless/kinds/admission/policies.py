@@ -194,7 +194,9 @@ def _check_annotation(annotation: Object, policy: str, environment: Environment,
         errors.append(field.required(where, f"must not exceed {_MOST_ANNOTATION} bytes in length"))
         return errors
     missing = "valueExpression is not specified"
-    return errors + rules.check_expression(source.strip(), environment, where, kind="TEXT_OR_NULL", missing=missing)
+    return errors + rules.check_expression(
+        source.strip(), environment, where, kind="TEXT_OR_NULL", missing=missing, shown=source
+    )
 
 
 def _check_mutation(mutation: Object, environment: Environment, path: str) -> list[FieldError]:

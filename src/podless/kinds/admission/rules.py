@@ -164,15 +164,16 @@ def check_expression(
     missing: str = "",
     authorizer: bool = True,
     patches: bool = False,
+    shown: str = "",
 ) -> list[FieldError]:
     """An expression that has to be there and to compile.
 
     kind: what it gives, a name in podless.cel.policies. missing: what is said where it is blank. authorizer, patches:
-    see `Environment.compile`.
+    see `Environment.compile`. shown: as it was written, where that is not the source.
     """
     from podless.cel import policies  # takes its time, and few objects have expressions
 
     if not source.strip():
         return [field.required(path, missing)]
     made = environment.compile(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
-    return [field.invalid(path, source, made.error)] if made.error else []
+    return [field.invalid(path, shown or source, made.error)] if made.error else []

@@ -1,0 +1,51 @@
+"""Answers of webhooks, whatever they are: a verdict or a clear refusal, never anything else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless.admission import calls
+from podless.admission.webhooks import refusal
+from podless.http import status
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+FIELDS = ("uid", "allowed", "status", "patch", "patchType", "auditAnnotations", "warnings")
+STATUS = st.dictionaries(st.sampled_from(["code", "message", "reason", "details", "metadata", "status"]), JSON)
+RESPONSES = st.dictionaries(st.sampled_from(FIELDS), JSON)
+SOUND = st.fixed_dictionaries({"uid": st.just("u"), "status": STATUS, "warnings": st.lists(st.text(), max_size=2)})
+ANSWERS = st.fixed_dictionaries(
+    {
+        "kind": st.just("AdmissionReview"),
+        "apiVersion": st.just("admission.k8s.io/v1"),
+        "response": RESPONSES | SOUND | JSON,
+    }
+)
+
+
+@given(ANSWERS | JSON, st.booleans(), st.booleans(), st.sampled_from(["", "application/vnd.kubernetes.protobuf"]))
+def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old: bool, accept: str) -> None:
+    try:
+        review = calls._decode(json.dumps(answer).encode())
+        verdict = calls._old_verdict(review, mutating) if old else calls._verdict(review, "u", mutating)
+    except (calls._Undecodable, calls._Unsound):
+        return
+    assert mutating or not verdict.patch
+    if not verdict.allowed:
+        rendered = status.render(refusal("hook.example.com", verdict.result), accept, verdict.warnings)
+        assert rendered.status >= 400
+        assert b"denied the request" in b"".join(rendered.chunks)
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_a_review_or_are_refused(raw: bytes) -> None:
+    with contextlib.suppress(calls._Undecodable):
+        assert isinstance(calls._decode(raw), dict)

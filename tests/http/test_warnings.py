@@ -1,0 +1,22 @@
+"""Warning headers."""
+
+from __future__ import annotations
+
+from podless.http.status import warning_headers
+
+
+def test_a_text_is_told_once_and_quoted() -> None:
+    assert warning_headers(["a", 'say "b"', "a", ""]) == [("Warning", '299 - "a"'), ("Warning", '299 - "say \\"b\\""')]
+
+
+def test_a_text_cannot_end_its_header() -> None:
+    ((_, value),) = warning_headers(["a\r\nSet-Cookie: b"])
+    assert "\r" not in value
+    assert "\n" not in value
+
+
+def test_too_much_text_is_cut() -> None:
+    assert warning_headers(["x" * 4096])[0][1] == f'299 - "{"x" * 4096}"'
+    cut = warning_headers([str(number).zfill(300) for number in range(100)])
+    assert len(cut) == 16
+    assert {len(value) for _, value in cut} == {256 + len('299 - ""')}
