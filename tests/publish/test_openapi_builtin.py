@@ -9,7 +9,7 @@ import pytest
 from podless.kinds.builtin import ALL
 from podless.kinds.kind import Kind, Version
 from podless.meta.structs import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, Field, ListOf, MapOf, Struct
-from podless.publish.openapi import builtin, v2, v3
+from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb
 from podless.publish.openapi.fact import COORDINATION, CORE, EVENTS, EXTENSIONS
 from podless.publish.openapi.facts import FACTS
 from podless.publish.openapi.standard import META, REF
@@ -61,6 +61,17 @@ def test_texts_and_tables_agree(group: str, version: str) -> None:
             fact = FACTS[name]
             properties = set(shown.get("properties", {}))
             assert set(fact.fields) | set(fact.more) | set(fact.required or ()) <= properties, name
+
+
+def test_all_have_a_protobuf_form() -> None:
+    assert b"ResourceQuota" in v2pb.join([v2pb.part(v2.parts(kind)) for kind in ALL], "v1")
+    for group, version in GROUPS:
+        assert v3pb.document(v3.document(group, version, ALL))
+
+
+def test_a_quantity_is_a_text_in_version_2() -> None:
+    shown = v2.document(ALL)["definitions"]["io.k8s.apimachinery.pkg.api.resource.Quantity"]
+    assert (shown["type"], "oneOf" in shown) == ("string", False)
 
 
 def test_namespace() -> None:

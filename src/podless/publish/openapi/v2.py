@@ -40,6 +40,8 @@ def flatten(value: Any) -> Any:
         flat = {key: flatten(item) for key, item in value.items() if key not in ("default", "allOf", "properties")}
         for one in value.get("allOf", ()):
             flat |= flatten(one)
+        if "oneOf" in flat:  # version 2 has one form of what may have several, as of quantities
+            flat |= flat.pop("oneOf")[0]
         if "properties" in value:  # whose keys are names, not keywords
             flat["properties"] = {name: flatten(child) for name, child in value["properties"].items()}
         return flat
