@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 ARGS ?=
 
-.PHONY: serve test check setup bench wheel lock clean
+.PHONY: serve test check setup bench smoke wheel lock clean
 
 serve: $(STAMP)
 	$(BIN)/podless serve $(ARGS)
@@ -23,6 +23,9 @@ setup: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)
+
+smoke: $(STAMP)
+	$(BIN)/python -m bench --smoke
 
 wheel: $(STAMP)
 	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .

@@ -1,4 +1,4 @@
-"""What the OpenAPI documents cost: time and memory of building them. Run: python bench/openapi.py"""
+"""What the OpenAPI documents cost: time and memory of building them. python -m bench openapi"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from bench.record.figure import Figure
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import v2, v3, v3pb
 from podless.publish.openapi.serve import Library, Request
@@ -42,36 +43,45 @@ def kinds(count: int) -> list[Kind]:
     ]
 
 
-def timed(name: str, run: Callable[[], Any], repeat: int = 1) -> Any:
-    result = run()
-    start = time.perf_counter()
-    for _ in range(repeat):
+class Timing:
+    """Runs things, and keeps what they took."""
+
+    def __init__(self) -> None:
+        self.figures: list[Figure] = []
+
+    def __call__(self, name: str, run: Callable[[], Any], repeat: int = 1) -> Any:
         result = run()
-    spent = (time.perf_counter() - start) / repeat
-    tracemalloc.start()
-    kept = run()
-    now, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    del kept
-    print(f"{name:48} {spent * 1000:9.3f} ms   kept {now / 1024:9.0f} KiB   peak {peak / 1024:9.0f} KiB")
-    return result
+        start = time.perf_counter()
+        for _ in range(repeat):
+            result = run()
+        spent = (time.perf_counter() - start) / repeat
+        tracemalloc.start()
+        kept = run()
+        now, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        del kept
+        print(f"{name:48} {spent * 1000:9.3f} ms   kept {now / 1024:9.0f} KiB   peak {peak / 1024:9.0f} KiB")
+        self.figures += [Figure(name, spent * 1000, "ms"), Figure(f"{name}, kept", now / 1024, "KiB")]
+        return result
 
 
-def main() -> None:
-    one, some, many = kinds(1), kinds(200), kinds(1000)
-    document = timed("v3 document, 1 CRD", lambda: v3.document("g0.example.com", "v1", one), 100)
-    body = timed("v3 document as JSON", lambda: orjson.dumps(document), 100)
+def main(smoke: bool = False) -> list[Figure]:
+    timed, repeat = Timing(), 2 if smoke else 100
+    one, some, many = kinds(1), kinds(10 if smoke else 200), kinds(20 if smoke else 1000)
+    few, all_ = f"{len(some)} CRDs", f"{len(many)} CRDs"
+    document = timed("v3 document, 1 CRD", lambda: v3.document("g0.example.com", "v1", one), repeat)
+    body = timed("v3 document as JSON", lambda: orjson.dumps(document), repeat)
     print(f"{'':48} {len(body) / 1024:9.0f} KiB")
-    timed("v3 document as protobuf", lambda: v3pb.document(document), 100)
-    timed("v3 digest, 1 CRD", lambda: v3.digest(one[0], one[0].versions[0]), 100)
-    timed("v3 index, 1000 CRDs, nothing kept", lambda: Library(lambda: many).index())
+    timed("v3 document as protobuf", lambda: v3pb.document(document), repeat)
+    timed("v3 digest, 1 CRD", lambda: v3.digest(one[0], one[0].versions[0]), repeat)
+    timed(f"v3 index, {all_}, nothing kept", lambda: Library(lambda: many).index())
     library = Library(lambda: many)
-    timed("v3 index, 1000 CRDs, digests kept", library.index)
-    timed("v2 parts, 1 CRD", lambda: v2.parts(one[0]), 100)
-    timed("v2 document, 200 CRDs", lambda: v2.document(some))
+    timed(f"v3 index, {all_}, digests kept", library.index)
+    timed("v2 parts, 1 CRD", lambda: v2.parts(one[0]), repeat)
+    timed(f"v2 document, {few}", lambda: v2.document(some))
     binary = Request(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
-    timed("v2 in protobuf, 200 CRDs, nothing kept", lambda: Library(lambda: some).swagger(binary))
-    reply = timed("v2 of a library, 200 CRDs, nothing kept", lambda: Library(lambda: some).swagger(Request()))
+    timed(f"v2 in protobuf, {few}, nothing kept", lambda: Library(lambda: some).swagger(binary))
+    reply = timed(f"v2 of a library, {few}, nothing kept", lambda: Library(lambda: some).swagger(Request()))
     print(f"{'':48} {len(reply.body) / 1024:9.0f} KiB")
     live = list(some)
     shared = Library(lambda: live)
@@ -81,8 +91,5 @@ def main() -> None:
         live[0] = kinds(1)[0]
         return shared.swagger(Request())
 
-    timed("v2 of a library, 200 CRDs, as before", change)
-
-
-if __name__ == "__main__":
-    main()
+    timed(f"v2 of a library, {few}, as before", change)
+    return timed.figures

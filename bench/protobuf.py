@@ -17,13 +17,13 @@ from typing import Any
 
 import orjson
 
+from bench.record.figure import Figure
 from podless import Server
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, NAMESPACE
 from podless.meta import codec, protobuf, structs
 from podless.meta.structs import Struct
 
 MAPS = "/api/v1/namespaces/default/configmaps"
-CREATES = 2000
 
 
 def namespace() -> dict[str, Any]:
@@ -54,7 +54,7 @@ def definition() -> dict[str, Any]:
     return obj | {"spec": spec}
 
 
-def timed(run: Callable[[], Any], seconds: float = 0.3) -> float:
+def timed(run: Callable[[], Any], seconds: float) -> float:
     """Microseconds for one run: the best of five rounds."""
     run()
     start = time.perf_counter()
@@ -73,24 +73,28 @@ def _read_json(struct: Struct, text: bytes) -> Any:
     return structs.decode(struct, orjson.loads(text))
 
 
-def codecs() -> None:
+def codecs(seconds: float) -> list[Figure]:
     kinds: list[tuple[str, Struct, dict[str, Any]]] = [
         ("Namespace", NAMESPACE, namespace()),
         ("ConfigMap", CONFIG_MAP, config_map()),
         ("CRD, 440 fields", CUSTOM_RESOURCE_DEFINITION, definition()),
     ]
+    found = []
     print(f"{'us':<18}{'bytes':>8}{'JSON':>8} {'read':>8}{'JSON':>8} {'write':>8}{'JSON':>8}")
     for name, struct, given in kinds:
         obj = structs.decode(struct, given)
         text, raw = codec.encode(obj), protobuf.write(struct, obj)
         reads = (partial(protobuf.read, raw, struct), partial(_read_json, struct, text))
         writes = (partial(protobuf.write, struct, obj), partial(codec.encode, obj))
-        spent = [timed(run) for run in (*reads, *writes)]
+        spent = [timed(run, seconds) for run in (*reads, *writes)]
+        labels = ("read protobuf", "read JSON", "write protobuf", "write JSON")
+        found += [Figure(f"{name}: {label}", value, "us") for label, value in zip(labels, spent, strict=True)]
         shown = "{:8.1f}{:8.1f} {:8.1f}{:8.1f}".format(*spent)
         print(f"{name:<18}{len(raw):8}{len(text):8} {shown}")
     items = [protobuf.encode(NAMESPACE, namespace())] * 10_000
-    joined = timed(lambda: protobuf.pack("v1", "NamespaceList", {"resourceVersion": "1"}, items))
+    joined = timed(lambda: protobuf.pack("v1", "NamespaceList", {"resourceVersion": "1"}, items), seconds)
     print(f"a list of 10,000 from their messages: {joined / 1000:.2f} ms")
+    return [*found, Figure("a list of 10,000 from their messages", joined / 1000, "ms")]
 
 
 def first_message() -> None:
@@ -106,8 +110,9 @@ def first_message() -> None:
     print(f"the first message of a process: {done.stdout.strip()}")
 
 
-def creates() -> None:
+def creates(count: int) -> list[Figure]:
     """Creates one after the other over one connection."""
+    found = []
     with Server() as server:
         url = urllib.parse.urlsplit(server.url)
         context = ssl._create_unverified_context()
@@ -115,7 +120,7 @@ def creates() -> None:
         for media in ("application/json", protobuf.MEDIA):
             wired = media == protobuf.MEDIA
             headers = {"Authorization": f"Bearer {server.token}", "Content-Type": media, "Accept": media}
-            bodies = [config_map(f"{'pb' if wired else 'js'}-{number}") for number in range(CREATES)]
+            bodies = [config_map(f"{'pb' if wired else 'js'}-{number}") for number in range(count)]
             sent = [protobuf.write(CONFIG_MAP, body) if wired else codec.encode(body) for body in bodies]
             start = time.perf_counter()
             for body in sent:
@@ -123,15 +128,12 @@ def creates() -> None:
                 answer = connection.getresponse()
                 answer.read()
                 assert answer.status == 201, answer.status
-            spent = (time.perf_counter() - start) / CREATES
+            spent = (time.perf_counter() - start) / count
             print(f"create a ConfigMap as {media}: {spent * 1e6:.0f} us")
+            found.append(Figure(f"create a ConfigMap as {media}", spent * 1e6, "us"))
+    return found
 
 
-def main() -> None:
+def main(smoke: bool = False) -> list[Figure]:
     first_message()
-    codecs()
-    creates()
-
-
-if __name__ == "__main__":
-    main()
+    return [*codecs(0.01 if smoke else 0.3), *creates(50 if smoke else 2000)]

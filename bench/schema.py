@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from bench.record.figure import Figure, Sheet
 from podless.schema import Schema, structural
 
 REAL = pathlib.Path(__file__).parents[2] / "shared" / "conformance" / "scenarios" / "realworld"
@@ -188,7 +189,7 @@ OBJECT: dict[str, Any] = {
 }
 
 
-def cost(work: Callable[[Any], object], body: bytes, rounds: int = 4000) -> float:
+def cost(work: Callable[[Any], object], body: bytes, rounds: int) -> float:
     """Microseconds of CPU for one call on a fresh object, decoding left out; the best of five."""
     best = float("inf")
     for _ in range(5):
@@ -202,7 +203,7 @@ def cost(work: Callable[[Any], object], body: bytes, rounds: int = 4000) -> floa
     return best / rounds * 1e6
 
 
-def walks() -> None:
+def walks(rounds: int) -> list[Figure]:
     """The cost of each operation on the 2 KB object."""
     body = orjson.dumps(OBJECT)
     schema = Schema.compile(SCHEMA)
@@ -212,12 +213,18 @@ def walks() -> None:
     broken = orjson.loads(body)
     broken["spec"]["containers"][1]["ports"][0]["containerPort"] = 0
     print(f"object: {len(body)} bytes")
-    print(f"admit (prune, default, validate in one walk): {cost(schema.admit, body):6.1f} us")
-    print(f"validate alone:                               {cost(schema.validate, body):6.1f} us")
-    print(f"prune alone:                                  {cost(schema.prune, body):6.1f} us")
-    print(f"normalize (prune, default):                   {cost(schema.normalize, body):6.1f} us")
-    print(f"admit with an unknown field:                  {cost(schema.admit, orjson.dumps(unknown), 500):6.1f} us")
-    print(f"admit with an error:                          {cost(schema.admit, orjson.dumps(broken), 500):6.1f} us")
+    work: dict[str, tuple[Callable[[Any], object], bytes, int]] = {
+        "admit (prune, default, validate in one walk)": (schema.admit, body, rounds),
+        "validate alone": (schema.validate, body, rounds),
+        "prune alone": (schema.prune, body, rounds),
+        "normalize (prune, default)": (schema.normalize, body, rounds),
+        "admit with an unknown field": (schema.admit, orjson.dumps(unknown), rounds // 8),
+        "admit with an error": (schema.admit, orjson.dumps(broken), rounds // 8),
+    }
+    sheet = Sheet()
+    for name, (run, given, times) in work.items():
+        sheet.put(name, cost(run, given, times), "us")
+    return sheet
 
 
 def real() -> list[dict[str, Any]]:
@@ -231,12 +238,12 @@ def real() -> list[dict[str, Any]]:
     return found
 
 
-def installs() -> None:
+def installs(most: int) -> list[Figure]:
     """Checking, compiling and holding the real definitions."""
-    crds = real()
+    crds = real()[:most]
     if not crds:
         print("no ../shared/conformance here: real definitions are left out")
-        return
+        return []
     start = time.process_time()
     for crd in crds:
         for version in crd["spec"]["versions"]:
@@ -247,7 +254,9 @@ def installs() -> None:
         schema.admit({"apiVersion": "v1", "kind": "X", "metadata": {}, "spec": {}})
     used = time.process_time()
     print(f"{len(crds)} real CRDs with {len(schemas)} schemas")
-    print(f"check of all: {checked - start:.2f} s; first use of all: {used - checked:.2f} s")
+    sheet = Sheet()
+    sheet.put("check of all real CRDs", checked - start, "s")
+    sheet.put("first use of all real CRDs", used - checked, "s")
     bodies = [orjson.dumps(crd) for crd in crds]
     tracemalloc.start()
     sizes = []
@@ -261,17 +270,12 @@ def installs() -> None:
     own, given, name, _ = max(sizes, key=lambda size: size[1])
     mean = sum(size[0] for size in sizes) / len(sizes)
     total = sum(size[1] for size in sizes)
-    print(
-        f"memory of an unused schema beside its JSON: {mean / 1e3:.1f} kB; of the largest, {name}: {own / 1e3:.1f} kB"
-    )
     print(f"decoded JSON of a CRD: {total / len(sizes) / 1e6:.2f} MB in the mean, {given / 1e6:.2f} MB for the largest")
+    sheet.put("memory of an unused schema beside its JSON", mean / 1e3, "kB")
+    sheet.put(f"of the largest, {name}", own / 1e3, "kB")
+    return sheet
 
 
-def main() -> None:
+def main(smoke: bool = False) -> list[Figure]:
     """Print all figures."""
-    walks()
-    installs()
-
-
-if __name__ == "__main__":
-    main()
+    return [*walks(80 if smoke else 4000), *installs(4 if smoke else 1000)]

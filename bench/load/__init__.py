@@ -1,0 +1,1 @@
+"""The server that is measured, what is asked of it, and who asks."""

@@ -1,0 +1,1 @@
+"""Figures, the book of results, and how they are shown."""
