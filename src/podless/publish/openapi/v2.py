@@ -32,12 +32,20 @@ _SECURITY: Document = {
 }
 
 
+_NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
+
+
 def flatten(value: Any) -> Any:
-    """A version 3 schema of a built-in type as version 2 says it: references stand beside texts, without defaults."""
+    """A version 3 schema of a built-in type as version 2 says it.
+
+    References stand beside texts, defaults are left out, and of several types only the first is told.
+    """
     if isinstance(value, list):
         return [flatten(item) for item in value]
     if isinstance(value, dict):
-        flat = {key: flatten(item) for key, item in value.items() if key not in ("default", "allOf", "properties")}
+        flat = {key: flatten(item) for key, item in value.items() if key not in _NOT_AS_IT_IS}
+        if "oneOf" in value:
+            flat["type"] = value["oneOf"][0]["type"]
         for one in value.get("allOf", ()):
             flat |= flatten(one)
         if "oneOf" in flat:  # version 2 has one form of what may have several, as of quantities

@@ -115,6 +115,7 @@ MESSAGES.fields = {
         "format": (2, text),
         "title": (3, text),
         "description": (4, text),
+        "default": (5, anything),
         "multipleOf": (6, double),
         "maximum": (7, double),
         "exclusiveMaximum": (8, flag),

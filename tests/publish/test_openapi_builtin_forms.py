@@ -1,0 +1,42 @@
+"""Every built-in kind can be published in every form, however new it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from podless.kinds import builtin
+from podless.kinds.kind import Kind
+from podless.publish.openapi import v2, v2pb, v3, v3pb
+
+# what version 2 does not know, or kubectl before 1.13 does not take
+_NEVER = {"oneOf", "anyOf", "allOf", "not", "nullable"}
+
+
+def schemas(value: Any) -> Iterator[Any]:
+    """A schema and all schemas in it."""
+    yield value
+    for child in (value.get("properties") or {}).values():
+        yield from schemas(child)
+    for keyword in ("items", "additionalProperties"):
+        if isinstance(value.get(keyword), dict):
+            yield from schemas(value[keyword])
+
+
+@pytest.mark.parametrize("kind", builtin.ALL, ids=lambda kind: kind.resource)
+def test_version_2(kind: Kind) -> None:
+    parts = v2.parts(kind)
+    for name, definition in parts["definitions"].items():
+        for schema in schemas(definition):
+            assert not _NEVER & schema.keys(), name
+    paths, definitions = v2pb.part(parts)
+    assert paths
+    assert definitions
+
+
+@pytest.mark.parametrize("kind", builtin.ALL, ids=lambda kind: kind.resource)
+def test_version_3(kind: Kind) -> None:
+    for version in kind.versions:
+        assert v3pb.document(v3.document(kind.group, version.name, [kind]))
