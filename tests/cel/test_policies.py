@@ -143,3 +143,24 @@ def test_an_expression_that_no_longer_compiles_fails_when_it_is_needed() -> None
     made = Environment().compile("nothing.at == all", BOOL)
     with pytest.raises(Failure, match="compilation error: compilation failed: ERROR: <input>:1:1: undeclared"):
         Activation({}).evaluate(made)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("oldObject.spec.x == 1", "no such key: spec"),
+        ("object.name.first == 'x'", "no such key: first"),
+        ("object.list.first == 'x'", "unsupported index type 'string' in list"),
+        ("oldObject['spec'] == 1", "no such key: spec"),
+        ("namespaceObject.metadata.name == 'x'", "no such key: metadata"),
+        ("object.name > 1", "no such overload"),
+    ],
+)
+def test_what_is_null_or_plain_has_no_fields(source: str, said: str) -> None:
+    with pytest.raises(Failure, match=f"resulted in error: {said}"):
+        value(source, object={"name": "text", "list": [1]})
+
+
+def test_what_is_null_or_plain_may_be_asked_for_fields() -> None:
+    assert value("!has(oldObject.spec) && !has(object.name.first)", object={"name": "text"})
+    assert value("object.?name.?first.orValue('none') == 'none'", object={"name": "text"})

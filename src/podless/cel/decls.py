@@ -69,12 +69,14 @@ class Library:
 class Declarations:
     """All functions of some libraries by name, and all named types.
 
-    homogeneous: the items of a list or map that is written down have to be of one type.
+    homogeneous: the items of a list or map that is written down have to be of one type. lenient: what has no fields at
+    all, such as null, may be asked whether it has one.
     """
 
-    def __init__(self, libraries: Iterable[Library], *, homogeneous: bool = False) -> None:
+    def __init__(self, libraries: Iterable[Library], *, homogeneous: bool = False, lenient: bool = False) -> None:
         self.libraries = tuple(libraries)
         self.homogeneous = homogeneous
+        self.lenient = lenient
         self.functions: dict[str, tuple[Overload, ...]] = {}
         self.types: dict[str, Type] = {}
         self.overloads: dict[str, Overload] = {}

@@ -99,11 +99,11 @@ class _Maker(Inline, Control):
     def present(self, node: Select, operand: Value) -> Value:
         decl = operand.decl
         if decl is None:
-            code = f"has({operand.code}, {node.field!r})"
+            code = f"has({operand.code}, {node.field!r}, {self.declarations.lenient})"
         elif decl.kind == "map":
             code = f"({node.field!r} in {operand.code})"
         elif decl.kind != "object" or decl.field(node.field) is None:
-            code = f"has({self.plain(operand)}, {node.field!r})"
+            code = f"has({self.plain(operand)}, {node.field!r}, {self.declarations.lenient})"
         else:
             code = f"({operand.code}.get({unescape(node.field)!r}) is not None)"
         return Value(code, node.type)

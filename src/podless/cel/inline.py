@@ -181,7 +181,8 @@ class Inline(Maker):
         decl = operand.decl
         part = decl.field(field.value) if decl is not None and decl.kind == "object" else None
         if part is None:
-            return Value(f"optional_index({self.plain(operand)}, {field.value!r})", node.type)
+            lenient = self.declarations.lenient
+            return Value(f"optional_index({self.plain(operand)}, {field.value!r}, {lenient})", node.type)
         name = self.writer.keep(f"{operand.code}.get({unescape(field.value)!r})")
         return Value(f"(NONE if {name} is None else Optional({self.plain(self.leaf(name, part))}))", node.type)
 

@@ -354,7 +354,7 @@ def index(place: Any, key: Any) -> Any:
         raise EvaluationError(f"index out of bounds: {number}")
     if kind is Optional:
         return optional_index(place, key)
-    raise no_overload()
+    raise EvaluationError(f"no such key: {show(key)}")
 
 
 def position(key: Any) -> int:
@@ -381,26 +381,32 @@ def select(value: Any, field: str) -> Any:
         return optional_index(value, field)
     if isinstance(value, values.Fields):
         return value[field]
-    raise no_overload()
+    if kind in _LISTS:
+        position(field)
+    raise EvaluationError(f"no such key: {field}")
 
 
-def has(value: Any, field: str) -> bool:
-    """has(value.field)."""
+def has(value: Any, field: str, lenient: bool = False) -> bool:
+    """has(value.field). lenient: what has no fields at all has not this one, which is an error otherwise."""
     kind = value.__class__
     if kind is dict or kind is Message:
         return field in value
     if kind is Optional:
-        return bool(value.present) and has(value.value, field)
+        return bool(value.present) and has(value.value, field, lenient)
     if isinstance(value, values.Fields):
         return field in value
+    if kind in _LISTS:
+        position(field)
+    if lenient:
+        return False
     raise no_overload()
 
 
-def optional_index(value: Any, key: Any) -> Optional:
-    """value[?key], and any field or item of an optional: none where there is no such."""
+def optional_index(value: Any, key: Any, lenient: bool = False) -> Optional:
+    """value[?key], and any field or item of an optional: none where there is no such. lenient: see `has`."""
     kind = value.__class__
     if kind is Optional:
-        return optional_index(value.value, key) if value.present else values.NONE
+        return optional_index(value.value, key, lenient) if value.present else values.NONE
     if kind is dict:
         return Optional(value[key]) if _hashable(key) and key in value else values.NONE
     if kind in _LISTS:
@@ -408,6 +414,8 @@ def optional_index(value: Any, key: Any) -> Optional:
         return Optional(value[number]) if 0 <= number < len(value) else values.NONE
     if isinstance(value, values.Fields):
         return Optional(value[key]) if key in value else values.NONE
+    if lenient:
+        return values.NONE
     raise no_overload()
 
 

@@ -49,13 +49,13 @@ _RULES = (
 @lru_cache(maxsize=1)
 def kubernetes() -> Declarations:
     """What the rules of a definition and the validations of a policy may use."""
-    return Declarations((module.LIBRARY for module in _RULES), homogeneous=True)
+    return Declarations((module.LIBRARY for module in _RULES), homogeneous=True, lenient=True)
 
 
 @lru_cache(maxsize=1)
 def patches() -> Declarations:
     """What the mutations of a policy may use."""
-    return Declarations((module.LIBRARY for module in (*_RULES, jsonpatch)), homogeneous=True)
+    return Declarations((module.LIBRARY for module in (*_RULES, jsonpatch)), homogeneous=True, lenient=True)
 
 
 @lru_cache(maxsize=1)
