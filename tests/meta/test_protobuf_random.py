@@ -13,32 +13,32 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from podless.kinds.types import (
-    CONFIG_MAP,
-    CUSTOM_RESOURCE_DEFINITION,
-    DELETE_OPTIONS,
-    JSON_SCHEMA_PROPS,
-    LIST_META,
-    NAMESPACE,
-    SCALE,
-    STATUS,
-)
+from podless.kinds.builtin import ALL
+from podless.kinds.types import DELETE_OPTIONS, JSON_SCHEMA_PROPS, LIST_META, SCALE, STATUS
 from podless.meta import codec, protobuf, structs
 from podless.meta.protobuf import ProtobufError
-from podless.meta.structs import Bool, Bytes, Float, Int, ListOf, MapOf, Raw, String, Struct, Time, Type, Union
+from podless.meta.structs import (
+    Bool,
+    Bytes,
+    Float,
+    Int,
+    ListOf,
+    MapOf,
+    Quantity,
+    Raw,
+    String,
+    Struct,
+    Time,
+    Type,
+    Union,
+)
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 
-KINDS = (
-    NAMESPACE,
-    CONFIG_MAP,
-    CUSTOM_RESOURCE_DEFINITION,
-    STATUS,
-    DELETE_OPTIONS,
-    SCALE,
-    PARTIAL_OBJECT_METADATA,
-    LIST_META,
-    JSON_SCHEMA_PROPS,
+OTHERS = (STATUS, DELETE_OPTIONS, SCALE, PARTIAL_OBJECT_METADATA, LIST_META, JSON_SCHEMA_PROPS)
+SERVED = dict.fromkeys(
+    struct for kind in ALL for version in kind.versions if (struct := kind.struct_of(version)) is not None
 )
+KINDS = (*SERVED, *OTHERS)
 DEPTH = 2
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)
@@ -66,18 +66,19 @@ def values(type_: Type, depth: int = DEPTH) -> SearchStrategy[Any]:
         return st.integers(-type_.limit, type_.limit - 1)
     if isinstance(type_, Time):
         pattern = "%Y-%m-%dT%H:%M:%S.%fZ" if type_.digits else "%Y-%m-%dT%H:%M:%SZ"
-        return MOMENTS.map(lambda moment: moment.strftime(pattern).rjust(len("2006-01-02T15:04:05Z"), "0"))
+        return MOMENTS.map(lambda moment: moment.strftime(pattern).rjust(27 if type_.digits else 20, "0"))
     simple: dict[type[Type], SearchStrategy[Any]] = {
         String: TEXTS,
         Bool: st.booleans(),
         Float: st.floats(allow_nan=False, allow_infinity=False),
+        Quantity: st.sampled_from(["0", "1", "1500m", "-3", "2Gi", "1e21", "10M"]),
         Bytes: st.binary(max_size=4).map(lambda raw: base64.b64encode(raw).decode()),
     }
     return ANYTHING if isinstance(type_, Raw) else simple[type(type_)]
 
 
 def objects(struct: Struct, depth: int = DEPTH) -> SearchStrategy[dict[str, Any]]:
-    if struct is JSON_SCHEMA_PROPS:
+    if struct.name == JSON_SCHEMA_PROPS.name:
         depth -= 1
     fields = [field for field in struct if depth or not _holds_schemas(field.type)]
     known = {field.name: values(field.type, depth) for field in fields if field.name not in ("kind", "apiVersion")}
@@ -86,7 +87,7 @@ def objects(struct: Struct, depth: int = DEPTH) -> SearchStrategy[dict[str, Any]
 
 def _holds_schemas(type_: Type) -> bool:
     item = type_.item if isinstance(type_, ListOf | MapOf) else type_
-    return item is JSON_SCHEMA_PROPS or isinstance(item, Union)
+    return (isinstance(item, Struct) and item.name == JSON_SCHEMA_PROPS.name) or isinstance(item, Union)
 
 
 def settled(struct: Struct, obj: Any) -> Any:
@@ -118,7 +119,7 @@ def _settle(type_: Type, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("struct", KINDS, ids=lambda struct: struct.name)
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_json_to_protobuf_and_back(struct: Struct, data: st.DataObject) -> None:
     obj = structs.decode(struct, data.draw(objects(struct)))
@@ -130,13 +131,21 @@ def test_json_to_protobuf_and_back(struct: Struct, data: st.DataObject) -> None:
     assert protobuf.encode(struct, found) == raw
 
 
-BODIES = {struct.name: struct for struct in KINDS}
+BODIES = {kind.kind: kind.struct for kind in ALL if kind.struct is not None and kind.home is None}
+BODIES |= {struct.name: struct for struct in OTHERS}
 SAMPLES = {
     "Namespace": {"metadata": {"name": "a", "labels": {"b": "c"}, "creationTimestamp": "2024-01-01T00:00:00Z"}},
     "ConfigMap": {"metadata": {"name": "a", "managedFields": [{"fieldsV1": {"f:a": {}}}]}, "binaryData": {"a": "AA=="}},
     "Status": {"status": "Failure", "details": {"causes": [{"field": "a", "message": "b"}], "name": "c"}, "code": 400},
     "DeleteOptions": {"gracePeriodSeconds": 0, "preconditions": {"uid": "u"}, "dryRun": ["All"]},
     "Scale": {"metadata": {"name": "a"}, "spec": {"replicas": 3}, "status": {"replicas": 1, "selector": "a=b"}},
+    "Event": {
+        "metadata": {"name": "a"},
+        "involvedObject": {"kind": "X"},
+        "eventTime": "2024-01-01T00:00:00.000001Z",
+        "series": {"count": 2},
+    },
+    "ResourceQuota": {"metadata": {"name": "a"}, "spec": {"hard": {"pods": "1k"}, "scopes": ["BestEffort"]}},
     "JSONSchemaProps": {
         "type": "object",
         "minimum": 1.5,
