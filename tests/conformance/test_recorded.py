@@ -23,6 +23,7 @@ FLOORS = {
     "admission": 99,
     "apply": 100,
     "cel": 100.0,
+    "core": 100,
     "crd": 100,
     "discovery": 100,
     "negotiation": 100,

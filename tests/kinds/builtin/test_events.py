@@ -75,7 +75,8 @@ def test_both_groups_list_watch_and_own_the_same_object(client: Client) -> None:
     assert found["old"]["fieldsV1"] == {"f:message": {}}
     assert client.get(f"{NEW}/both").body["note"] == "m"
     for path, name in ((OLD, "involvedObject"), (NEW, "regarding")):
-        listed = client.get(f"{path}?fieldSelector=metadata.name=both").body["items"]
+        selector = f"{'reportingComponent' if path is OLD else 'reportingController'}=example.com/tester,{name}.kind!=X"
+        listed = client.get(f"{path}?fieldSelector=metadata.name=both,{selector}").body["items"]
         assert [(name in item, item["metadata"]["name"]) for item in listed] == [(True, "both")]
         watched = client.get(f"{path}?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=both").body
         assert b'"ADDED"' in watched if isinstance(watched, bytes) else watched["type"] == "ADDED"

@@ -149,8 +149,8 @@ class NewEventRules(EventRules):
         return errors
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """The same in the words of this group; obj is as stored."""
-        found = super().fields(version, obj)
+        """The same in the words of this group."""
+        found = super().fields(version, {_BACK.get(name, name): item for name, item in obj.items()})
         del found["source"]
         return {
             _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text for name, text in found.items()

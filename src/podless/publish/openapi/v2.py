@@ -48,8 +48,6 @@ def flatten(value: Any) -> Any:
             flat["type"] = value["oneOf"][0]["type"]
         for one in value.get("allOf", ()):
             flat |= flatten(one)
-        if "oneOf" in flat:  # version 2 has one form of what may have several, as of quantities
-            flat |= flat.pop("oneOf")[0]
         if "properties" in value:  # whose keys are names, not keywords
             flat["properties"] = {name: flatten(child) for name, child in value["properties"].items()}
         return flat
