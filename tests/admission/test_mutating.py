@@ -121,3 +121,15 @@ def test_deletes_are_left_alone(world: World) -> None:
     world.change("Object{spec: Object.spec{color: 'red'}}", matchConstraints={"resourceRules": [rule]})
     world.create("x")
     assert world.client.send("DELETE", world.path("x")).status == 200
+
+
+def test_a_patch_cannot_give_a_built_in_kind_fields_that_it_has_not(world: World) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    world.change(
+        "[JSONPatch{op: 'add', path: '/more', value: 1}]",
+        matchConstraints={"resourceRules": [rule | {"resourceNames": [world.name]}]},
+    )
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": world.name}}
+    refused = world.client.post("/api/v1/namespaces/default/configmaps", config)
+    assert refused.status == 500
+    assert refused.body["message"] == 'Internal error occurred: strict decoding error: unknown field "more"'

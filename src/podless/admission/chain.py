@@ -41,6 +41,9 @@ class Admission:
 
     def __init__(self, steps: Sequence[Step] = ()) -> None:
         self.steps = list(steps)
+        self._known: list[Step] = []
+        self._mutating: list[Step] = []
+        self._validating: list[Step] = []
 
     async def start(self) -> None:
         """Have all steps get ready."""
@@ -49,11 +52,21 @@ class Admission:
 
     def mutating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
         """The steps to be gone through before the object is checked."""
-        return [step for step in self.steps if step.mutates(operation, kind, subresource)]
+        if self._known != self.steps:
+            self._sort()
+        return [step for step in self._mutating if step.mutates(operation, kind, subresource)]
 
     def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
         """The steps to be gone through when the object has been found to be valid."""
-        return [step for step in self.steps if step.validates(operation, kind, subresource)]
+        if self._known != self.steps:
+            self._sort()
+        return [step for step in self._validating if step.validates(operation, kind, subresource)]
+
+    def _sort(self) -> None:
+        """Most steps do one of both only, and need not be asked about the other."""
+        self._known = list(self.steps)
+        self._mutating = [step for step in self.steps if type(step).mutates is not Step.mutates]
+        self._validating = [step for step in self.steps if type(step).validates is not Step.validates]
 
 
 async def mutate(steps: Sequence[Step], review: Review) -> None:

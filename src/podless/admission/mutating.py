@@ -151,7 +151,7 @@ async def _change(review: Review, subject: Subject, found: Invocation[MutatingPo
         else:
             changed = _merged(review, found, obj, made)
         if changed is not obj:
-            await patches.settle(review, found.version, changed)
+            await patches.settle(review, found.version, changed, strict=mutation.patch)
     except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
         return str(error)
     return ""
@@ -159,7 +159,10 @@ async def _change(review: Review, subject: Subject, found: Invocation[MutatingPo
 
 def _patched(obj: Object, operations: list[Object]) -> Object:
     """Raises Unfit. A test that does not hold leaves the object as it is."""
-    named = [{"op": "", "path": "", **operation} for operation in operations]
+    named = [
+        {name: value for name, value in {"op": "", "path": "", **operation}.items() if name != "from" or value}
+        for operation in operations
+    ]
     try:
         return patches.patched(obj, codec.encode(named))
     except jsonpatch.Rejected as rejected:

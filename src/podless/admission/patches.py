@@ -9,6 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from podless import schema
+from podless.admission.refusals import internal
 from podless.admission.review import Review
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
@@ -16,7 +17,7 @@ from podless.fields.typed import Misfit, Shape, of_schema, of_struct
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
-from podless.meta import codec, structs
+from podless.meta import codec, gotext, structs
 from podless.meta.errors import APIError
 
 Object = dict[str, Any]
@@ -89,9 +90,12 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
     return found
 
 
-async def settle(review: Review, version: Version, obj: Object) -> None:
-    """Put a changed object of a version into the review: as one of its kind, with defaults. Raises Unfit."""
-    kind = review.kind
+async def settle(review: Review, version: Version, obj: Object, *, strict: bool = False) -> None:
+    """Put a changed object of a version into the review: as one of its kind, with defaults.
+
+    strict: a built-in kind may have no fields that it does not know. Raises Unfit, and APIError where it has.
+    """
+    kind, unknown = review.kind, list[str]()
     obj = codec.decode_json(codec.encode(obj))  # what it shares with others must stay as it is
     try:
         if review.subresource == "scale":
@@ -100,9 +104,12 @@ async def settle(review: Review, version: Version, obj: Object) -> None:
             return
         if review.own is not None:
             kind, version = review.own, review.own.versions[0]
-        obj = kind.rules.decode(kind, version, obj, [])
+        obj = kind.rules.decode(kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
         raise Unfit(str(error)) from None
+    if strict and unknown and not kind.custom:
+        fields = (f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))
+        raise internal(f"strict decoding error: {', '.join(fields)}")
     kind.rules.default(version, obj)
     if review.converted and version.name != review.version.name:
         try:

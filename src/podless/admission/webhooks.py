@@ -15,7 +15,7 @@ from podless.admission.calls import CallFailed, Verdict, call
 from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed, Conditions
 from podless.admission.matching import Concerned, Matching, exempt
-from podless.admission.refusals import Told, forbidden, internal
+from podless.admission.refusals import Told, internal
 from podless.admission.review import Review
 from podless.admission.rounds import Rounds
 from podless.admission.source import Source
@@ -27,7 +27,7 @@ from podless.kinds.builtin.webhooks import MUTATING_WEBHOOKS, VALIDATING_WEBHOOK
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext
-from podless.meta.errors import APIError, BadRequest
+from podless.meta.errors import APIError, BadRequest, Forbidden
 from podless.remote import Client
 
 Object = dict[str, Any]
@@ -89,7 +89,7 @@ class _Webhooks(Step):
         try:
             met = webhook.conditions.met(await subject.values(version, webhook.conditions.needs))
         except ConditionFailed as failed:
-            raise forbidden(review, str(failed)) from None
+            raise Forbidden(review.kind.plural, review.kind.group, review.name, str(failed)) from None
         except ConversionFailed as failed:
             raise internal(str(failed)) from None
         return version if met else None
