@@ -1,5 +1,5 @@
 """The documents of the two older generations, example by example: with kubectl, with an old kubectl where one is named
-by OLD_KUBECTL, and in plain HTTP."""
+by PODLESS_KUBECTL_OLD, and in plain HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.legacy.drivers import Driver, Kubectl, Plain, Refused
 
 pytestmark = pytest.mark.clients
 
-KUBECTLS = {"kubectl": "kubectl", "old-kubectl": os.environ.get("OLD_KUBECTL", "")}
+KUBECTLS = {"kubectl": "kubectl", "old-kubectl": os.environ.get("PODLESS_KUBECTL_OLD", "")}
 STABLE = "stable.example.com/v1"
 MINE = "my-new-cron-object"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -51,6 +52,15 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Convert all files in their order. Returns the exit code."""
     output = _Output(options.quiet)
+    try:
+        _run(options, output)
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return output.code
+
+
+def _run(options: argparse.Namespace, output: _Output) -> None:
     for name in options.files or ["-"]:
         try:
             text = sys.stdin.read() if name == "-" else Path(name).read_text()
@@ -59,7 +69,6 @@ def run(options: argparse.Namespace) -> int:
             continue
         for place, document in enumerate(_documents(text), 1):
             _convert(document, f"{'stdin' if name == '-' else name}[{place}]", options.prune, output)
-    return output.code
 
 
 class _Output:

@@ -79,7 +79,7 @@ def add(commands: Any) -> None:
         "--runtime-config",
         metavar="API=true,...",
         type=_runtime,
-        default={},
+        default="",
         help="older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
     )
     access.add(parser)
