@@ -141,8 +141,9 @@ def test_plain_http_is_served_on_loopback(serve: Any) -> None:
     assert cluster == {"server": process.url}
 
 
-def test_an_address_that_others_can_reach_is_warned_of(tmp_path: Path) -> None:
+def test_no_authorization_for_others_is_warned_of(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "podless", "serve", "--data", str(tmp_path), "--port", "0", "--bind", "0.0.0.0"]
+    command += ["--authorization-mode", "AlwaysAllow"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as popen:
         assert popen.stdout is not None
         lines = [popen.stdout.readline() for _ in range(3)]

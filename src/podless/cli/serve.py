@@ -179,9 +179,9 @@ async def _serve(settings: Settings) -> None:
     gc.freeze()
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
-    if not settings.loopback:
+    if not settings.loopback and settings.access.mode == "AlwaysAllow":
         print(
-            f"WARNING: {settings.bind} can be reached from other machines, and whoever holds a token may do everything",
+            f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",
             flush=True,
         )
     await stop.wait()
