@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
+from podless.kinds.builtin import keypair
 from podless.kinds.builtin.typed import TypedRules
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object
@@ -17,12 +18,13 @@ ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 
 _MOST = 1024 * 1024  # bytes of the values together
+_TLS = "kubernetes.io/tls"
 _IMMUTABLE = "field is immutable when `immutable` is set"
 # the keys that must be there, by type; for the last two one of a pair, and one that is not empty
 _NEEDED = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
-    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    _TLS: ("tls.crt", "tls.key"),
 }
 _JSON_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
 _BASIC_AUTH, _BASIC_KEYS = "kubernetes.io/basic-auth", ("username", "password")
@@ -74,6 +76,14 @@ class SecretRules(TypedRules):
             if (obj.get("data") or {}) != (old.get("data") or {}):
                 errors.append(field.forbidden("data", _IMMUTABLE))
         return [*errors, *self.validate_create(kind, version, obj)]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """A certificate and a key that are no pair."""
+        if obj.get("type") != _TLS:
+            return []
+        data = obj.get("data") or {}
+        found = keypair.fault(*(base64.b64decode(data.get(key) or "") for key in _NEEDED[_TLS]))
+        return [found] if found else []
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """The type can be selected by."""
