@@ -152,3 +152,40 @@ def test_default_roles_are_mended_at_the_start_and_left_alone_where_asked(tmp_pa
         assert {"selfsubjectreviews"} == set(mended[-1]["resources"])
         assert client.send("GET", f"{RBAC}/clusterrolebindings/cluster-admin").status == 200
         assert client.send("GET", f"{RBAC}/clusterroles/view").body == untouched
+
+
+@pytest.mark.parametrize("query", ["watch=1", "watch=", "w%61tch=true", "a=b&watch=True&watch=0", "watch=%31"])
+def test_no_spelling_of_a_watch_is_a_list(admin: Client, alice: Client, query: str) -> None:
+    admin.send("POST", f"{RBAC}/namespaces/default/roles", role("lister", rule("list")))
+    admin.send("POST", f"{RBAC}/namespaces/default/rolebindings", bind("lists", "Role/lister", "User/alice"))
+    assert alice.send("GET", CONFIG).status == 200
+    refused = alice.send("GET", f"{CONFIG}?{query}&timeoutSeconds=1")
+    assert (refused.status, refused.body["reason"]) == (403, "Forbidden")
+    assert alice.send("GET", "/api/v1/watch/namespaces/default/configmaps?timeoutSeconds=1").status == 403
+    admin.send("DELETE", f"{RBAC}/namespaces/default/rolebindings/lists")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/default%2Fsecrets", "/api/v1/namespaces/default/secrets/"])
+def test_a_path_is_what_it_leads_to(admin: Client, alice: Client, path: str) -> None:
+    admin.send("POST", f"{RBAC}/namespaces/default/roles", role("namer", rule("*", resource="namespaces")))
+    admin.send("POST", f"{RBAC}/namespaces/default/rolebindings", bind("names", "Role/namer", "User/alice"))
+    assert alice.send("GET", "/api/v1/namespaces/default").status == 200
+    refused = alice.send("GET", path)
+    assert (refused.status, refused.body["details"]["kind"]) == (403, "secrets")
+    admin.send("DELETE", f"{RBAC}/namespaces/default/rolebindings/names")
+
+
+def test_an_update_that_makes_an_object_needs_the_right_to_create(admin: Client, alice: Client) -> None:
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    changing = rule("update", "patch", "get", resource="leases", apiGroups=["coordination.k8s.io"])
+    admin.send("POST", f"{RBAC}/namespaces/default/roles", role("renewer", changing))
+    admin.send("POST", f"{RBAC}/namespaces/default/rolebindings", bind("renews", "Role/renewer", "User/alice"))
+    lease = {"metadata": {"name": "made"}, "spec": {}}
+    refused = alice.send("PUT", f"{leases}/made", lease)
+    assert (refused.status, "cannot create resource" in refused.body["message"]) == (403, True)
+    apply = {"Content_Type": "application/apply-patch+yaml"}
+    applied = lease | {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
+    assert alice.send("PATCH", f"{leases}/made?fieldManager=a", applied, **apply).status == 403
+    made = admin.send("POST", leases, lease).body
+    assert alice.send("PUT", f"{leases}/made", made).status == 200
+    admin.send("DELETE", f"{RBAC}/namespaces/default/rolebindings/renews")

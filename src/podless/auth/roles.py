@@ -22,6 +22,7 @@ _ACCOUNTS = "system:serviceaccounts"
 
 _INFO = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _DISCOVERY = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", *_INFO[2:])
+_MONITORING = ("/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*")
 _KEYS = ("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks")
 
 
@@ -60,6 +61,7 @@ _RULES: dict[str, tuple[PolicyRule, ...]] = {
     ),
     "system:public-info-viewer": (_paths(*_INFO),),
     "system:service-account-issuer-discovery": (_paths(*_KEYS),),
+    "system:monitoring": (_paths(*_MONITORING),),
     "system:auth-delegator": (
         _rule(("create",), "authentication.k8s.io", "tokenreviews"),
         _rule(("create",), "authorization.k8s.io", "subjectaccessreviews"),
@@ -72,6 +74,7 @@ _SUBJECTS = {
     "system:discovery": (AUTHENTICATED,),
     "system:basic-user": (AUTHENTICATED,),
     "system:public-info-viewer": (AUTHENTICATED, UNAUTHENTICATED),
+    "system:monitoring": ("system:monitoring",),
     "system:service-account-issuer-discovery": (_ACCOUNTS,),
 }
 

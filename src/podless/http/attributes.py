@@ -20,7 +20,7 @@ _TELLING = ("watch", "fieldSelector")  # query parameters that change what is as
 def attributes(request: Request) -> Attributes:
     """What the request asks for."""
     query = request.query_text
-    if query and not any(name in query for name in _TELLING):
+    if query and "%" not in query and not any(name in query for name in _TELLING):
         query = ""
     return _attributes(request.method, request.path, query)
 
