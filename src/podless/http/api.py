@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from podless.auth import impersonation
 from podless.auth.denied import Denied
 from podless.auth.user import User
 from podless.http import negotiate, status
+from podless.http.apart import Apart
 from podless.http.attributes import attributes
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress, shrink
 from podless.http.documents import Documents
@@ -21,7 +23,7 @@ from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
-from podless.meta import gotime, gvk
+from podless.meta import codec, gotime, gvk
 from podless.meta.errors import (
     APIError,
     BadRequest,
@@ -31,6 +33,7 @@ from podless.meta.errors import (
     PageNotFound,
 )
 from podless.verbs import options
+from podless.verbs.apply import is_json
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.create import create
 from podless.verbs.delete import delete
@@ -43,6 +46,8 @@ from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
 from podless.verbs.watch import Watch
+
+_LONG_YAML = 64 * 1024  # bytes of a body that is not read on the event loop
 
 # method -> (verb on a collection, verb on an object)
 _VERBS = {
@@ -70,6 +75,7 @@ class Server:
         self._api = api
         self._documents = documents
         self._rows = Rows()
+        self._apart = Apart()
         self.started = time.time()
 
     def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
@@ -208,6 +214,8 @@ class Server:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
             call.content_type = negotiate.body_type(call.content_type, custom=whole)
+        if len(call.body) > _LONG_YAML and "yaml" in call.content_type and not (verb == "patch" and is_json(call.body)):
+            call.body = await self._apart.run(partial(codec.Parsed.of, call.body))
         if call.subresource == "scale":
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":

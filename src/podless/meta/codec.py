@@ -196,7 +196,34 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     """
     from podless.meta import yamltext  # the parser takes its time to be imported, and most clients send JSON
 
-    return yamltext.parse(raw, duplicates)
+    known = raw.outcome if isinstance(raw, Parsed) else None
+    if known is None:
+        return yamltext.parse(raw, duplicates)
+    assert isinstance(raw, Parsed)
+    raw.outcome = None  # the value belongs to who has it
+    if isinstance(known, Exception):
+        raise known
+    value, found = known
+    if duplicates is not None:
+        duplicates += found
+    return value
+
+
+class Parsed(bytes):
+    """A YAML text that was read beforehand, perhaps on another thread; the next `decode_yaml` has the outcome."""
+
+    outcome: tuple[Any, list[str]] | Exception | None
+
+    @classmethod
+    def of(cls, raw: bytes) -> Parsed:
+        """Read a text; what is wrong with it is raised when it is decoded."""
+        made = cls(raw)
+        found: list[str] = []
+        try:
+            made.outcome = (decode_yaml(raw, found), found)
+        except YAMLError as error:
+            made.outcome = error
+        return made
 
 
 def strict_text(findings: list[str]) -> str:

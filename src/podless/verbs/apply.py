@@ -132,7 +132,7 @@ def _options(call: Call) -> WriteOptions:
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
     """The applied object. Raises BadRequest."""
-    value = _json(raw)
+    value = None if isinstance(raw, codec.Parsed) else _json(raw)
     if value is None:
         try:
             value = codec.decode_yaml(raw, repeated)
@@ -142,6 +142,11 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
         why = f"json: cannot unmarshal {_GO_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
         raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
     return value or {}
+
+
+def is_json(raw: bytes) -> bool:
+    """Whether what is applied is read as JSON, which is quick."""
+    return _json(raw) is not None
 
 
 def _json(raw: bytes) -> Any:
