@@ -31,7 +31,7 @@ def read(call: Call, options: WriteOptions) -> Object:
     else:
         parsed = _parse(call, call.content_type.startswith("application/yaml"), repeated if strict else None)
         kind = _kind(call, parsed)
-        raw = _check_version(call, parsed, kind)
+        raw = _check_version(call, parsed or {}, kind)
     unknown: list[str] = []
     try:
         obj = call.kind.rules.decode(call.kind, call.version, raw, unknown)

@@ -1,0 +1,61 @@
+"""A server that hostile clients talk to, and what may not come back from it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.parse
+from typing import Any
+
+from hypothesis import HealthCheck, settings
+
+from podless import Server
+
+GROUP = "fuzz.example.com"
+# a few of each; HYPOTHESIS_PROFILE=long sends many more
+many = settings(
+    max_examples=settings().max_examples // 4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+UNKNOWN = "see the server's log"  # said of an error that nobody has thought of
+
+
+class Wire:
+    """Sends anything, and looks at the answer: a clear one, with a Status where something is wrong."""
+
+    def __init__(self, server: Server) -> None:
+        self._url = urllib.parse.urlsplit(server.url)
+        self._token = server.token
+        self._connection: http.client.HTTPConnection | None = None
+
+    def send(self, method: str, target: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
+        """The answer, which was found to be a clear one."""
+        if self._connection is None:
+            self._connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port, timeout=60)
+        sent = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        self._connection.putrequest(method, target, skip_accept_encoding=True)
+        for name, value in sent.items():
+            self._connection.putheader(name, value.encode("utf-8", "replace"))
+        if body is not None:
+            self._connection.putheader("Content-Length", str(len(body)))
+        self._connection.endheaders(body)
+        answer = self._connection.getresponse()
+        raw = answer.read()
+        told = raw.decode("utf-8", "replace")
+        assert UNKNOWN not in told, told
+        if answer.status >= 500:
+            # a real server says InternalError for some of what clients get wrong; it is never without a text
+            assert json.loads(raw)["message"], told
+        if answer.will_close:
+            self.close()
+        return answer.status, raw
+
+    def json(self, method: str, target: str, body: Any, **headers: str) -> tuple[int, bytes]:
+        return self.send(method, target, json.dumps(body).encode(), **headers)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
