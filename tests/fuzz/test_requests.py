@@ -90,7 +90,7 @@ VALUES |= TEXT | st.integers().map(str)
 )
 @many
 def test_options(wire: Wire, options: dict[str, str], method: str) -> None:
-    if options.get("watch", "false").lower() not in ("", "0", "false"):
+    if "watch" in options:  # it ends at once, if it is one
         options["timeoutSeconds"] = "1"
         options["resourceVersion"] = "x"
     query = "&".join(f"{name}={quoted(value)}" for name, value in options.items())

@@ -32,7 +32,7 @@ class Wire:
     def send(self, method: str, target: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
         """The answer, which was found to be a clear one."""
         if self._connection is None:
-            self._connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port, timeout=60)
+            self._connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port, timeout=20)
         sent = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         self._connection.putrequest(method, target, skip_accept_encoding=True)

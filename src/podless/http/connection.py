@@ -20,6 +20,7 @@ import httptools
 from podless.auth.certificates import Certificate
 from podless.http.limits import Limits
 from podless.http.message import Answer, Handler, Request, Response, Sink, Stream
+from podless.http.status import trace
 
 log = logging.getLogger("podless")
 
@@ -235,8 +236,8 @@ class Connection(asyncio.Protocol):
         self._busy = True
         try:
             answer = self._handler(request)
-        except Exception:
-            log.exception("a request could not be handled")
+        except Exception as error:
+            log.error("a request could not be handled: %s", trace(error))
             self.abort()
             return
         if isinstance(answer, (Response, Stream)):
@@ -249,8 +250,8 @@ class Connection(asyncio.Protocol):
             answer = await pending
             if not self._closing:
                 self._answer(request, answer)
-        except Exception:
-            log.exception("an answer could not be sent")
+        except Exception as error:
+            log.error("an answer could not be sent: %s", trace(error))
             self.abort()
 
     def _answer(self, request: Request, answer: Answer) -> None:

@@ -50,9 +50,20 @@ def _render(error: Exception, accept: str) -> Response:
         log.error("%s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
         return document(failure.status(), 500, accept)
-    log.error("a request failed: %s", "".join(traceback.format_exception(error)))
+    log.error("a request failed: %s", trace(error))
     unknown = APIError("Internal error occurred: see the server's log")
     return document(unknown.status(), 500, accept)
+
+
+def trace(error: BaseException) -> str:
+    """Where an error happened and of what type it is, without its text, which may have parts of a secret in it."""
+    parts: list[str] = []
+    seen: BaseException | None = error
+    while seen is not None:
+        frames = "".join(traceback.format_tb(seen.__traceback__))
+        parts.insert(0, f"{frames}{type(seen).__module__}.{type(seen).__qualname__}")
+        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
+    return "\nthen\n".join(parts)
 
 
 def refuse(code: int, text: str) -> Response:
