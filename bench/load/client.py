@@ -203,13 +203,14 @@ class Fan:
     """What watchers saw.
 
     rate: events a second while writes came as fast as they went. lags: milliseconds from the sending of a single write
-    until the last watcher had its event. cpu: seconds that the server took for each event of that, its share of the
-    write included. memory: the server's, in MB, with all watchers there.
+    until the last watcher had its event. cpu, cpu_single: seconds that the server took for each event in a row and for
+    each of a single write, its share of the write included. memory: the server's, in MB, with all watchers there.
     """
 
     rate: float
     lags: tuple[float, ...]
     cpu: float
+    cpu_single: float
     memory: float
 
     @property
@@ -293,13 +294,15 @@ def fanout(target: Target, watch: Ask, write: Ask, watchers: int, updates: int, 
     Raises Broken where a watcher misses an event.
     """
     crowd = Crowd(target, watch, write, watchers)
+    began = process.cpu(server)
     lags = [crowd.writes(1) * 1000 for _ in range(single)]
     before = process.cpu(server)
     seconds = crowd.writes(updates)
-    used, memory = process.cpu(server) - before, process.rss(server)
+    ended, memory = process.cpu(server), process.rss(server)
     crowd.close()
     events = watchers * updates
-    return Fan(events / seconds, tuple(lags), used / events, memory)
+    each = ((ended - before) / events, (before - began) / (watchers * single))
+    return Fan(events / seconds, tuple(lags), *each, memory)
 
 
 def _poll(lines: list[Line]) -> tuple[select.epoll, dict[int, Line]]:

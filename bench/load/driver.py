@@ -34,9 +34,11 @@ class Driver:
         """client.hammer."""
         return self._run(client.hammer, target, ask, connections, seconds, most)
 
-    def fanout(self, target: Target, watch: Ask, write: Ask, watchers: int, updates: int, server: int) -> Fan:
+    def fanout(
+        self, target: Target, watch: Ask, write: Ask, watchers: int, updates: int, server: int, single: int = 5
+    ) -> Fan:
         """client.fanout."""
-        return self._run(client.fanout, target, watch, write, watchers, updates, server)
+        return self._run(client.fanout, target, watch, write, watchers, updates, server, single)
 
     def version(self, target: Target, path: str) -> str:
         """client.version."""

@@ -21,6 +21,7 @@ def draw(series: Series, place: Place, target: Path) -> Path:
 
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "podless"  # the same points give the same file
+    matplotlib.rcParams["svg.fonttype"] = "none"  # letters as letters: half the size
     from matplotlib import pyplot
 
     curves = [curve for curve in series.curves if curve.points]
@@ -43,7 +44,9 @@ def draw(series: Series, place: Place, target: Path) -> Path:
         grows = "" if power is None else f"   n^{power:.2f}"
         axes.set_title(f"{curve.name} ({curve.unit}){grows}", fontsize=8)
         axes.grid(alpha=0.3)
-    figure.suptitle(f"{series.of}: {place.commit}, {place.cores} cores, Python {place.python}", fontsize=9)
+    figure.suptitle(
+        f"{series.of}: {place.commit}, {place.cores} cores, Python {place.python}, load before {place.load}", fontsize=9
+    )
     figure.savefig(target, metadata={"Date": None})
     pyplot.close(figure)
     return target
