@@ -466,6 +466,15 @@ def test_a_changed_definition_converts_anew(client: Client, group: Group) -> Non
     assert client.get(group.path("v2", "a")).body["host"] == "H"
 
 
+def test_what_is_no_change_for_its_objects_leaves_them_as_they_are(client: Client, group: Group) -> None:
+    group.make("v1", "a", hostPort="h:80")
+    shown = client.get(group.path("v2", "a")).body
+    assert client.merge(group.definition, {"metadata": {"labels": {"a": "b"}}}).status == 200
+    assert client.merge(f"{group.definition}/status", {"status": {"storedVersions": ["v1"]}}).status == 200
+    assert client.get(group.path("v2", "a")).body == shown
+    assert len(group.hook.calls) == 1
+
+
 def test_reviews_in_v1beta1_need_no_uid(client: Client, hook: Webhook) -> None:
     group = Group(client, "beta.conversion.example.com", hook, conversionReviewVersions=["v1alpha1", "v1beta1", "v1"])
     hook.answer = lie(response__uid="")

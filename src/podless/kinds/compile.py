@@ -47,6 +47,7 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, cha
         short_names=tuple(accepted.get("shortNames") or ()),
         categories=tuple(accepted.get("categories") or ()),
         uid=metadata["uid"],
+        generation=metadata.get("generation") or 0,
         created=created,
         changed=changed,
         terminating=terminating,

@@ -92,15 +92,15 @@ class Kind:
     """A kind with all its served versions, in the order of their priority.
 
     by_version: all versions by name, those that are not served included; objects may be stored in one.
-    uid: of the definition behind a custom kind, "" for built-in ones. created: the revision of the definition's
-    creation; before it there is nothing to watch. changed: the revision of its latest change; what was written after
-    that needs no second look when it is read. terminating: the definition is being deleted. converter: the webhook
-    that alone can tell what an object of one version is in another; None where only the apiVersion differs.
-    hash_version: the version in the storage hash of discovery, where a real server stores another one than it serves.
-    struct: the fields of a built-in kind, in all versions that have none of their own. preserve: fields that the
-    schemas do not know are kept everywhere (spec.preserveUnknownFields). home: the kind that stores the objects, where
-    this one only shows them in another group; its storage_version is "" then. views: all kinds that show the objects,
-    home first.
+    uid and generation: of the definition behind a custom kind, "" and 0 for built-in ones. created: the revision of
+    the definition's creation; before it there is nothing to watch. changed: the revision of its latest change; what
+    was written after that needs no second look when it is read. terminating: the definition is being deleted.
+    converter: the webhook that alone can tell what an object of one version is in another; None where only the
+    apiVersion differs. hash_version: the version in the storage hash of discovery, where a real server stores another
+    one than it serves. struct: the fields of a built-in kind, in all versions that have none of their own. preserve:
+    fields that the schemas do not know are kept everywhere (spec.preserveUnknownFields). home: the kind that stores
+    the objects, where this one only shows them in another group; its storage_version is "" then. views: all kinds that
+    show the objects, home first.
     """
 
     group: str
@@ -116,6 +116,7 @@ class Kind:
     categories: tuple[str, ...] = ()
     struct: Struct | None = None
     uid: str = ""
+    generation: int = 0
     created: int = 0
     changed: int = 0
     terminating: bool = False
@@ -186,6 +187,14 @@ class Kind:
     def key(self, namespace: str, name: str) -> str:
         """The object's key in the store; keys sort as lists do, by namespace and name."""
         return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
+
+
+def same(one: Kind, other: Kind) -> bool:
+    """Whether two kinds come of one state of a definition, as far as it says how its objects are served."""
+    return all(getattr(one, name) == getattr(other, name) for name in _SERVED)
+
+
+_SERVED = ("uid", "generation", "created", "kind", "singular", "list_kind", "short_names", "categories", "terminating")
 
 
 def serving(kind: Kind, names: Container[str]) -> Kind:

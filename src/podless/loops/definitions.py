@@ -15,7 +15,7 @@ from podless.cache.collection import Collection, Event
 from podless.cache.entry import Entry
 from podless.kinds import definition as rules
 from podless.kinds.compile import compile_kind, condition
-from podless.kinds.kind import Kind
+from podless.kinds.kind import Kind, same
 from podless.kinds.thirdparty.compile import ThirdPartyRules
 from podless.loops.write import Change, amend, empty, report
 from podless.verbs import steps
@@ -169,7 +169,8 @@ class Definitions:
                 if since:
                     self._inherited[entry.key] = since
                     kind = compiled(created=since)
-            self._api.registry.put(kind)
+            if served is None or not same(served, kind):  # labels and conditions change nothing for its objects
+                self._api.registry.put(kind)
         elif served is None or served.uid == kind.uid:
             self._api.registry.wait(kind)
 

@@ -1,0 +1,228 @@
+"""A conversion webhook may answer anything: what comes of it is a sound object or a clear refusal."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless.cache.entry import Entry
+from podless.kinds import conversion, view
+from podless.kinds.compile import compile_kind
+from podless.kinds.conversion import ConversionFailed
+from podless.kinds.kind import Kind
+from podless.meta import codec
+from podless.remote import Client, RemoteError, Target
+from podless.store import Record
+
+Object = dict[str, Any]
+
+GROUP = "example.com"
+OBJECT: Object = {
+    "apiVersion": f"{GROUP}/v1",
+    "kind": "Gadget",
+    "metadata": {"name": "a", "namespace": "default", "uid": "u", "labels": {"x": "y"}, "generation": 3},
+    "spec": {"size": 1},
+}
+
+
+class Fake(Client):
+    """Answers what a function makes of the question."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__()
+        self.answer = answer
+        self.calls: list[Any] = []
+
+    async def post(self, target: Target, body: bytes, *, seconds: int, most: int = 0) -> bytes:
+        self.calls.append(json.loads(body))
+        await asyncio.sleep(0)
+        found = self.answer(self.calls[-1])
+        return found if isinstance(found, bytes) else json.dumps(found).encode()
+
+
+def kind(client: Client) -> Kind:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
+    version = {"served": True, "schema": {"openAPIV3Schema": schema}}
+    definition = {
+        "metadata": {"name": f"gadgets.{GROUP}", "uid": "d", "generation": 1},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": {"plural": "gadgets", "kind": "Gadget"},
+            "versions": [{"name": name, "storage": name == "v1", **version} for name in ("v1", "v2")],
+            "conversion": {
+                "strategy": "Webhook",
+                "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://x"}},
+            },
+        },
+    }
+    return compile_kind(definition, codec.encode(definition), created=1, changed=1, client=client)
+
+
+def good(review: Any) -> Any:
+    converted = [
+        copy.deepcopy(obj) | {"apiVersion": review["request"]["desiredAPIVersion"]}
+        for obj in review["request"]["objects"]
+    ]
+    response = {"uid": review["request"]["uid"], "convertedObjects": converted, "result": {"status": "Success"}}
+    return {"kind": "ConversionReview", "apiVersion": review["apiVersion"], "response": response}
+
+
+def entries(of: Kind, count: int, revision: int = 5) -> list[Entry]:
+    found = []
+    for number in range(count):
+        obj = copy.deepcopy(OBJECT)
+        obj["metadata"]["name"] = f"n{number}"
+        value, mark = view.encode(of, obj)
+        found.append(Entry(Record(of.key("default", f"n{number}"), value, mark, revision, revision), True))
+    return found
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+PLACES = [
+    (),
+    ("response",),
+    ("apiVersion",),
+    ("response", "uid"),
+    ("response", "result"),
+    ("response", "result", "status"),
+    ("response", "convertedObjects"),
+    ("response", "convertedObjects", 0),
+    *(("response", "convertedObjects", 0, name) for name in ("apiVersion", "kind", "metadata", "spec")),
+    *(
+        ("response", "convertedObjects", 0, "metadata", name)
+        for name in ("name", "uid", "labels", "annotations", "finalizers")
+    ),
+]
+
+
+@given(st.sampled_from(PLACES), JSON)
+def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> None:
+    def answer(review: Any) -> Any:
+        found = good(review)
+        if not place:
+            return value
+        at = found
+        for step in place[:-1]:
+            at = at[step]
+        at[place[-1]] = value
+        return found
+
+    async def run() -> None:
+        of = kind(Fake(answer))
+        told: ConversionFailed | None = None
+        shown: Object = {}
+        try:
+            shown = await conversion.convert(of, OBJECT, "v2")
+        except ConversionFailed as failed:
+            told = failed
+        if told is not None:
+            assert told.code == 500
+            assert "conversion webhook for example.com/v1, Kind=Gadget" in told.message
+            return
+        assert shown["apiVersion"] == f"{GROUP}/v2"
+        # only labels and annotations can have changed of the metadata
+        kept = {name: item for name, item in shown["metadata"].items() if name not in ("labels", "annotations")}
+        assert kept == {name: item for name, item in OBJECT["metadata"].items() if name != "labels"}
+        for name in ("labels", "annotations"):
+            assert all(isinstance(item, str) for item in (shown["metadata"].get(name) or {}).values())
+        codec.encode_sorted(shown)
+
+    asyncio.run(run())
+
+
+@given(st.binary(max_size=50))
+def test_bytes_that_are_no_review_are_refused(raw: bytes) -> None:
+    async def run() -> None:
+        try:
+            await conversion.convert(kind(Fake(lambda review: raw)), OBJECT, "v2")
+        except ConversionFailed:
+            return
+        raise AssertionError(raw)
+
+    asyncio.run(run())
+
+
+async def test_an_object_in_the_version_is_not_sent() -> None:
+    client = Fake(good)
+    assert await conversion.convert(kind(client), OBJECT, "v1") is OBJECT
+    assert not client.calls
+
+
+async def test_what_is_given_is_left_as_it_is() -> None:
+    before = copy.deepcopy(OBJECT)
+    await conversion.convert(kind(Fake(good)), OBJECT, "v2")
+    assert before == OBJECT
+
+
+async def test_big_lists_go_in_several_reviews() -> None:
+    client = Fake(good)
+    of = kind(client)
+    all_ = entries(of, 1100)
+    await conversion.ready(of, of.by_version["v2"], all_)
+    assert [len(call["request"]["objects"]) for call in client.calls] == [500, 500, 100]
+    assert not conversion.missing(of, of.by_version["v2"], all_)
+    assert codec.decode_json(view.body(of, of.by_version["v2"], all_[7]))["apiVersion"] == f"{GROUP}/v2"
+
+
+async def test_those_who_want_the_same_ask_once() -> None:
+    client = Fake(good)
+    of = kind(client)
+    all_ = entries(of, 3)
+    version = of.by_version["v2"]
+    await asyncio.gather(*(conversion.ready(of, version, all_) for _ in range(5)))
+    assert len(client.calls) == 1
+
+
+async def test_a_failure_is_told_to_all_and_not_kept() -> None:
+    def fails(review: Any) -> Any:
+        raise RemoteError("down")
+
+    client = Fake(fails)
+    of = kind(client)
+    all_ = entries(of, 2)
+    version = of.by_version["v2"]
+    told = await asyncio.gather(*(conversion.ready(of, version, all_) for _ in range(3)), return_exceptions=True)
+    assert [str(error) for error in told] == ["conversion webhook for example.com/v1, Kind=Gadget failed: down"] * 3
+    client.answer = good
+    await conversion.ready(of, version, all_)
+
+
+async def test_one_who_gives_up_does_not_stop_the_others() -> None:
+    client = Fake(good)
+    of = kind(client)
+    all_ = entries(of, 2)
+    version = of.by_version["v2"]
+    first = asyncio.create_task(conversion.ready(of, version, all_))
+    await asyncio.sleep(0)
+    second = asyncio.create_task(conversion.ready(of, version, all_))
+    await asyncio.sleep(0)
+    first.cancel()
+    await second
+    assert not conversion.missing(of, version, all_)
+
+
+async def test_objects_of_a_version_that_is_gone_cannot_be_converted() -> None:
+    of = kind(Fake(good))
+    entry = entries(of, 1)[0]
+    entry.body = entry.body.replace(b"example.com/v1", b"example.com/v0")
+    with pytest.raises(ConversionFailed) as caught:
+        await conversion.ready(of, of.by_version["v2"], [entry])
+    assert caught.value.message == "request to convert CR from an invalid group/version: example.com/v0"
+
+
+def test_the_version_is_read_off_the_stored_bytes_also_where_other_fields_come_first() -> None:
+    of = kind(Fake(good))
+    for extra in ({}, {"aaa": 1}, {"Zzz": {"apiVersion": "other/v9"}}):
+        value, mark = view.encode(of, copy.deepcopy(OBJECT) | extra)
+        assert view.stored_version(of, Entry(Record("/example.com/gadgets/default/a", value, mark, 5, 5), True)) == "v1"
