@@ -63,6 +63,8 @@ def test_everything_is_there_after_a_restart(serve: Any) -> None:
     client = Client(first.url, first.token)
     client.post(CRDS, definition(GROUP))
     made = client.post(OBJECTS, gadget(GROUP, "one", spec={"a": 1})).body
+    while client.get(f"/apis/apiregistration.k8s.io/v1/apiservices/v1.{GROUP}").status != 200:
+        pass  # the server writes it a moment after the definition
     listed = client.get(OBJECTS).body["metadata"]["resourceVersion"]
     first.popen.send_signal(signal.SIGTERM)
     assert first.popen.wait(5) == 0
