@@ -73,3 +73,22 @@ def test_the_documents_of_the_api_have_them(client: Client) -> None:
     assert posted["operationId"] == "createCoreV1NamespacedServiceAccountToken"
     assert posted["x-kubernetes-group-version-kind"]["kind"] == "TokenRequest"
     assert "io.k8s.api.authentication.v1.TokenRequest" in core["components"]["schemas"]
+
+
+def test_selectors_of_a_question_are_text_or_requirements(client: Client) -> None:
+    def causes(**selectors: object) -> list[str]:
+        spec = {"resourceAttributes": ASKED | selectors}
+        answer = client.send("POST", f"{ACCESS}/selfsubjectaccessreviews", {"spec": spec})
+        return [cause["field"] for cause in answer.body.get("details", {}).get("causes", [])]
+
+    start = "spec.resourceAttributes."
+    known = {"key": "a", "operator": "In", "values": ["b"]}
+    assert causes(fieldSelector={"rawSelector": "a=b"}, labelSelector={"requirements": [known]}) == []
+    assert causes(labelSelector={"requirements": [known | {"operator": "Later"}]}) == []
+    assert causes(fieldSelector={}) == [f"{start}fieldSelector.requirements"]
+    assert causes(labelSelector={"rawSelector": "a", "requirements": [known]}) == [f"{start}labelSelector.rawSelector"]
+    odd = {"operator": "Exists", "values": ["b"]}
+    assert causes(fieldSelector={"requirements": [odd]}) == [
+        f"{start}fieldSelector.requirements[0].key",
+        f"{start}fieldSelector.requirements[0].values",
+    ]

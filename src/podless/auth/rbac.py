@@ -22,7 +22,7 @@ from podless.meta.gotext import quote
 Object = dict[str, Any]
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
 
-_MOST = 16384  # decisions that are kept
+_MOST = 8192  # decisions that are kept
 _YES = Decision(True)
 
 

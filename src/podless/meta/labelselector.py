@@ -20,22 +20,30 @@ def errors(selector: dict[str, Any], path: str) -> list[FieldError]:
         found += [field.invalid(where, key, text) for text in names.qualified_name(key)]
         found += [field.invalid(where, value, text) for text in names.label_value(value)]
     for index, requirement in enumerate(selector.get("matchExpressions") or []):
-        found += _requirement(requirement, f"{path}.matchExpressions[{index}]")
+        found += requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
     return found
 
 
-def _requirement(requirement: dict[str, Any], path: str) -> list[FieldError]:
+def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:
+    """What is wrong with one requirement. any_operator: whether an operator may be one that nobody knows."""
+    found = operator_errors(requirement, path, any_operator=any_operator)
+    key = requirement.get("key", "")
+    found += [field.invalid(f"{path}.key", key, text) for text in names.qualified_name(key)]
+    for index, value in enumerate(requirement.get("values") or []):
+        found += [field.invalid(f"{path}.values[{index}]", value, text) for text in names.label_value(value)]
+    return found
+
+
+def operator_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:
+    """What is wrong with the operator of a requirement, and with the number of its values."""
     found: list[FieldError] = []
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
     wanted = _VALUES.get(operator)
     if wanted is None:
-        found.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+        if not any_operator:
+            found.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
     elif wanted and not values:
         found.append(field.required(f"{path}.values", _MISSING))
     elif values and not wanted:
         found.append(field.forbidden(f"{path}.values", _NOT_ALLOWED))
-    key = requirement.get("key", "")
-    found += [field.invalid(f"{path}.key", key, text) for text in names.qualified_name(key)]
-    for index, value in enumerate(values):
-        found += [field.invalid(f"{path}.values[{index}]", value, text) for text in names.label_value(value)]
     return found

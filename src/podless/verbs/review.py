@@ -14,7 +14,7 @@ from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.kinds.builtin import reviews
 from podless.kinds.kind import Kind
-from podless.meta import field
+from podless.meta import field, labelselector
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.verbs import admit, body, options, steps, tokens, tracking
@@ -115,20 +115,31 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
 
 
 def _selector_errors(resource: Object) -> list[FieldError]:
-    """A selector is given as text or as requirements, not as both or neither."""
+    """A selector is given as text or as requirements, of which there may be operators that nobody here knows."""
     errors = []
     for name in ("fieldSelector", "labelSelector"):
         selector = resource.get(name)
         if selector is None:
             continue
         path = f"spec.resourceAttributes.{name}"
-        if selector.get("rawSelector") and selector.get("requirements"):
-            detail = "may not specified at the same time as requirements"
-            errors.append(field.invalid(f"{path}.rawSelector", selector["rawSelector"], detail))
-        if not selector.get("rawSelector") and not selector.get("requirements"):
-            detail = "when rawSelector is empty, requirements must be specified"
+        given, requirements = selector.get("rawSelector"), selector.get("requirements") or []
+        if given and requirements:
+            errors.append(
+                field.invalid(f"{path}.rawSelector", given, "may not specified at the same time as requirements")
+            )
+        if not given and not requirements:
+            detail = f"when {path} is specified, requirements or rawSelector is required"
             errors.append(field.required(f"{path}.requirements", detail))
+        for index, requirement in enumerate(requirements):
+            errors += _requirement_errors(requirement, f"{path}.requirements[{index}]", label=name == "labelSelector")
     return errors
+
+
+def _requirement_errors(requirement: Object, path: str, *, label: bool) -> list[FieldError]:
+    if label:
+        return labelselector.requirement_errors(requirement, path, any_operator=True)
+    missing = [] if requirement.get("key") else [field.required(f"{path}.key", "must be specified")]
+    return missing + labelselector.operator_errors(requirement, path, any_operator=True)
 
 
 def _subject_errors(spec: Object) -> list[FieldError]:
