@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
 
+from podless.http import listener as listener_module
 from podless.http import status
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -279,3 +280,39 @@ async def test_a_stopping_server_ends_streams_in_order() -> None:
         await connect.listener.close()  # type: ignore[attr-defined]
         assert await client.closed() == b"0\r\n\r\n"
         assert tap.stopped.is_set()
+
+
+@pytest.mark.parametrize(
+    ("sent", "limits"),
+    [
+        (b"", {"head_time": 0.05}),
+        (b"GET / HTTP/1.1\r\nHost: h\r\nX: ", {"head_time": 0.05}),
+        (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab", {"body_time": 0.05}),
+        (b"GET / HTTP/1.1\r\nHost: h\r\n\r\n", {"idle_time": 0.05}),
+    ],
+    ids=["nothing", "half a head", "half a body", "nothing more"],
+)
+async def test_a_client_that_takes_its_time_is_cut_off(
+    sent: bytes, limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listener_module, "_SWEEP", 0.02)
+    async with serving(**limits) as connect:
+        client = await connect()
+        client.send(sent)
+        with suppress(ConnectionResetError):
+            rest = await client.closed()
+            assert rest.count(b"HTTP/1.1 200") == (sent.endswith(b"\r\n\r\n"))
+
+
+async def test_more_connections_than_there_may_be_are_closed() -> None:
+    async with serving(connections=2) as connect:
+        clients = [await connect() for _ in range(2)]
+        for client in clients:
+            client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+            assert (await client.answer())[0] == 200
+        third = await connect()
+        third.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        with suppress(ConnectionResetError):
+            assert await third.closed() == b""
+        clients[0].send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        assert (await clients[0].answer())[0] == 200
