@@ -29,7 +29,7 @@ class ConfigMapRules(TypedRules):
             size += len(value.encode())
         for key, value in sorted(binary.items()):
             errors += [field.invalid(f"binaryData[{key}]", key, text) for text in names.config_key(key)]
-            size += len(value) * 3 // 4
+            size += len(value or "") * 3 // 4  # null is no bytes
         if size > _MOST:
             errors.append(field.too_long("", _MOST))
         return errors
