@@ -47,6 +47,8 @@ def apply(document: Any, raw: bytes, *, checked: bool = True) -> Any:
         except Rejected as rejected:
             rejected.tell(operation)
             raise
+    if patch.grown and codec.too_deep(patch.root):
+        raise Rejected("exceeded max depth")
     return patch.root
 
 
@@ -160,6 +162,7 @@ class _Patch:
         self.written = written
         self.own: dict[int, Any] = {}
         self.copied = 0
+        self.grown = False  # whether there may be more levels than before
 
     def holder(self, path: str, *, write: bool = True) -> tuple[Any, str]:
         """The container that a pointer's last part is in, and that part. Raises Rejected where there is none."""
@@ -189,6 +192,7 @@ class _Patch:
 
     def add(self, operation: dict[str, Any], number: int) -> None:
         holder, key = self.holder(_word(operation, "path"))
+        self.grown = True
         _insert(holder, key, operation.get("value"))
 
     def remove(self, operation: dict[str, Any], number: int) -> None:
@@ -196,6 +200,7 @@ class _Patch:
 
     def replace(self, operation: dict[str, Any], number: int) -> None:
         path, value = _word(operation, "path"), operation.get("value")
+        self.grown = True
         if not path:
             if not isinstance(value, dict | list):
                 raise Rejected
@@ -209,12 +214,16 @@ class _Patch:
 
     def move(self, operation: dict[str, Any], number: int) -> None:
         value = _pop(*self.holder(_word(operation, "from")))
+        self.grown = True
         holder, key = self.holder(_word(operation, "path"))
         _insert(holder, key, value)
 
     def copy(self, operation: dict[str, Any], number: int) -> None:
         source, name = self.holder(_word(operation, "from"), write=False)
         value = _get(source, name, None)
+        self.grown = True
+        if codec.too_deep(value):
+            raise Rejected("exceeded max depth")
         raw = codec.encode(value)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:

@@ -41,9 +41,9 @@ def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[s
     else:
         body, code = _many(call, outcome, form, kept), 200
     if form.media == YAML:
-        body = [codec.encode_yaml(codec.decode_json(b"".join(body)))]
+        body = [codec.encode_yaml(codec.decode_own(b"".join(body)))]
     elif form.pretty:
-        body = [pretty(codec.decode_json(b"".join(body)))]
+        body = [pretty(codec.decode_own(b"".join(body)))]
     return Response(code, body, form.media.encode(), headers)
 
 
@@ -66,7 +66,7 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
         items = [protobuf.encode(PARTIAL_OBJECT_METADATA, item) for item in shown["items"] or ()]
         return protobuf.pack(shown["apiVersion"], shown["kind"], shown["metadata"], items)
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
-    return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_json(b"".join(made)))]
+    return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_own(b"".join(made)))]
 
 
 def _asked(call: Call) -> Struct:

@@ -23,6 +23,7 @@ __all__ = [
     "YAMLError",
     "as_sent",
     "decode_json",
+    "decode_own",
     "decode_yaml",
     "duplicate_fields",
     "encode",
@@ -30,6 +31,7 @@ __all__ = [
     "encode_yaml",
     "hex_or_text",
     "strict_text",
+    "too_deep",
 ]
 
 Path = tuple[str | int, ...]
@@ -120,6 +122,24 @@ def _encoded(value: Any) -> bytes | None:
         return orjson.dumps([[[[value]]]])  # room for the lists and events that objects travel in
     except TypeError:
         return None
+
+
+def too_deep(value: Any) -> bool:
+    """Whether a value is nested deeper than a body may be."""
+    if _encoded(value) is not None:
+        return False
+    level = [value]
+    for _ in range(jsontext.MAX_DEPTH + 1):
+        held = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        if not held:
+            return False
+        level = [item for items in held for item in items]
+    return True
+
+
+def decode_own(raw: bytes) -> Any:
+    """The value in JSON that this server has made, which may have objects as deep as they may be in it."""
+    return orjson.loads(raw)
 
 
 def _settle(value: Any, floats: Floats | None = None) -> Any:
