@@ -7,6 +7,7 @@ from typing import Any
 from podless import Server
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.legacy.conftest import BETA, beta, watch
+from tests.webhooks import webhook
 
 DEPRECATED = (
     '299 - "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; '
@@ -480,3 +481,41 @@ def test_an_object_is_validated_by_types_inside_of_logic(client: Client) -> None
         assert answer.status == (201 if fine else 422), (spec, answer.body)
         if fine:
             assert answer.body["spec"] == spec
+
+
+def test_a_webhook_that_speaks_v1beta1_converts(client: Client) -> None:
+    group = "converts.example.com"
+
+    def answer(body: Any) -> Any:
+        objects = [one | {"apiVersion": body["request"]["desiredAPIVersion"]} for one in body["request"]["objects"]]
+        response = {"uid": body["request"]["uid"], "convertedObjects": objects, "result": {"status": "Success"}}
+        return {"apiVersion": body["apiVersion"], "kind": "ConversionReview", "response": response}
+
+    with webhook(answer) as hook:
+        given = beta(
+            group,
+            version="v1",
+            versions=[{"name": name, "served": True, "storage": name == "v1"} for name in ("v1", "v2")],
+            validation={"openAPIV3Schema": {"type": "object", "properties": {"a": {"type": "string"}}}},
+            preserveUnknownFields=False,
+            conversion={"strategy": "Webhook", "webhookClientConfig": hook.config},
+        )
+        assert client.post(BETA, given).status == 201
+        assert client.post(objects(group), gadget(group, "one", a="x")).status == 201
+        found = client.get(f"{objects(group, 'v2')}/one").body
+        assert (found["apiVersion"], found["a"]) == (f"{group}/v2", "x")
+        assert hook.calls[0]["apiVersion"] == "apiextensions.k8s.io/v1beta1"
+
+
+def test_server_side_apply_to_objects_that_keep_fields(client: Client) -> None:
+    group = "kept-apply.example.com"
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {"type": "string"}}}}}
+    client.post(BETA, beta(group, validation={"openAPIV3Schema": schema}))
+    where, media = f"{objects(group)}/one?fieldManager=", "application/apply-patch+yaml"
+    first = gadget(group, "one", spec={"a": "x", "deep": {"b": 1, "c": 2}})
+    assert client.send("PATCH", f"{where}me", first, Content_Type=media).status == 201
+    second = gadget(group, "one", spec={"deep": {"c": 3}})
+    conflict = client.send("PATCH", f"{where}you", second, Content_Type=media)
+    assert [one["field"] for one in conflict.body["details"]["causes"]] == [".spec.deep.c"]
+    third = client.send("PATCH", f"{where}me", gadget(group, "one", spec={"deep": {"c": 2}}), Content_Type=media)
+    assert third.body["spec"] == {"deep": {"c": 2}}
