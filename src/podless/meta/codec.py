@@ -45,6 +45,7 @@ _YAML_LINE = re.compile(r"line [0-9]+: key .* already set in map$", re.DOTALL)
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
 _BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands before a number
+_KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
 _LOOKS = 50  # at digits with a point; in a text with more of them a closer look costs as much
 _SMALL = 8192  # bytes that are read token by token where that is needed
 
@@ -104,10 +105,11 @@ def _floats(raw: bytes, shapes: bytes) -> bool:
         first = place
         while first and shapes[first - 1] == 48 and place - first < len(_LONG):
             first -= 1
+        if raw[first - 1 : first] == b"-":
+            first -= 1
         before = raw[first - 1 : first]
-        if before == b"-":
-            before = raw[first - 2 : first - 1]
-        if before in _BEFORE:
+        # a colon stands behind the quote of a key, or in a text such as an image's name
+        if before in _BEFORE and (before != b":" or raw[first - 2 : first - 1] in _KEYED):
             return True
         place = shapes.find(b"0.", place + 1)
     return True
