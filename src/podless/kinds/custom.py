@@ -56,7 +56,9 @@ class CustomRules(Rules):
         metadata = obj.get("metadata")
         if metadata is None:
             obj["metadata"] = {}
-        elif metadata is not known:
+        elif metadata is known:
+            obj["metadata"] = dict(metadata)
+        else:
             obj["metadata"] = objectmeta.coerce(metadata, unknown)
         if obj.get("kind") != kind.kind:
             return obj
