@@ -56,8 +56,8 @@ class CustomRules(Rules):
         metadata = obj.get("metadata")
         if metadata is None:
             obj["metadata"] = {}
-        elif metadata is known:
-            obj["metadata"] = dict(metadata)
+        elif known is not None and metadata is known:
+            obj["metadata"] = dict(known)
         else:
             obj["metadata"] = objectmeta.coerce(metadata, unknown)
         if obj.get("kind") != kind.kind:
