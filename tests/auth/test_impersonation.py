@@ -13,6 +13,7 @@ from podless.auth.denied import Denied
 from podless.auth.user import User
 from podless.meta.errors import BadRequest
 
+ASKED = Attributes("list", "g.io", "v1", "cogs", "", "ns")
 ALICE = User("alice", "", ("system:authenticated",))
 
 
@@ -50,28 +51,78 @@ RIGHTS = (
 def test_every_part_needs_a_right_of_its_own() -> None:
     other = impersonation.wanted(WANTED)
     assert other is not None
-    acted = impersonation.act(Only(*RIGHTS), ALICE, other)
+    acted = impersonation.act(Only(*RIGHTS), ALICE, other, ASKED)
     assert (acted.name, acted.uid, acted.groups) == ("zoe", "u", ("crew", "devs", "system:authenticated"))
     assert acted.extra == {"acme.com/project": ("one", "two")}
     for missing in RIGHTS:
         with pytest.raises(Denied):
-            impersonation.act(Only(*(set(RIGHTS) - {missing})), ALICE, other)
+            impersonation.act(Only(*(set(RIGHTS) - {missing})), ALICE, other, ASKED)
 
 
 def test_a_service_account_has_the_groups_of_its_namespace() -> None:
     other = impersonation.wanted({"impersonate-user": "system:serviceaccount:ns:robot"})
     assert other is not None
     only = Only(("serviceaccounts", "", "robot"))
-    acted = impersonation.act(only, ALICE, other)
+    acted = impersonation.act(only, ALICE, other, ASKED)
     assert acted.groups == ("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated")
-    assert only.asked[0].namespace == "ns"
+    assert all(asked.namespace == "ns" for asked in only.asked)
 
 
 def test_nobody_in_particular_is_not_authenticated() -> None:
     other = impersonation.wanted({"impersonate-user": "system:anonymous"})
     assert other is not None
-    acted = impersonation.act(Only(("users", "", "system:anonymous")), ALICE, other)
+    acted = impersonation.act(Only(("users", "", "system:anonymous")), ALICE, other, ASKED)
     assert acted.groups == ("system:unauthenticated",)
+
+
+class Rights(AllowAll):
+    """Allows verbs on resources."""
+
+    def __init__(self, *allowed: tuple[str, str]) -> None:
+        self._allowed = set(allowed)
+
+    def allowed(self, user: User, asked: Attributes) -> bool:
+        return (asked.verb, asked.resource) in self._allowed
+
+    def decide(self, user: User, asked: Attributes) -> Decision:
+        return Decision(self.allowed(user, asked))
+
+
+@pytest.mark.parametrize(
+    ("mode", "name", "resource", "groups"),
+    [
+        ("user-info", "zoe", "users", ("system:authenticated",)),
+        ("arbitrary-node", "system:node:n1", "nodes", ("system:nodes", "system:authenticated")),
+        (
+            "serviceaccount",
+            "system:serviceaccount:ns:robot",
+            "serviceaccounts",
+            ("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated"),
+        ),
+    ],
+)
+def test_one_may_act_as_somebody_for_one_verb_only(
+    mode: str, name: str, resource: str, groups: tuple[str, ...]
+) -> None:
+    rights = Rights((f"impersonate-on:{mode}:list", "cogs"), (f"impersonate:{mode}", resource))
+    other = User(name)
+    assert impersonation.act(rights, ALICE, other, ASKED).groups == groups
+    for asked in (ASKED._replace(verb="get"), ASKED._replace(resource="gears")):
+        with pytest.raises(Denied):
+            impersonation.act(rights, ALICE, other, asked)
+    with pytest.raises(Denied):
+        impersonation.act(Rights((f"impersonate-on:{mode}:list", "cogs")), ALICE, other, ASKED)
+    with pytest.raises(Denied):
+        impersonation.act(Rights((f"impersonate:{mode}", resource)), ALICE, other, ASKED)
+
+
+def test_nobody_becomes_a_master_for_one_verb() -> None:
+    needed = [("impersonate:user-info", name) for name in ("users", "groups")]
+    rights = Rights(("impersonate-on:user-info:list", "cogs"), *needed)
+    assert impersonation.act(rights, ALICE, User("zoe", "", ("crew",)), ASKED).groups[0] == "crew"
+    for group in ("system:masters", ""):
+        with pytest.raises(Denied):
+            impersonation.act(rights, ALICE, User("zoe", "", (group,)), ASKED)
 
 
 NAMES = st.sampled_from([*WANTED, "impersonate-extra-", "impersonate-other", "host"])

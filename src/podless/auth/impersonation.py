@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import unquote
 
+from podless.auth import constrained
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.denied import Denied
@@ -47,15 +48,14 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
     return None
 
 
-def act(authorizer: Authorizer, user: User, other: User) -> User:
-    """The other, with the groups that belong to a user of the name. Raises Denied where the user may not be them."""
-    for asked in _asked(other):
-        if not authorizer.allowed(user, asked):
-            raise Denied(user, asked, authorizer.decide(user, asked).reason)
-    groups = other.groups
-    known = account(other.name)
-    if known is not None and not groups:
-        groups = of_account(*known).groups
+def act(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> User:
+    """The other, with the groups that belong to a user of the name. asked: what is to be done as them.
+
+    Raises Denied where the user may not be them.
+    """
+    groups = constrained.groups(authorizer, user, other, asked)
+    if groups is None:
+        groups = _plain(authorizer, user, other)
     if other.name == ANONYMOUS.name:
         more = UNAUTHENTICATED
     else:
@@ -63,6 +63,15 @@ def act(authorizer: Authorizer, user: User, other: User) -> User:
     if more and more not in groups:
         groups = (*groups, more)
     return User(other.name, other.uid, groups, other.extra)
+
+
+def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
+    """The groups of somebody whom the user may be for all purposes. Raises Denied."""
+    for needed in _asked(other):
+        if not authorizer.allowed(user, needed):
+            raise Denied(user, needed, authorizer.decide(user, needed).reason)
+    known = account(other.name)
+    return of_account(*known).groups if known is not None and not other.groups else other.groups
 
 
 def _asked(other: User) -> list[Attributes]:

@@ -114,7 +114,7 @@ class Server:
             trail.identify(user, asked)
         other = impersonation.wanted(request.headers)
         if other is not None:
-            user = impersonation.act(authorizer, user, other)
+            user = impersonation.act(authorizer, user, other, asked)
             if trail is not None:
                 trail.act_as(user)
         allowed = authorizer.allowed(user, asked)
