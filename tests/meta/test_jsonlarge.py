@@ -110,3 +110,8 @@ def test_words(raw: bytes, message: str) -> None:
     with pytest.raises(JSONError) as caught:
         codec.decode_json(raw, [])
     assert caught.value.message == message
+
+
+def test_brackets_in_a_text_that_does_not_end_are_no_depth() -> None:
+    with pytest.raises(JSONError, match="unexpected end of JSON input"):
+        codec.decode_json(b'[{"a":"' + b"[" * 300)

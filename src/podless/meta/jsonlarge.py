@@ -49,17 +49,21 @@ def fault(raw: bytes) -> JSONError:
         end = len(raw)
     except orjson.JSONDecodeError as error:
         end = len(error.doc[: error.pos].encode())
-    brackets = _STRING.sub(b"", raw[:end]).translate(None, _NO_BRACKETS)
-    deep = _too_deep(brackets)
+    deep = _too_deep(_brackets(raw[:end]))
     if deep:
         return JSONError(f"invalid character '{deep}' exceeded max depth")
     at = _boundary(raw, end)
     if at is None:
         return _read(raw, "", -1)
-    before = _STRING.sub(b"", raw[:at]).translate(None, _NO_BRACKETS)
+    before = _brackets(raw[:at])
     if raw[at] in b"]}":
         before += raw[at : at + 1]
     return _read(raw, _open(before), at)
+
+
+def _brackets(part: bytes) -> bytes:
+    """The brackets outside of strings, those in one that does not end left out, too."""
+    return _STRING.sub(b"", part).partition(b'"')[0].translate(None, _NO_BRACKETS)
 
 
 def _read(raw: bytes, holders: str, at: int) -> JSONError:
