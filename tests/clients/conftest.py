@@ -25,9 +25,10 @@ def server() -> Iterator[Server]:
 class Walk:
     """Someone who follows a document: saves files, and types commands."""
 
-    def __init__(self, run: Callable[..., str], folder: Path, *, old: bool) -> None:
+    def __init__(self, run: Callable[..., str], folder: Path, binary: str, *, old: bool) -> None:
         self._run = run
         self._folder = folder
+        self.binary = binary
         self.old = old  # kubectl before 1.27, which reads OpenAPI v2 in protobuf
 
     def save(self, name: str, content: Any) -> None:
@@ -46,7 +47,7 @@ def walk(request: pytest.FixtureRequest, server: Server, client: Client, tmp_pat
     binary = (os.environ.get("PODLESS_KUBECTL_OLD") if old else "") or shutil.which(request.param)
     if not binary:
         pytest.skip(f"{request.param} is not on this machine")
-    yield Walk(kubectl_runner(binary, server, tmp_path), tmp_path, old=old)
+    yield Walk(kubectl_runner(binary, server, tmp_path), tmp_path, binary, old=old)
     if client.send("DELETE", CRONTABS).status == 200:
         while client.get(CRONTABS).status != 404:
             pass

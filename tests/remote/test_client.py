@@ -108,6 +108,25 @@ async def test_an_answer_that_does_not_come(client: Client) -> None:
         go.set()
 
 
+async def test_calls_end_with_the_client(client: Client) -> None:
+    go, asked = threading.Event(), threading.Event()
+
+    def answer(body: object) -> object:
+        asked.set()
+        go.wait(20)
+        return {}
+
+    with webhook(answer) as hook:
+        call = asyncio.create_task(client.post(Target.of(hook.config), b"{}", seconds=20))
+        await asyncio.to_thread(asked.wait)
+        await client.close()
+        with pytest.raises(RemoteError):
+            await call
+        with pytest.raises(RemoteError, match="the server is shutting down"):
+            await client.post(Target.of(hook.config), b"{}", seconds=20)
+        go.set()
+
+
 async def test_an_answer_that_does_not_end(client: Client) -> None:
     refused = pytest.raises(RemoteError, match="larger than 100000 bytes")
     with webhook(lambda body: Raw((200, "application/json", b"x" * 100_001))) as hook, refused:

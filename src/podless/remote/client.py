@@ -45,6 +45,7 @@ class Client:
     def __init__(self, services: Mapping[str, str] | None = None) -> None:
         self._services = dict(services or {})
         self._session: aiohttp.ClientSession | None = None
+        self._closed = False
         self._contexts: dict[bytes, ssl.SSLContext] = {}
 
     async def post(self, target: Target, body: bytes, *, seconds: int, most: int = ANSWER_MOST) -> bytes:
@@ -72,7 +73,8 @@ class Client:
         return answer
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; calls that are under way, and later ones, fail."""
+        self._closed = True
         if self._session is not None:
             session, self._session = self._session, None
             await session.close()
@@ -91,6 +93,8 @@ class Client:
             return answer.status, media, bytes(read)
 
     def _opened(self) -> aiohttp.ClientSession:
+        if self._closed:
+            raise OSError("the server is shutting down")
         if self._session is None:
             import aiohttp
 
