@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from podless import Server
+from tests.cli.test_convert import PUBLISHED
 from tests.conftest import SHARED, Client
 from tests.legacy.conftest import RUNTIME
 from tests.legacy.drivers import Driver, Kubectl, Plain, Refused
@@ -125,11 +126,9 @@ def schema_after(words: str, heading: str = "\n") -> str:
     return text[start:].strip("\n").partition("\n\n")[0]
 
 
-STATE = ("apiextensions.k8s.io/v1beta1", "customresourcedefinitions", "crontabs.stable.example.com")
-
-
-def violations(driver: Driver) -> str:
-    found = driver.show(*STATE)["status"]["conditions"]
+def violations(driver: Driver, name: str = "crontabs.stable.example.com") -> str:
+    """What the condition says of how a definition is not structural."""
+    found = driver.show("apiextensions.k8s.io/v1beta1", "customresourcedefinitions", name)["status"]["conditions"]
     return next((one["message"] for one in found if one["type"] == "NonStructuralSchema"), "")
 
 
@@ -358,3 +357,31 @@ def test_moving_up_with_kubectl(kubectl: Kubectl) -> None:
     kubectl.apply(yaml.safe_dump(crd))
     assert kubectl.run("get", "thirdpartyresources", "-o", "name") == ""
     assert kubectl.show(f"{GROUP}/v2", "crontabs", MINE)["image"] == "my-awesome-cron-image"
+
+
+def test_a_definition_as_projects_published_them(kubectl: Kubectl, client: Client) -> None:
+    """Made by the tools of the time: metadata without a type, dates of any type, numbers or percentages."""
+    kubectl.apply(PUBLISHED.replace("              uniqueItems: true\n", ""))
+    message = violations(kubectl, "rollouts.convert.example.com")
+    for place in (
+        "properties[metadata].type",
+        "properties[at].type",
+        "properties[maxSurge].type",
+        "openAPIV3Schema.type",
+    ):
+        assert f"{place}: Required value" in message or f"{place}: Invalid value" in message
+    obj = {
+        "apiVersion": "convert.example.com/v1alpha1",
+        "kind": "Rollout",
+        "metadata": {"name": "one"},
+        "spec": {"replicas": 3, "maxSurge": "25%", "history": [{"at": None, "more": 1}], "unknown": {"x": [1]}},
+    }
+    kubectl.apply(yaml.safe_dump(obj))
+    assert re.search(r"NAME +DESIRED\none +3\n", kubectl.run("get", "rollouts"))
+    shown = kubectl.show("convert.example.com/v1alpha1", "rollouts", "one")
+    assert shown["spec"]["unknown"] == {"x": [1]}
+    where = "/apis/convert.example.com/v1alpha1/namespaces/default/rollouts/one"
+    assert client.merge(f"{where}/status", {"status": {"phase": "Healthy"}}).body["status"] == {"phase": "Healthy"}
+    obj["spec"] = {"replicas": -1}
+    assert "should be greater than or equal to 0" in refused(kubectl.apply, yaml.safe_dump(obj))
+    assert "status" in kubectl.show("convert.example.com/v1alpha1", "rollouts", "one")

@@ -12,7 +12,7 @@ from podless.kinds.thirdparty.names import defined
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA, THIRD_PARTY_RESOURCE
 from podless.meta import structs
 from podless.meta.field import FieldError
-from podless.schema import Note, restructure, structural
+from podless.schema import Note, restructure, shape, structural
 from podless.schema.definition import is_structural
 
 Object = dict[str, Any]
@@ -126,12 +126,15 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
 
 
 def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
-    """A schema that v1 takes."""
+    """A schema that v1 takes. Raises BadManifest for one that nests too deep."""
     given = shared.schema(version)
     if given is None:
         why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"
         made = dict(_ANY) if preserve else {"type": "object"}
         return made, [Note(path, why, lost=not preserve)]
+    malformed = shape.check(given, path)
+    if malformed:
+        raise BadManifest(str(malformed[0]))
     status = "status" in (version.get("subresources") or {})
     if not preserve and is_structural(given) and not structural(given, path, status=status):
         return given, []

@@ -1,0 +1,60 @@
+"""Which of the older APIs are served: the syntax of kube-apiserver's --runtime-config."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from podless import Server, StartError
+from podless.cli import main
+from podless.kinds.builtin import ALL, runtime
+
+BETA, THIRD = "apiextensions.k8s.io/v1beta1", "extensions/v1beta1"
+
+
+def older(text: str) -> set[str]:
+    """The older group-versions that are served."""
+    kinds = runtime.served(ALL, runtime.parse(text))
+    return {f"{kind.group}/{version.name}" for kind in kinds for version in kind.versions} & {BETA, THIRD}
+
+
+@pytest.mark.parametrize(
+    ("text", "served"),
+    [
+        ("", set()),
+        (f"{BETA}=true", {BETA}),
+        (f"{BETA}", {BETA}),
+        (f"{THIRD}=true", {THIRD}),
+        (f"{THIRD}/thirdpartyresources=true", {THIRD}),
+        (f"{BETA}=true,{THIRD}/thirdpartyresources=true", {BETA, THIRD}),
+        (f" {BETA}=true , {THIRD}=false", {BETA}),
+        ("api/all=true", {BETA, THIRD}),
+        (f"api/all=true,{THIRD}=false", {BETA}),
+        (f"{THIRD}=true,{THIRD}/thirdpartyresources=false", set()),
+    ],
+)
+def test_what_is_chosen_is_served(text: str, served: set[str]) -> None:
+    assert older(text) == served
+
+
+def test_all_else_is_served_whatever_is_chosen() -> None:
+    kinds = {kind.prefix: kind for kind in runtime.served(ALL, {})}
+    left_out = [kind for kind in ALL if kind.prefix not in kinds]
+    assert [kind.plural for kind in left_out] == ["thirdpartyresources"]
+    assert [one.name for one in kinds["/apiextensions.k8s.io/customresourcedefinitions/"].versions] == ["v1"]
+
+
+@pytest.mark.parametrize("text", ["apps/v1=true", f"{BETA}=yes", f"{BETA}/pods=true", "=true,x"])
+def test_what_cannot_be_chosen_is_said(text: str, capsys: Any) -> None:
+    with pytest.raises(runtime.BadRuntimeConfig, match="runtime-config: "):
+        runtime.parse(text)
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--memory", "--runtime-config", text])
+    assert ended.value.code == 2
+    assert "runtime-config: " in capsys.readouterr().err
+
+
+def test_a_server_says_it_too() -> None:
+    with pytest.raises(StartError, match="apps/v1 is not one of"), Server(runtime_config={"apps/v1": True}):
+        pass
