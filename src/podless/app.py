@@ -21,7 +21,7 @@ from podless.admission.reading import ParameterReading
 from podless.admission.state import State
 from podless.admission.validating import ValidatingPolicies
 from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
-from podless.auth.access import Access
+from podless.auth.access import Access, BadAccess
 from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
@@ -153,7 +153,7 @@ class App:
         """Bring everything up; on return requests are answered. Raises StartError."""
         try:
             await self._start()
-        except (StoreError, BadCertificate) as error:
+        except (StoreError, BadAccess, BadCertificate) as error:
             await self.stop()
             raise StartError(str(error)) from None
         except OSError as error:

@@ -16,6 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from podless import Server
+from podless.app import StartError
 from podless.auth.access import OIDC, BadAccess
 from podless.http.tls import Certificates
 from tests.conftest import Client
@@ -187,3 +188,11 @@ def test_what_cannot_work_is_said() -> None:
         given: dict[str, Any] = {"issuer": "https://example.com", "client_id": "x"} | settings
         with pytest.raises(BadAccess):
             OIDC(**given)
+
+
+def test_authorities_that_cannot_be_read_are_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "ca").write_text("nonsense")
+    for name in ("ca", "not-there"):
+        oidc = OIDC(issuer="https://id.example.com", client_id="podless", ca_file=tmp_path / name)
+        with pytest.raises(StartError, match="not a file of certificates"), Server(oidc=oidc):
+            pass

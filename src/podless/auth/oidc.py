@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from podless.auth.access import OIDC
+from podless.auth.access import OIDC, BadAccess
 from podless.auth.certificates import CREDENTIAL
 from podless.auth.user import AUTHENTICATED, User
 from podless.auth.verdict import Verdict
@@ -39,11 +39,18 @@ class Unreachable(Exception):
 
 
 class Provider:
-    """An identity provider. audience: what this server calls itself, for those who ask whom a token is for."""
+    """An identity provider. audience: what this server calls itself, for those who ask whom a token is for.
+
+    Raises BadAccess for a file of authorities that cannot be used.
+    """
 
     def __init__(self, settings: OIDC, audience: str) -> None:
         self._settings = settings
         self._audience = audience
+        try:
+            self._context = ssl.create_default_context(cafile=settings.ca_file)
+        except (ssl.SSLError, OSError) as error:
+            raise BadAccess(f"{settings.ca_file}: not a file of certificates ({error})") from None
         self._keys: list[jwt.PyJWK] = []
         self._fetched = -_AGAIN
         self._lock = asyncio.Lock()
@@ -112,8 +119,7 @@ class Provider:
         import jwt
 
         try:
-            context = ssl.create_default_context(cafile=self._settings.ca_file)
-            connector = aiohttp.TCPConnector(ssl=context)
+            connector = aiohttp.TCPConnector(ssl=self._context)
             timeout = aiohttp.ClientTimeout(total=_TIME)
             async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
                 document = await _read(session, self._settings.issuer.rstrip("/") + _PATH)

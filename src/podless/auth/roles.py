@@ -23,7 +23,8 @@ _ACCOUNTS = "system:serviceaccounts"
 _INFO = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _DISCOVERY = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", *_INFO[2:])
 _MONITORING = ("/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*")
-_KEYS = ("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks")
+_WELL_KNOWN = "/.well-known/openid-configuration"
+_KEYS = (_WELL_KNOWN, f"{_WELL_KNOWN}/", "/openid/v1/jwks", "/openid/v1/jwks/")
 
 
 def _rule(verbs: tuple[str, ...], group: str, *resources: str) -> PolicyRule:

@@ -22,7 +22,7 @@ from podless.publish import discovery, discovery_messages
 _HEALTH = ("healthz", "livez", "readyz")
 _CHECKS = ("ping", "log", "store")
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-_KEYS = ("/.well-known/openid-configuration", "/.well-known/openid-configuration/", "/openid/v1/jwks")
+_KEYS = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
 
@@ -81,7 +81,7 @@ class Documents:
             return self._core(request, parts, accept)
         if first == "apis" and len(parts) <= 3:
             return self._group(request, parts, accept)
-        if self._accounts is not None and path in _KEYS:
+        if self._accounts is not None and path.removesuffix("/") in _KEYS:
             return self._keys(self._accounts, path)
         if path == "/":
             return Response(200, [codec.encode({"paths": self._paths()})], JSON)
