@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from podless.admission import Admission, Step
 from podless.admission.escalation import Escalation
@@ -33,7 +33,6 @@ from podless.auth.user import ADMIN, User
 from podless.cache.collection import Cache
 from podless.http import status
 from podless.http.api import Server as Requests
-from podless.http.audit.journal import Journal
 from podless.http.audit.settings import Audit
 from podless.http.documents import Documents
 from podless.http.flow import Flow
@@ -60,6 +59,9 @@ from podless.remote import Client
 from podless.store import StoreError
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
+
+if TYPE_CHECKING:
+    from podless.http.audit.journal import Journal
 
 
 class Loop(Protocol):
@@ -226,15 +228,17 @@ class App:
         wanted = self.settings.audit
         if wanted is None:
             return handle
-        from podless.http import audit
+        from podless.http.audit import policy
+        from podless.http.audit.auditor import Auditor
+        from podless.http.audit.journal import Journal
 
         try:
-            policy = audit.read(wanted.policy) if wanted.policy is not None else audit.METADATA
-        except audit.BadPolicy as error:
+            rules = policy.read(wanted.policy) if wanted.policy is not None else policy.METADATA
+        except policy.BadPolicy as error:
             raise StartError(str(error)) from None
-        self._journal = audit.Journal(wanted.path, wanted.size, wanted.backups)
+        self._journal = Journal(wanted.path, wanted.size, wanted.backups)
         self._journal.open()
-        return audit.Auditor(handle, policy, self._journal, name).handle
+        return Auditor(handle, rules, self._journal, name).handle
 
     def reopen(self) -> None:
         """Begin the audit log anew under its name, after somebody has moved the file. Raises OSError."""

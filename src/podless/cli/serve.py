@@ -17,7 +17,7 @@ from typing import Any
 from podless.app import App, Settings, StartError
 from podless.auth.access import BadAccess
 from podless.auth.tokens import BadTokenFile
-from podless.cli import access, audit
+from podless.cli import access, audit, limits
 from podless.kinds.builtin import runtime
 
 
@@ -84,6 +84,7 @@ def add(commands: Any) -> None:
     )
     access.add(parser)
     audit.add(parser)
+    limits.add(parser)
     parser.set_defaults(run=run)
 
 
@@ -144,6 +145,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         runtime_config=options.runtime_config,
         access=access.read(options),
         audit=audit.read(options),
+        limits=limits.read(options),
         garbage_delay=1.0 if options.garbage_collector else None,
         event_ttl=options.event_ttl,
         default_accounts=options.default_accounts,

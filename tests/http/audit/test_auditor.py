@@ -184,3 +184,27 @@ def test_what_is_too_much_is_told(tmp_path: Path) -> None:
         assert answer.body == b"Too many requests, please try again later.\n"
         assert log.wait(1)[0]["responseStatus"]["code"] == 429
         log.client.close()
+
+
+def test_what_policies_annotate_is_told(log: Log) -> None:
+    admission = "/apis/admissionregistration.k8s.io/v1"
+    rules = [{"apiGroups": [""], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["configmaps"]}]
+    policy = {
+        "metadata": {"name": "annotating"},
+        "spec": {
+            "matchConstraints": {"resourceRules": rules},
+            "auditAnnotations": [{"key": "size", "valueExpression": "string(object.data.size())"}],
+            "validations": [{"expression": "object.data.size() < 2", "message": "too many"}],
+        },
+    }
+    binding = {
+        "metadata": {"name": "annotating"},
+        "spec": {"policyName": "annotating", "validationActions": ["Audit"]},
+    }
+    assert log.client.post(f"{admission}/validatingadmissionpolicies", policy).status == 201
+    assert log.client.post(f"{admission}/validatingadmissionpolicybindings", binding).status == 201
+    assert log.client.post(MAPS, {"metadata": {"name": "two"}, "data": {"a": "", "b": ""}}).status == 201
+    annotations = log.wait(6)[-1]["annotations"]
+    assert annotations["annotating/size"] == "2"
+    assert "too many" in annotations["validation.policy.admission.k8s.io/validation_failure"]
+    assert annotations["authorization.k8s.io/decision"] == "allow"

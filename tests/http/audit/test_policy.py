@@ -9,7 +9,8 @@ import pytest
 
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
-from podless.http.audit import BadPolicy, policy, read
+from podless.http.audit import policy
+from podless.http.audit.policy import BadPolicy, read
 
 ANN = User("ann", "", ("devs", "system:authenticated"))
 PODS = Attributes("get", "", "v1", "pods", "", "one", "a")
