@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from podless.kinds.builtin import ALL
 from tests.conftest import CRDS, Client, definition, gadget
 
 
@@ -85,3 +86,27 @@ def test_names_that_are_taken_are_not_accepted(client: Client, group: str) -> No
     assert client.get(f"/apis/{group}/v1/widgets").status == 404
     client.send("DELETE", f"{CRDS}/gadgets.{group}")
     until(lambda: client.get(f"/apis/{group}/v1/widgets").status == 200)
+
+
+# what a built-in kind needs beside a name
+NEEDED: dict[str, dict[str, object]] = {
+    "rolebindings": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}},
+}
+
+
+def test_a_namespace_that_goes_takes_every_built_in_kind_with_it(client: Client) -> None:
+    name = f"n{uuid.uuid4().hex[:8]}"
+    assert client.post("/api/v1/namespaces", {"metadata": {"name": name}}).status == 201
+    made = []
+    for kind in ALL:
+        if not kind.namespaced or not {"create", "delete"} <= set(kind.verbs) or kind.home is not None:
+            continue
+        root = f"/apis/{kind.group}/{kind.storage_version}" if kind.group else f"/api/{kind.storage_version}"
+        path = f"{root}/namespaces/{name}/{kind.plural}"
+        body = {"metadata": {"name": "any"}, "involvedObject": {"namespace": name}, **NEEDED.get(kind.plural, {})}
+        assert client.post(path, body).status == 201, kind.plural
+        made.append(f"{path}/any")
+    assert len(made) >= 8
+    client.send("DELETE", f"/api/v1/namespaces/{name}")
+    until(lambda: client.get(f"/api/v1/namespaces/{name}").status == 404)
+    assert [path for path in made if client.get(path).status != 404] == []
