@@ -16,10 +16,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench.record.figure import Figure
 from podless import Server
 from podless.http import flow
 
-SECONDS = 4.0
 CONNECTIONS = 64
 GROUP, PLURAL = "bench.example.com", "widgets"
 BASE = f"/apis/{GROUP}/v1/namespaces/default/{PLURAL}"
@@ -77,7 +77,7 @@ class Wire:
         return int(head[9:12])
 
 
-def flood(port: int, kind: str, ready: Any, counted: Any) -> None:
+def flood(port: int, kind: str, seconds: float, ready: Any, counted: Any) -> None:
     """A process that asks for some seconds on all its connections."""
 
     async def one(number: int, until: float) -> int:
@@ -93,7 +93,7 @@ def flood(port: int, kind: str, ready: Any, counted: Any) -> None:
         return done
 
     async def run() -> None:
-        until = time.monotonic() + SECONDS + 1.0
+        until = time.monotonic() + seconds + 1.0
         tasks = [asyncio.ensure_future(one(number, until)) for number in range(CONNECTIONS)]
         await asyncio.sleep(0.5)
         ready.set()
@@ -102,13 +102,13 @@ def flood(port: int, kind: str, ready: Any, counted: Any) -> None:
     asyncio.run(run())
 
 
-def victim(port: int, ready: Any, out: Any) -> None:
+def victim(port: int, seconds: float, ready: Any, out: Any) -> None:
     """A process that measures its requests one after the other."""
 
     async def run() -> None:
         wire = await Wire.open(port)
         ready.wait()
-        until, number = time.monotonic() + SECONDS, 0
+        until, number = time.monotonic() + seconds, 0
         times: dict[str, list[float]] = {"get": [], "create": []}
         while time.monotonic() < until:
             number += 1
@@ -126,47 +126,53 @@ def victim(port: int, ready: Any, out: Any) -> None:
     asyncio.run(run())
 
 
-def measure(port: int, kind: str) -> tuple[dict[str, list[float]], float]:
-    """The victim's times, and the flood's requests a second."""
+def measure(port: int, kind: str, seconds: float) -> tuple[dict[str, list[float]], float]:
+    """The victim's times over some seconds, and the flood's requests a second."""
     context = multiprocessing.get_context("spawn")
     ready, counted, out = context.Event(), context.Value("i", 0), context.Queue()
-    parts = [context.Process(target=victim, args=(port, ready, out))]
+    parts = [context.Process(target=victim, args=(port, seconds, ready, out))]
     if kind:
-        parts.append(context.Process(target=flood, args=(port, kind, ready, counted)))
+        parts.append(context.Process(target=flood, args=(port, kind, seconds, ready, counted)))
     else:
         ready.set()
     for part in parts:
         part.start()
-    times = out.get(timeout=10 * SECONDS)
+    times = out.get(timeout=60 + 10 * seconds)
     for part in parts:
         part.join()
-    return times, counted.value / (SECONDS + 1.0)
+    return times, counted.value / (seconds + 1.0)
 
 
-def show(title: str, times: dict[str, list[float]], rate: float) -> None:
-    cells = []
+def show(title: str, times: dict[str, list[float]], rate: float) -> list[Figure]:
+    figures, cells = [], []
     for name in ("get", "create"):
         found = sorted(times[name])
-        cells.append(f"{statistics.median(found) * 1e3:9.2f} {found[int(len(found) * 0.99)] * 1e3:8.2f}")
+        middle, late = statistics.median(found) * 1e3, found[int(len(found) * 0.99)] * 1e3
+        cells.append(f"{middle:9.2f} {late:8.2f}")
+        figures += [Figure(f"{title}: {name}, median", middle, "ms"), Figure(f"{title}: {name}, 99%", late, "ms")]
     print(f"{title:32} {'  '.join(cells)}  {rate:10.0f}")
+    return figures
 
 
-def main() -> None:
+def main(smoke: bool = False) -> list[Figure]:
     """Print the table."""
+    seconds, figures = 0.3 if smoke else 4.0, []
     print(f"{'milliseconds':32} {'get p50':>9} {'p99':>8}  {'create p50':>9} {'p99':>8}  {'flood/s':>9}")
     with tempfile.TemporaryDirectory() as folder:
         tokens = Path(folder) / "tokens"
         tokens.write_text('flood,flood,1,"system:masters"\nvictim,victim,2,"system:masters"\n')
-        for turns in (True, False):
+        for turns in (True,) if smoke else (True, False):
             shared = flow._SHARED
             flow._SHARED = shared if turns else 0.0
             try:
-                run(Path(folder) / str(turns), tokens, turns)
+                figures += run(Path(folder) / str(turns), tokens, turns, seconds)
             finally:
                 flow._SHARED = shared
+    return figures
 
 
-def run(data: Path, tokens: Path, turns: bool) -> None:
+def run(data: Path, tokens: Path, turns: bool, seconds: float) -> list[Figure]:
+    figures = []
     with Server(data=data, token_file=tokens) as server:
         port = int(server.url.rpartition(":")[2])
 
@@ -178,10 +184,11 @@ def run(data: Path, tokens: Path, turns: bool) -> None:
 
         asyncio.run(fill())
         if turns:
-            show("alone", *measure(port, ""))
+            figures += show("alone", *measure(port, "", seconds))
         for kind in ("reads", "creates"):
             title = f"{CONNECTIONS} connections, {kind}"
-            show(title if turns else f"{title}, no turns", *measure(port, kind))
+            figures += show(title if turns else f"{title}, no turns", *measure(port, kind, seconds))
+    return figures
 
 
 if __name__ == "__main__":

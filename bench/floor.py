@@ -281,7 +281,7 @@ def disk(folder: Path, size: int, many: int) -> float:
 def stored() -> bytes:
     """About the bytes that an object is stored and answered as."""
     obj: dict[str, Any] = shapes.engine("target")
-    managed = [{"manager": "bench", "operation": "Update", "fieldsV1": {"f:spec": {"f:marks": "m" * 500}}}]
+    managed = [{"manager": "bench", "operation": "Update", "fieldsV1": {"f:spec": {"f:marks": "m" * 1150}}}]
     obj["metadata"] |= {"managedFields": managed, "uid": "u" * 36, "resourceVersion": "1234"}
     return orjson.dumps(obj)
 

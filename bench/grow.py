@@ -50,7 +50,9 @@ def objects(driver: Driver, sizes: Sizes) -> Series:
         "objects",
         [
             Curve("GET, 16 connections", "/s", more=True),
+            Curve("GET, CPU", "us"),
             Curve("create, median", "ms"),
+            Curve("create, 16 connections, CPU", "us"),
             Curve("merge patch, median", "ms"),
             Curve("page of 500, median", "ms"),
             Curve("memory each", "KB"),
@@ -62,16 +64,19 @@ def objects(driver: Driver, sizes: Sizes) -> Series:
         there, first = 0, sizes.objects[0]
         names = f"fill{first}-%d"  # of the first objects, which are read and changed
         for size in sizes.objects:
-            driver.hammer(target, creating(f"fill{size}"), 16, most=size - there)
-            there = size
+            filled, before = size - there, server.cpu()
+            driver.hammer(target, creating(f"fill{size}"), 16, most=filled)
+            making, there = (server.cpu() - before) / filled * 1e6, size
             memory = (server.rss() - empty) * 1024 / size
             get = Ask("GET", f"{shapes.OBJECTS}/{names}", numbers=((FIRST, first),))
-            rate = driver.hammer(target, get, 16, sizes.seconds).rate
+            before = server.cpu()
+            got = driver.hammer(target, get, 16, sizes.seconds)
+            getting = (server.cpu() - before) / got.requests * 1e6
             made = driver.hammer(target, creating(f"one{size}"), 1, sizes.seconds, most=size // 20)
             there += made.requests
             patched = driver.hammer(target, patching(names, FIRST, first), 1, sizes.seconds)
             page = driver.hammer(target, Ask("GET", f"{shapes.OBJECTS}?limit=500"), 1, most=20)
-            series.put(size, rate, made.at(0.5), patched.at(0.5), page.at(0.5), memory)
+            series.put(size, got.rate, getting, made.at(0.5), making, patched.at(0.5), page.at(0.5), memory)
     return series
 
 
@@ -81,6 +86,7 @@ def definitions(driver: Driver, sizes: Sizes) -> Series:
         "definitions",
         [
             Curve("creation, median of the last 50", "ms"),
+            Curve("creation, CPU", "ms"),
             Curve("discovery document, first", "ms", work=1),
             Curve("discovery document, again", "ms", work=1),
             Curve("OpenAPI v3 index, first", "ms", work=1),
@@ -94,20 +100,20 @@ def definitions(driver: Driver, sizes: Sizes) -> Series:
         server.send("POST", shapes.OBJECTS, shapes.engine("target"))
         empty, there = server.rss(), 0
         for size in sizes.definitions:
-            spent = []
+            spent, before = [], server.cpu()
             for number in range(there, size):
                 body = shapes.text(wide(number)).encode()
                 began = time.perf_counter()
                 server.send("POST", shapes.CRDS, body)
                 spent.append(time.perf_counter() - began)
-            there = size
+            making, there = (server.cpu() - before) * 1000 / len(spent), size
             memory = (server.rss() - empty) / size
             first, again = (_spent(lambda: server.send("GET", "/apis", accept=AGGREGATED)) for _ in range(2))
             index = _spent(lambda: server.send("GET", "/openapi/v3"))
             seen = statistics.median(_visible(server, size, turn) for turn in range(3))
             cold = _cold_get(server) if shutil.which("kubectl") else None
             created = statistics.median(spent[-50:]) * 1000
-            series.put(size, created, first, again, index, seen, memory, cold)
+            series.put(size, created, making, first, again, index, seen, memory, cold)
     return series
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import importlib
+import inspect
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -30,6 +32,11 @@ def test_all_are_run_without_a_name(ran: list[tuple[list[str], bool]]) -> None:
     assert ran == [(command.benchmarks(), False)]
     assert {"serve", "grow", "floor", "start"} <= set(command.benchmarks())
     assert not {"load", "record"} & set(command.benchmarks())
+
+
+@pytest.mark.parametrize("name", command.benchmarks())
+def test_each_can_be_run_for_a_moment(name: str) -> None:
+    assert "smoke" in inspect.signature(importlib.import_module(f"bench.{name}").main).parameters
 
 
 def test_nothing_is_recorded_unless_wanted(ran: list[tuple[list[str], bool]]) -> None:
