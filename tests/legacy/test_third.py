@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from podless import Server
@@ -145,6 +146,26 @@ def test_what_is_refused(client: Client) -> None:
     assert causes(client.post(THIRD, group))[0][0] == "versions[0].apiGroup"
     kind = client.post(THIRD, third("refused.example.com") | {"kind": "CronTab"})
     assert kind.status == 400
+
+
+def warned(client: Client, method: str, where: str, body: Any) -> str:
+    """All warnings of an answer."""
+    media = "application/merge-patch+json" if method == "PATCH" else "application/json"
+    headers = {"Authorization": f"Bearer {client._token}", "Content-Type": media}
+    connection = client._connect()
+    connection.request(method, where, json.dumps(body), headers)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    assert answer.status < 300
+    return "\n".join(answer.headers.get_all("Warning") or ())
+
+
+def test_a_short_group_is_warned_of(client: Client) -> None:
+    short = "the group company.com has fewer than three segments"
+    assert short in warned(client, "POST", THIRD, third("company.com", "foo"))
+    assert short not in warned(client, "PATCH", f"{THIRD}/foo.company.com", {"description": "Foo"})
+    assert short not in warned(client, "POST", THIRD, third("mygroup.company.com", "foo"))
 
 
 def test_it_is_in_no_namespace(client: Client) -> None:

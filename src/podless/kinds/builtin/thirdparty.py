@@ -49,6 +49,13 @@ class ThirdPartyResourceRules(TypedRules):
         """The same."""
         return self.validate_create(kind, version, obj)
 
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What may meet with a group of somebody else."""
+        group = defined(obj["metadata"]["name"]).group
+        if old is not None or group.count(".") >= 2:
+            return []
+        return [f"metadata.name: the group {group} has fewer than three segments, such as mygroup.example.com has"]
+
     def prepare_delete(self, obj: Object) -> None:
         """From now on it waits for its objects to be gone."""
         metadata = obj["metadata"]
