@@ -64,7 +64,7 @@ class RBAC:
         self._cluster_roles = _collection(cache, rbac.CLUSTER_ROLES)
         self._bindings = (_collection(cache, rbac.CLUSTER_ROLE_BINDINGS), _collection(cache, rbac.ROLE_BINDINGS))
         self._held: dict[Subject, _Held] = {}
-        self._decided: dict[tuple[User, Attributes], Decision] = {}
+        self._decided: dict[tuple[str, tuple[str, ...], Attributes], Decision] = {}
 
     async def start(self) -> None:
         """Read what is stored, and follow its changes from then on."""
@@ -114,7 +114,7 @@ class RBAC:
         """The same with the reason."""
         if user.master:
             return _YES
-        key = (user, asked)
+        key = user.name, user.groups, asked  # nothing else of a user counts, and tokens differ in what else there is
         known = self._decided.get(key)
         if known is None:
             if len(self._decided) >= _MOST:

@@ -5,13 +5,12 @@ Source: the request attributes of Kubernetes' "Authorization" page.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from podless.auth.attributes import Attributes
 from podless.http.info import parse
 from podless.http.message import Request, parse_query
 from podless.meta import names, selectors
 from podless.meta.errors import BadRequest
+from podless.meta.kept import kept
 
 _VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _TELLING = ("watch", "fieldSelector")  # query parameters that change what is asked for
@@ -25,7 +24,7 @@ def attributes(request: Request) -> Attributes:
     return _attributes(request.method, request.path, query)
 
 
-@lru_cache(maxsize=8192)
+@kept(8192)
 def _attributes(method: str, path: str, query: str) -> Attributes:
     info = parse(path)
     if info is None:

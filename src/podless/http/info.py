@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
+
+from podless.meta.kept import kept
 
 
 class RequestInfo(NamedTuple):
@@ -27,7 +28,7 @@ class RequestInfo(NamedTuple):
 _OF_A_NAMESPACE = {"status", "finalize"}  # what follows a namespace's name and is no resource in it
 
 
-@lru_cache(maxsize=8192)
+@kept(8192)
 def parse(path: str) -> RequestInfo | None:
     """The path of a resource, or None for all other paths (discovery, health ...)."""
     parts = path.strip("/").split("/") if not path.startswith("//") else []

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
 from podless.auth.certificates import Certificate
+from podless.meta.kept import kept
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 
 
-@lru_cache(maxsize=4096)
+@kept(4096)
 def split_target(target: str) -> tuple[str, str]:
     """The decoded path and the raw query of a request target."""
     path, _, query = target.partition("?")
     return (unquote(path) if "%" in path else path), query
 
 
-@lru_cache(maxsize=1024)
+@kept(1024)
 def parse_query(query: str) -> dict[str, list[str]]:
     """Query parameters in order; callers must not change the answer, which is shared."""
     found: dict[str, list[str]] = {}

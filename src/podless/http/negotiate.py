@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from podless.meta import protobuf
 from podless.meta.accept import Clause, clauses
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
+from podless.meta.kept import kept
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -75,7 +75,7 @@ def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]
     return Form(media, wanted[0], wanted[2], pretty)
 
 
-@lru_cache(maxsize=1024)
+@kept(1024)
 def choose(
     accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
 ) -> Form | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from itertools import islice
 from typing import Any
+
+from podless.meta.kept import kept
 
 Values = list[Any]
 Step = Callable[[Values], Values]
@@ -65,7 +66,7 @@ class Path:
         return found[0] if found else default
 
 
-@lru_cache(_CACHED)
+@kept(_CACHED)
 def parse(text: str) -> Path:
     """A path as additionalPrinterColumns have it, such as .spec.x, compiled. Raises ValueError for a malformed one."""
     return Path(text, _Parser(f"{{{text}}}").template())
