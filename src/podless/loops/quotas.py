@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from podless.admission.quota import ObjectQuota
 from podless.cache.collection import Event
 from podless.cache.entry import Entry
-from podless.kinds.builtin.quotas import counts
+from podless.kinds.builtin.quotas import counted
 from podless.kinds.kind import Kind
 from podless.kinds.rules import Object
 from podless.loops.write import report
@@ -88,8 +88,11 @@ class Quotas:
         """Bring the status of a quota to what is there."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        kinds = {name: kind for kind in self._api.registry for name in counts(kind) if name in hard}
-        used = {name: quantity.canonical(str(await self._there(kinds[name], entry))) for name in sorted(kinds)}
+        used = {}
+        for name in sorted(hard):
+            kind = counted(self._api.registry, name)
+            if kind is not None:
+                used[name] = quantity.canonical(str(await self._there(kind, entry)))
         wanted: Object = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
         if obj.get("status") != wanted:
             await report(self._api, self._kind, entry.key, [lambda old: {**old, "status": wanted}], _MANAGER)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from podless.kinds.builtin.typed import TypedRules
 from podless.kinds.kind import Kind, Version
+from podless.kinds.registry import Registry
 from podless.kinds.rules import Object
 from podless.kinds.types.core import RESOURCE_QUOTA
 from podless.meta import field, names, quantity
@@ -48,6 +49,13 @@ def counts(kind: Kind) -> tuple[str, ...]:
         return ()
     full = f"{_COUNT}{kind.resource}"
     return (full, kind.plural) if not kind.group and kind.plural in _OBJECTS else (full,)
+
+
+def counted(registry: Registry, name: str) -> Kind | None:
+    """The kind whose objects count under a name; None for what is not served, or not counted."""
+    plural, _, group = name.removeprefix(_COUNT).partition(".")
+    kind = registry.get(group, plural)
+    return kind if kind is not None and name in counts(kind) else None
 
 
 def limits(quota: Object) -> dict[str, str]:
