@@ -49,7 +49,7 @@ class Size:
     seconds: float = 1.0
     watchers: int = 200
     updates: int = 250
-    single: int = 40
+    single: int = 25
     commits: int = 2000
 
 

@@ -20,6 +20,7 @@ from itertools import count
 from bench.load import process
 
 _CHUNK = 1 << 18
+_PAUSE = 0.06  # seconds between single writes; a server may gather what comes sooner
 _PATIENCE = 60.0  # seconds without any answer until a run is given up
 
 
@@ -295,7 +296,10 @@ def fanout(target: Target, watch: Ask, write: Ask, watchers: int, updates: int, 
     """
     crowd = Crowd(target, watch, write, watchers)
     began = process.cpu(server)
-    lags = [crowd.writes(1) * 1000 for _ in range(single)]
+    lags = []
+    for _ in range(single):
+        lags.append(crowd.writes(1) * 1000)
+        time.sleep(_PAUSE)
     before = process.cpu(server)
     seconds = crowd.writes(updates)
     ended, memory = process.cpu(server), process.rss(server)
