@@ -126,3 +126,16 @@ async def play(steps: list[Any], questions: list[Attributes]) -> None:
 )
 def test_decisions_are_those_of_a_naive_reading(steps: list[Any], questions: list[Attributes]) -> None:
     asyncio.run(play(steps, questions))
+
+
+async def test_decisions_about_long_names_are_not_kept() -> None:
+    store = SQLiteStore(None)
+    await store.open()
+    authorizer = RBAC(Cache(store))
+    await authorizer.start()
+    for name, kept in (("short", True), ("x" * 2000, False)):
+        asked = Attributes("get", "g.io", "v1", "cogs", "", "one", name)
+        first, second = authorizer.decide(USERS[0], asked), authorizer.decide(USERS[0], asked)
+        assert first == second
+        assert (first is second) == kept
+    await store.close()

@@ -18,6 +18,7 @@ from podless.cache.entry import Entry
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
 from podless.meta.gotext import quote
+from podless.meta.kept import LONGEST
 
 Object = dict[str, Any]
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
@@ -117,9 +118,11 @@ class RBAC:
         key = user.name, user.groups, asked  # nothing else of a user counts, and tokens differ in what else there is
         known = self._decided.get(key)
         if known is None:
-            if len(self._decided) >= _MOST:
-                self._decided.clear()
-            known = self._decided[key] = self._decide(user, asked)
+            known = self._decide(user, asked)
+            if sum(map(len, asked)) <= LONGEST:
+                if len(self._decided) >= _MOST:
+                    self._decided.clear()
+                self._decided[key] = known
         return known
 
     def _decide(self, user: User, asked: Attributes) -> Decision:
