@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from podless.store import StoreError
 from tests.conftest import CRDS, Client, definition
 from tests.legacy.conftest import BETA, RUNTIME, THIRD, beta, watch
 from tests.legacy.test_third import causes, crontab, path, third
+from tests.loops.test_teardown import until
+from tests.webhooks import webhook
 
 
 def heir(group: str, plural: str = "crontabs", versions: tuple[str, ...] = ("v1", "v2"), **spec: Any) -> dict[str, Any]:
@@ -240,3 +243,73 @@ def test_all_moves_in_one_transaction(tmp_path: Any) -> None:
         client.post(CRDS, heir(group, "cronjobs"))
         client.close()
     assert [count for count in batches if count] == [100]
+
+
+def test_what_is_written_meanwhile_is_not_lost(client: Client, server: Server) -> None:
+    """Clients go on creating until the old path is gone: what was acknowledged is at the new one."""
+    group = "meanwhile.example.com"
+    client.post(THIRD, third(group))
+    made: list[str] = []
+    begun = threading.Barrier(9)
+
+    def create(worker: int) -> None:
+        mine = Client(server.url, server.token)
+        begun.wait()
+        for place in range(10_000):
+            name = f"w{worker}-{place}"
+            if mine.post(path(group), crontab(group, name)).status != 201:
+                break
+            made.append(name)
+        mine.close()
+
+    threads = [threading.Thread(target=create, args=(worker,)) for worker in range(8)]
+    for thread in threads:
+        thread.start()
+    begun.wait()
+    until(lambda: len(made) >= 50)
+    assert client.post(CRDS, heir(group, "cronjobs")).status == 201
+    for thread in threads:
+        thread.join()
+    where = f"/apis/{group}/v1/namespaces/default/cronjobs"
+    until(lambda: {one["metadata"]["name"] for one in client.get(where).body["items"]} == set(made))
+
+
+def test_what_was_begun_before_and_ends_after_is_not_lost(client: Client, server: Server) -> None:
+    """A slow webhook is asked about an object while the definition takes over."""
+    group = "late.example.com"
+    client.post(THIRD, third(group))
+    asked, go_on = threading.Event(), threading.Event()
+    answers: list[int] = []
+
+    def answer(body: Any) -> Any:
+        asked.set()
+        go_on.wait(10)
+        response = {"uid": body["request"]["uid"], "allowed": True}
+        return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
+
+    def create() -> None:
+        mine = Client(server.url, server.token)
+        answers.append(mine.post(path(group), crontab(group, "late", image="a")).status)
+        mine.close()
+
+    with webhook(answer) as hook:
+        rule = {"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["*"]}
+        one = {
+            "name": "slow.example.com",
+            "clientConfig": hook.config,
+            "rules": [rule],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+        hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+        assert client.post(hooks, {"metadata": {"name": "slow"}, "webhooks": [one]}).status == 201
+        thread = threading.Thread(target=create)
+        thread.start()
+        assert asked.wait(10)
+        assert client.post(CRDS, heir(group, "cronjobs")).status == 201
+        go_on.set()
+        thread.join()
+        client.send("DELETE", f"{hooks}/slow")
+    assert answers == [201]
+    until(lambda: client.get(f"/apis/{group}/v1/namespaces/default/cronjobs/late").status == 200)
+    assert client.get(f"/apis/{group}/v1/namespaces/default/cronjobs/late").body["image"] == "a"

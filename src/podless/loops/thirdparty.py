@@ -32,6 +32,7 @@ class ThirdParties:
         self._dirty: dict[str, None] = {}
         self._serving: dict[str, Kind] = {}
         self._teardowns: dict[str, asyncio.Task[None]] = {}
+        self._late: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Serve what is stored."""
@@ -43,6 +44,7 @@ class ThirdParties:
 
     async def stop(self) -> None:
         """End the work in the background; what is left is done at the next start."""
+        await asyncio.gather(*self._late, return_exceptions=True)
         tasks = list(self._teardowns.values())
         for task in tasks:
             task.cancel()
@@ -108,24 +110,51 @@ class ThirdParties:
 
     async def _give(self, entry: Entry, kind: Kind, heir: Kind) -> None:
         self._serving.pop(entry.key, None)
-        objects = await self._api.loaded(kind)
-        if kind.prefix != heir.prefix:
+        moves = kind.prefix != heir.prefix
+        if moves:
             self._api.registry.remove(kind.group, kind.plural)  # from here on nobody makes new ones
         while True:
-            moving = objects.under(kind.prefix)[0] if kind.prefix != heir.prefix else []
-            writes = [write for one in moving for write in _moved(one, kind, heir)]
+            writes = await self._moves(kind, heir) if moves else []
             current = self._collection.get(entry.key)
             if current is not None:
                 writes.append(Write(current.key, None, 0, current.revision))
             if not writes:
                 break
-            # commits that are asked for in the same turn of the loop are one transaction
-            done = await asyncio.gather(*map(self._api.store.commit, writes), return_exceptions=True)
-            for failure in done:
-                if isinstance(failure, BaseException) and not isinstance(failure, Conflicted):
-                    raise failure
-        if kind.prefix != heir.prefix:
+            await self._commit(writes)
+        if moves:
             self._api.cache.drop(kind.prefix)
+            await self._follow(kind, heir)
+
+    async def _moves(self, kind: Kind, heir: Kind) -> list[Write]:
+        objects = (await self._api.loaded(kind)).under(kind.prefix)[0]
+        return [write for one in objects for write in _moved(one, kind, heir)]
+
+    async def _commit(self, writes: list[Write]) -> None:
+        """Commits that are asked for in the same turn of the loop are one transaction."""
+        done = await asyncio.gather(*map(self._api.store.commit, writes), return_exceptions=True)
+        for failure in done:
+            if isinstance(failure, BaseException) and not isinstance(failure, Conflicted):
+                raise failure
+
+    async def _follow(self, kind: Kind, heir: Kind) -> None:
+        """Requests that had begun before may still write at the old place: that moves too."""
+
+        def late(events: Sequence[Event]) -> None:
+            if not any(event.after is not None for event in events):
+                return
+            now = self._api.registry.get(heir.group, heir.plural)
+            if now is None or now.uid != heir.uid or self._api.registry.get(kind.group, kind.plural) is not None:
+                return
+            task = asyncio.get_running_loop().create_task(self._bring(kind, heir))
+            self._late.add(task)
+            task.add_done_callback(self._late.discard)
+
+        (await self._api.loaded(kind)).listen(late)
+        await self._bring(kind, heir)
+
+    async def _bring(self, kind: Kind, heir: Kind) -> None:
+        while writes := await self._moves(kind, heir):
+            await self._commit(writes)
 
 
 def _moved(entry: Entry, kind: Kind, heir: Kind) -> list[Write]:
