@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -64,7 +65,7 @@ def test_nothing_fails(client: Client, kind: Kind, version: Version, data: st.Da
     # what is taken can be applied as it is
     metadata = {key: value for key, value in made.body["metadata"].items() if key != "managedFields"}
     applied = json.dumps({**made.body, "metadata": {**metadata, "uid": ""}}, ensure_ascii=False).encode()
-    target = f"{where}/{metadata['name']}?dryRun=All&fieldManager=m&force=true"
+    target = f"{where}/{quote(metadata['name'])}?dryRun=All&fieldManager=m&force=true"
     answer = client.send("PATCH", target, applied, Content_Type="application/apply-patch+yaml")
     if answer.status != 201:
         assert any(text in answer.body["message"] for text in UNAPPLIED), answer.body

@@ -137,6 +137,16 @@ def test_an_object_is_read_in_the_other_version(client: Client, group: Group) ->
     assert len(group.hook.calls) == 1  # what is known is not asked again
 
 
+def test_what_a_write_answers_is_converted_for_all(client: Client, group: Group) -> None:
+    assert client.get(group.path("v2")).body["items"] == []
+    made = group.make("v2", "a", host="h", port="1")
+    asked = [call["request"]["desiredAPIVersion"] for call in group.hook.calls]
+    assert asked == [f"{group.name}/v1", f"{group.name}/v2"]
+    assert client.get(group.path("v2", "a")).body == made
+    assert client.get(group.path("v2")).body["items"] == [made]
+    assert len(group.hook.calls) == 2
+
+
 def test_the_stored_version_needs_no_webhook(client: Client, group: Group) -> None:
     group.make("v1", "a", hostPort="localhost:80")
     group.hook.close()

@@ -18,7 +18,7 @@ from podless.kinds.registry import Registry
 from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
 from podless.remote import Client
-from podless.store import Store
+from podless.store import Record, Store
 
 Object = dict[str, Any]
 
@@ -139,6 +139,13 @@ class API:
         if not collection.loaded:
             await collection.load()
         return collection
+
+    def written(self, kind: Kind, record: Record) -> Entry:
+        """The state that a write has made; the one in the cache, where it is there, so that all is worked out once."""
+        entry = self.collection(kind).get(record.key)
+        if entry is not None and entry.revision == record.revision:
+            return entry
+        return Entry(record, kind.namespaced)
 
     async def react(self, kind: Kind) -> None:
         """Wait for what follows from a write to this kind, so that it is in force for the next request."""

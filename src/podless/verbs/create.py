@@ -63,7 +63,7 @@ async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Sin
     value, mark = view.encode(kind, await conversion.stored(kind, obj))
     revision = await api.store.commit(Write(key, value, mark, 0))
     await api.react(kind)
-    return Single(Entry(Record(key, value, mark, revision, revision), kind.namespaced), None, 201)
+    return Single(api.written(kind, Record(key, value, mark, revision, revision)), None, 201)
 
 
 def _taken(call: Call, name: str, existing: Entry | None) -> AlreadyExists:

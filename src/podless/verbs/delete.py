@@ -70,7 +70,7 @@ async def remove(
         return Single(entry)
     revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))
     await api.react(kind)
-    return Single(Entry(Record(entry.key, value, mark, revision, entry.created), kind.namespaced))
+    return Single(api.written(kind, Record(entry.key, value, mark, revision, entry.created)))
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:

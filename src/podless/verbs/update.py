@@ -122,7 +122,7 @@ async def _store(api: API, call: Call, chosen: WriteOptions, entry: Entry, obj: 
         return Single(entry)  # nothing changes, so nothing is written and nobody is told
     revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))
     await api.react(kind)
-    return Single(Entry(Record(entry.key, value, mark, revision, entry.created), kind.namespaced))
+    return Single(api.written(kind, Record(entry.key, value, mark, revision, entry.created)))
 
 
 def _ends(builtin: bool, obj: Object) -> bool:
