@@ -206,3 +206,25 @@ def test_help_lists_every_option() -> None:
     )
     for option in ("--data", "--memory", "--bind", "--port", "--token-auth-file", "--insecure-http"):
         assert option in done.stdout
+
+
+def test_what_runs_beside_requests_can_be_chosen(serve: Any) -> None:
+    process = serve("--event-ttl", "1s", "--no-default-accounts", "--root-configmaps")
+    client = Client(process.url, process.token)
+    assert client.get("/api/v1/serviceaccounts").body["items"] == []
+    found = client.get("/api/v1/namespaces/default/configmaps/kube-root-ca.crt").body
+    assert found["data"]["ca.crt"] == (process.folder / "ca.crt").read_text()
+    events = "/api/v1/namespaces/default/events"
+    event = {"metadata": {"name": "short"}, "involvedObject": {"namespace": "default"}}
+    assert client.post(events, event).status == 201
+    end = time.monotonic() + 20
+    while client.get(f"{events}/short").status == 200:
+        assert time.monotonic() < end
+    client.close()
+
+
+@pytest.mark.parametrize("text", ["", "1", "0s", "1d", "h", "-1s"])
+def test_what_is_no_duration(text: str) -> None:
+    command = [sys.executable, "-m", "podless", "serve", f"--event-ttl={text}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, "a duration is a time such as" in done.stderr) == (2, True)

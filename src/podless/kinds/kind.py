@@ -132,8 +132,9 @@ class Kind:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by_version", {version.name: version for version in self.versions})
-        object.__setattr__(self, "views", [] if self.home is None else self.home.views)
-        self.views.append(self)
+        others = [] if self.home is None else self.home.views
+        object.__setattr__(self, "views", others)
+        others[:] = [*(other for other in others if other.group != self.group), self]  # a copy takes its place
 
     @property
     def custom(self) -> bool:
