@@ -16,7 +16,7 @@ from podless.http.limits import Limits
 from podless.http.message import TEXT, Answer, Ending, Handler, Name, Request, Response, Sink, Stream
 
 _TURN = 0.0005  # seconds of work that are begun in one turn of the loop while several users ask
-_LATER = 0.0003  # seconds that work is taken for which a handler only begins
+_LATER = 0.0002  # seconds that work is taken for which a handler only begins
 _SHARED = 1.0  # seconds for which another user's request is remembered
 _SWEEP = 0.5  # seconds between two looks at requests that wait
 _REFUSAL = b"Too many requests, please try again later.\n"
