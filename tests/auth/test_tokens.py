@@ -151,17 +151,16 @@ def test_no_text_is_too_strange_for_a_token(text: str) -> None:
     assert isinstance(claims.issuer(text), str)
 
 
-@given(st.binary(max_size=60), st.binary(max_size=60), st.binary(max_size=60))
-async def test_nothing_that_we_have_not_signed_is_ours(head: bytes, body: bytes, signature: bytes) -> None:
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("key") / "accounts.key"
+
+
+PART = st.binary(max_size=60)
+
+
+@given(head=PART, body=PART, signature=PART)
+async def test_nothing_that_we_have_not_signed_is_ours(key: Path, head: bytes, body: bytes, signature: bytes) -> None:
     text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (head, body, signature))
-    accounts = Accounts(KEY, ISSUER, None, None)  # type: ignore[arg-type]
+    accounts = Accounts(key, ISSUER, None, None)  # type: ignore[arg-type]
     assert (await accounts.find(text, (ISSUER,))).user is None
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _key(tmp_path_factory: pytest.TempPathFactory) -> None:
-    global KEY
-    KEY = tmp_path_factory.mktemp("key") / "accounts.key"
-
-
-KEY = Path()
