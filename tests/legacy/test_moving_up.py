@@ -313,3 +313,26 @@ def test_what_was_begun_before_and_ends_after_is_not_lost(client: Client, server
     assert answers == [201]
     until(lambda: client.get(f"/apis/{group}/v1/namespaces/default/cronjobs/late").status == 200)
     assert client.get(f"/apis/{group}/v1/namespaces/default/cronjobs/late").body["image"] == "a"
+
+
+def test_a_definition_without_its_names_takes_nothing_yet(client: Client) -> None:
+    group = "waits.example.com"
+    client.post(THIRD, third(group))
+    client.post(path(group), crontab(group, "one"))
+    other = definition(group, "tables", "Table")
+    other["spec"]["names"]["shortNames"] = ["ct"]
+    client.post(CRDS, other)
+    wanted = heir(group)
+    wanted["spec"]["names"]["shortNames"] = ["ct"]
+    assert client.post(CRDS, wanted).status == 201
+    assert client.get(f"{THIRD}/cron-tab.{group}").status == 200
+    assert client.post(path(group), crontab(group, "two")).status == 201
+    # given up it leaves all as it was
+    client.send("DELETE", f"{CRDS}/crontabs.{group}")
+    until(lambda: client.get(f"{CRDS}/crontabs.{group}").status == 404)
+    assert [one["metadata"]["name"] for one in client.get(path(group)).body["items"]] == ["one", "two"]
+    # and where the names are free it takes over
+    client.post(CRDS, wanted)
+    client.send("DELETE", f"{CRDS}/tables.{group}")
+    until(lambda: client.get(f"{THIRD}/cron-tab.{group}").status == 404)
+    assert [one["metadata"]["name"] for one in client.get(path(group)).body["items"]] == ["one", "two"]

@@ -187,7 +187,7 @@ class Definitions:
         await report(self._api, self._kind, key, [say], _SELF)
         plural, _, group = entry.name.partition(".")
         kind = self._api.registry.get(group, plural)
-        if kind is not None:
+        if kind is not None and kind.uid == entry.decode()["metadata"]["uid"]:  # else somebody else's objects are there
             await empty(self._api, kind)
         await amend(self._api, self._kind, key, _release)
         await self.settle()
