@@ -73,6 +73,24 @@ def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
     return [{} if operation is None else operation for operation in patch]
 
 
+_FLOAT = re.compile(rb"[0-9][.eE]")
+
+
+def floats(raw: bytes) -> codec.Floats:
+    """The whole numbers that a sound patch gives as floats, where they are in the patched document."""
+    if not _FLOAT.search(raw):
+        return []
+    found: codec.Floats = []
+    patch = codec.decode_json(raw, floats=found)
+    placed: codec.Floats = []
+    for (number, key, *rest), value in found:
+        operation = patch[number]
+        if key == "value" and operation.get("op") in ("add", "replace"):
+            _, *parts = str(operation.get("path")).split("/")
+            placed.append(((*(part.replace("~1", "/").replace("~0", "~") for part in parts), *rest), value))
+    return placed
+
+
 def findings(raw: bytes) -> list[str]:
     """What a strict decoder finds in a patch that decode takes: fields of operations that are unknown or repeated."""
     repeated: list[str] = []

@@ -184,8 +184,9 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
             holder = _part(holder, step)
         settled = _part(holder, path[-1]) if path else None
         if type(settled) is int and settled == jsontext.settle(given):
-            undo.append((holder, path[-1], settled))
-            holder[path[-1]] = given
+            key = int(path[-1]) if isinstance(holder, list) else path[-1]
+            undo.append((holder, key, settled))
+            holder[key] = given
     try:
         yield
     finally:
@@ -197,6 +198,8 @@ def _part(holder: Any, step: str | int) -> Any:
     """An entry or an item, or None where there is no such."""
     if isinstance(holder, dict):
         return holder.get(step)
+    if isinstance(step, str) and step.isascii() and step.isdigit():
+        step = int(step[:9])
     return holder[step] if isinstance(holder, list) and isinstance(step, int) and step < len(holder) else None
 
 

@@ -74,6 +74,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     checked = chosen.validation != "Ignore"
     if media == JSON_PATCH:
         jsonpatch.decode(call.body, checked=checked)
+        call.floats += jsonpatch.floats(call.body)
         if checked:
             repeated += jsonpatch.findings(call.body)
         return Patch(lambda old: jsonpatch.apply(old, call.body, checked=checked))
