@@ -45,7 +45,7 @@ class Flow:
         self._name = name
         self._limits = limits
         self._loop = asyncio.get_running_loop()
-        self._last: str | None = None
+        self._last = ""
         self._shared_until = 0.0
         self._left = _TURN  # seconds that may still be begun in this turn
         self._working: Counter[str] = Counter()
@@ -62,7 +62,7 @@ class Flow:
         """The answer, or a coroutine that gives it; 429 where there is too much to do."""
         user = self._name(request.headers, request.certificate)
         if user != self._last:
-            if self._last is not None:
+            if self._last:  # whoever comes after somebody unknown may be the same
                 self._shared_until = time.monotonic() + _SHARED
             self._last = user
         if not self._shared_until and not self._waiting and self._at_work < self._limits.in_flight:
