@@ -13,12 +13,35 @@ def test_a_row_is_found_for_its_state_only() -> None:
     assert rows.find("/g/r/b", (1, "wide")) is None
 
 
-def test_what_came_first_goes_first() -> None:
+def test_no_more_is_kept_than_fits() -> None:
     rows = Rows(most=1000)
-    for name in "abc":
+    for name in "ab":
         rows.keep(name, 1, (b"x" * 250, 1.5))
-    assert [rows.find(name, 1) is None for name in "abc"] == [True, False, False]
     rows.keep("b", 2, (b"x" * 250,))  # takes the place of the older state, and the room of no other
-    assert rows.find("c", 1) is not None
-    rows.keep("d", 1, (b"x" * 2000,))
-    assert [rows.find(name, 1) for name in "bcd"] == [None, None, None]
+    assert rows.find("a", 1) is not None
+    rows.keep("c", 1, (b"x" * 2000,))
+    assert rows.find("c", 1) is None
+    assert rows.find("a", 1) is not None
+
+
+def test_of_a_list_that_does_not_fit_most_is_found_again() -> None:
+    rows = Rows(most=100 * 300)
+    for _ in range(5):
+        found = 0
+        for number in range(150):
+            found += rows.find(str(number), 1) is not None
+            if rows.find(str(number), 1) is None:
+                rows.keep(str(number), 1, (b"x" * 100,))
+    assert found >= 75
+
+
+def test_rows_of_objects_that_are_gone_make_room_in_time() -> None:
+    rows = Rows(most=100 * 300)
+    for number in range(100):
+        rows.keep(f"gone-{number}", 1, (b"x" * 100,))
+    for _ in range(40):
+        found = 0
+        for number in range(90):
+            found += rows.find(str(number), 1) is not None
+            rows.find(str(number), 1) or rows.keep(str(number), 1, (b"x" * 100,))
+    assert found == 90

@@ -179,6 +179,7 @@ async def _serve(settings: Settings) -> None:
     # what the start made lives as long as the server: the collector need not look at it again and again
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
     if not settings.loopback and settings.access.mode == "AlwaysAllow":

@@ -6,7 +6,8 @@ from typing import Any
 
 from podless.publish.table import Row
 
-_MOST = 32 << 20  # bytes of rows; those that came first go first
+_MOST = 32 << 20  # bytes of rows
+_OLD = 8  # of so many rows that have to go, one is the oldest
 
 
 class Rows:
@@ -15,6 +16,7 @@ class Rows:
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
         self._size = 0
+        self._gone = 0
         self._rows: dict[str, tuple[Any, Row, int]] = {}
 
     def find(self, key: str, state: Any) -> Row | None:
@@ -31,5 +33,13 @@ class Rows:
         self._rows[key] = state, row, size
         self._size += size
         while self._size > self._most:
-            first = next(iter(self._rows))
-            self._size -= self._rows.pop(first)[2]
+            self._drop()
+
+    def _drop(self) -> None:
+        """Lists are read from the start: where one does not fit, what came last is needed last.
+
+        The oldest go now and then, for they may be of objects that are gone.
+        """
+        self._gone += 1
+        key = next(iter(self._rows)) if self._gone % _OLD == 0 else next(reversed(self._rows))
+        self._size -= self._rows.pop(key)[2]
