@@ -8,6 +8,7 @@ ARGS ?=
 .PHONY: serve test check setup bench smoke wheel lock clean
 
 serve: $(STAMP)
+	@$(BIN)/python -m compileall -q src  # so that no start has to, where Python itself may not write
 	$(BIN)/podless serve $(ARGS)
 
 test: $(STAMP)
@@ -34,6 +35,7 @@ $(STAMP): pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q src
 	touch $@
 
 lock: # needs uv; resolves the ranges of pyproject.toml into the two lock files
