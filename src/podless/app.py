@@ -8,6 +8,7 @@ import secrets
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -195,6 +196,7 @@ class App:
         self.admission.steps.append(quota)  # the last one: what it lets pass is stored next
         authenticator = _authenticator(settings, folder, cache, Tokens(tokens))
         api = API(self._store, cache, registry, self._remote, authorizer, self.admission, authenticator)
+        self._remote.external = partial(_external, api)
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
         definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
         self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
@@ -320,3 +322,10 @@ def _admin_token(path: Path) -> str:
         token = secrets.token_hex(32)
         write_file(path, token.encode() + b"\n", 0o600)
     return token
+
+
+async def _external(api: API, namespace: str, name: str) -> str:
+    """The host that a Service is another name for; "" where there is none."""
+    kind = builtin.SERVICES
+    entry = (await api.loaded(kind)).get(kind.key(namespace, name))
+    return str(entry.decode()["spec"].get("externalName") or "") if entry is not None else ""

@@ -501,6 +501,19 @@ def test_no_review_version_that_is_known(client: Client, hook: Webhook) -> None:
     assert refused.status == 422
 
 
+def test_a_webhook_behind_a_service_that_is_another_name(client: Client) -> None:
+    hook = Webhook(review, names=("hooks.default.svc",))
+    spec = {"type": "ExternalName", "externalName": "localhost"}
+    body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "hooks"}, "spec": spec}
+    assert client.post("/api/v1/namespaces/default/services", body).status == 201
+    service = {"namespace": "default", "name": "hooks", "path": "/convert", "port": hook.port}
+    group = Group(client, "external.example.com", hook, clientConfig={"service": service, "caBundle": hook.bundle})
+    group.make("v1", "a", hostPort="h:80")
+    assert client.get(group.path("v2", "a")).body["host"] == "h"
+    client.send("DELETE", "/api/v1/namespaces/default/services/hooks")
+    hook.close()
+
+
 def test_a_webhook_behind_a_service() -> None:
     hook = Webhook(review, names=("hooks.tools.svc",))
     with Server(services={"tools/hooks": f"127.0.0.1:{hook.port}"}) as server:

@@ -37,14 +37,14 @@ def _paths(*paths: str, verbs: tuple[str, ...] = ("get",)) -> PolicyRule:
 
 # the rules of admin, edit and view are put together from these, and from all other roles with such a label
 _VIEW = (
-    _rule(_READ, "", "configmaps", "serviceaccounts"),
+    _rule(_READ, "", "configmaps", "serviceaccounts", "services", "services/status"),
     _rule(_READ, "", "events", "namespaces/status", "resourcequotas", "resourcequotas/status"),
     _rule(_READ, "", "namespaces"),
 )
 _EDIT = (
     _rule(_READ, "", "secrets"),
     _rule(("impersonate",), "", "serviceaccounts"),
-    _rule(_WRITE, "", "configmaps", "events", "secrets", "serviceaccounts"),
+    _rule(_WRITE, "", "configmaps", "events", "secrets", "serviceaccounts", "services"),
     _rule(("create",), "", "serviceaccounts/token"),
     _rule((*_WRITE, *_READ), "coordination.k8s.io", "leases"),
 )

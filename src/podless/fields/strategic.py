@@ -24,6 +24,7 @@ TABLES: Mapping[str, Table] = {
     "MutatingAdmissionPolicy": METADATA | {"spec.matchConditions": "name"},
     "MutatingWebhookConfiguration": _WEBHOOKS,
     "Namespace": METADATA | {"status.conditions": "type"},
+    "Service": METADATA | {"spec.ports": "port", "status.conditions": "type"},
     "ServiceAccount": METADATA | {"secrets": "name"},
     "ValidatingAdmissionPolicy": METADATA | {"spec.matchConditions": "name", "spec.variables": "name"},
     "ValidatingWebhookConfiguration": _WEBHOOKS,

@@ -28,6 +28,9 @@ ATOMIC = frozenset(
     }
 )
 
+# (struct, field) -> what a key of a list's items is where an item leaves it out
+DEFAULTS: Mapping[tuple[str, str], str] = {("ServicePort", "protocol"): "TCP"}
+
 # (struct, field) -> the keys of the list's items, () for a set
 KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("APIServiceStatus", "conditions"): ("type",),
@@ -40,6 +43,8 @@ KEYS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("ObjectMeta", "finalizers"): (),
     ("ObjectMeta", "ownerReferences"): ("uid",),
     ("ServiceAccount", "secrets"): ("name",),
+    ("ServiceSpec", "ports"): ("port", "protocol"),
+    ("ServiceStatus", "conditions"): ("type",),
     ("ValidatingAdmissionPolicyBindingSpec", "validationActions"): (),
     ("ValidatingAdmissionPolicySpec", "matchConditions"): ("name",),
     ("ValidatingAdmissionPolicySpec", "variables"): ("name",),

@@ -192,6 +192,7 @@ def of_struct(struct: Struct) -> Shape:
     """The shape of a built-in kind's objects. Source: see fields/tables.py."""
     declared = {field.name: (struct.name, field.name, field.type) for field in struct}
     defaults = {field.name: field.type.blank() for field in struct if field.always and not field.type.nested}
+    defaults |= {name: value for (owner, name), value in tables.DEFAULTS.items() if owner == struct.name}
     atomic = struct.name in tables.ATOMIC
     shape = Shape(map=MapShape(declared, _field, None if declared else DEDUCED, atomic, defaults))
     shape.decoded = True

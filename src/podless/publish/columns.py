@@ -311,6 +311,34 @@ _API_SERVICES = (
     _AGE,
 )
 
+
+def _external(obj: Object) -> str:
+    if at(obj, "spec", "type") == "ExternalName":
+        return str(at(obj, "spec", "externalName"))
+    return ",".join(at(obj, "spec", "externalIPs", default=())) or "<none>"
+
+
+def _ports(obj: Object) -> str:
+    ports = at(obj, "spec", "ports", default=())
+    return ",".join(f"{at(port, 'port')}/{at(port, 'protocol')}" for port in ports) or "<none>"
+
+
+def _selector(obj: Object) -> str:
+    return (
+        ",".join(f"{key}={value}" for key, value in sorted(at(obj, "spec", "selector", default={}).items())) or "<none>"
+    )
+
+
+_SERVICES = (
+    _NAME,
+    Cell("Type", "string", "", _text("spec", "type")),
+    Cell("Cluster-IP", "string", "", lambda obj: (at(obj, "spec", "clusterIPs", default=()) or ("<none>",))[0]),
+    Cell("External-IP", "string", "", _external),
+    Cell("Port(s)", "string", "", _ports),
+    _AGE,
+    Cell("Selector", "string", "", _selector, priority=1),
+)
+
 # group and plural -> columns; a kind that is not here has DATED, as a real server's default is
 BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
     ("extensions", "thirdpartyresources"): (
@@ -323,6 +351,7 @@ BUILTIN: Mapping[tuple[str, str], tuple[Cell, ...]] = {
             lambda obj: ",".join(str(at(one, "name")) for one in at(obj, "versions", default=())),
         ),
     ),
+    ("", "services"): _SERVICES,
     ("", "namespaces"): (
         _NAME,
         Cell("Status", "string", "The status of the namespace", _text("status", "phase")),

@@ -10,7 +10,7 @@ import asyncio
 import errno
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from podless.meta import codec, gotext
@@ -39,11 +39,14 @@ class TimedOut(RemoteError):
 class Client:
     """Calls webhooks. services: where to find a Service, as namespace/name or namespace/name:port -> host:port.
 
-    A Service that is not listed is looked up by its name in DNS, name.namespace.svc.
+    A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
+    for, or ""; and is else looked up by its name in DNS, name.namespace.svc.
     """
 
+    external: Callable[[str, str], Awaitable[str]] | None = None
+
     def __init__(self, services: Mapping[str, str] | None = None) -> None:
-        self._services = dict(services or {})
+        self.services = dict(services or {})
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._contexts: dict[bytes, ssl.SSLContext] = {}
@@ -98,7 +101,7 @@ class Client:
         if self._session is None:
             import aiohttp
 
-            connector = aiohttp.TCPConnector(resolver=_resolver(self._services), use_dns_cache=False, limit=0)
+            connector = aiohttp.TCPConnector(resolver=_resolver(self), use_dns_cache=False, limit=0)
             none = aiohttp.ClientTimeout(total=None, sock_connect=None)
             self._session = aiohttp.ClientSession(
                 connector=connector, timeout=none, cookie_jar=aiohttp.DummyCookieJar()
@@ -123,7 +126,7 @@ def _trust(authority: bytes) -> ssl.SSLContext:
     return context
 
 
-def _resolver(services: Mapping[str, str]) -> aiohttp.abc.AbstractResolver:
+def _resolver(client: Client) -> aiohttp.abc.AbstractResolver:
     """Finds the Services that are listed, and all other hosts as the system does."""
     import socket
 
@@ -139,12 +142,15 @@ def _resolver(services: Mapping[str, str]) -> aiohttp.abc.AbstractResolver:
         ) -> list[ResolveResult]:
             name, _, namespace = host.removesuffix(".svc").partition(".")
             service = f"{namespace}/{name}"
-            place = services.get(f"{service}:{port}") or services.get(service)
+            place = client.services.get(f"{service}:{port}") or client.services.get(service)
+            if place is None and host.endswith(".svc") and client.external is not None:
+                found = await client.external(namespace, name)
+                place = f"{found}:{port}" if found else None
             if place is None:
                 return await self._others.resolve(host, port, family)
             there, _, its_port = place.rpartition(":")
-            found = await self._others.resolve(there.strip("[]"), int(its_port), family)
-            return [{**one, "hostname": host} for one in found]
+            places = await self._others.resolve(there.strip("[]"), int(its_port), family)
+            return [{**one, "hostname": host} for one in places]
 
         async def close(self) -> None:
             await self._others.close()

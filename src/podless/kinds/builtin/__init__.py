@@ -14,6 +14,7 @@ from podless.kinds.builtin.quotas import QUOTAS
 from podless.kinds.builtin.rbac import ALL as RBAC
 from podless.kinds.builtin.reviews import ALL as REVIEWS
 from podless.kinds.builtin.secrets import SECRETS
+from podless.kinds.builtin.services import SERVICES
 from podless.kinds.builtin.thirdparty import THIRD_PARTY_RESOURCES
 from podless.kinds.builtin.webhooks import ALL as WEBHOOKS
 
@@ -36,6 +37,7 @@ ALL = tuple(
             *RBAC,
             *REVIEWS,
             SECRETS,
+            SERVICES,
             SERVICE_ACCOUNTS,
             THIRD_PARTY_RESOURCES,
         ),
@@ -55,6 +57,7 @@ __all__ = [
     "NEW_EVENTS",
     "QUOTAS",
     "SECRETS",
+    "SERVICES",
     "SERVICE_ACCOUNTS",
     "THIRD_PARTY_RESOURCES",
 ]

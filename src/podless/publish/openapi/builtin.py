@@ -45,6 +45,12 @@ _ANY_QUANTITY: Schema = {
     "description": "Quantity is a fixed-point representation of a number.",
     "oneOf": [{"type": "string"}, {"type": "number"}],
 }
+_INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+_EITHER: Schema = {
+    "description": "IntOrString is a type that can hold an int32 or a string.",
+    "format": "int-or-string",
+    "oneOf": [{"type": "integer"}, {"type": "string"}],
+}
 _MICRO_TIME: Schema = {
     "description": "MicroTime is version of Time with microsecond level precision.",
     "type": "string",
@@ -167,6 +173,9 @@ class _Walk:
         if isinstance(kind, Quantity):
             self.found[_QUANTITY] = _ANY_QUANTITY
             return {"$ref": REF + _QUANTITY}
+        if kind.go == "intstr.IntOrString":
+            self.found[_INT_OR_STRING] = _EITHER
+            return {"$ref": REF + _INT_OR_STRING}
         if isinstance(kind, (Raw, Union)):
             return self._free(kind)
         return _SCALARS.get(kind.go, {"type": "string"})

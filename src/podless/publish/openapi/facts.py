@@ -19,6 +19,7 @@ from podless.publish.openapi import (
     facts_meta,
     facts_rbac,
     facts_registration,
+    facts_services,
 )
 from podless.publish.openapi.fact import CORE, EXTENSIONS, Fact
 
@@ -33,6 +34,7 @@ FACTS: dict[str, Fact] = {
     **facts_meta.FACTS,
     **facts_rbac.FACTS,
     **facts_registration.FACTS,
+    **facts_services.FACTS,
     CORE + "ConfigMap": Fact(
         "ConfigMap holds configuration data for pods to consume.",
         (),

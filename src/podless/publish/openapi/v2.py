@@ -38,14 +38,14 @@ _NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
 def flatten(value: Any) -> Any:
     """A version 3 schema of a built-in type as version 2 says it.
 
-    References stand beside texts, defaults are left out, and of several types only the first is told.
+    References stand beside texts, defaults are left out, and what may be a text or a number is told as a text.
     """
     if isinstance(value, list):
         return [flatten(item) for item in value]
     if isinstance(value, dict):
         flat = {key: flatten(item) for key, item in value.items() if key not in _NOT_AS_IT_IS}
         if "oneOf" in value:
-            flat["type"] = value["oneOf"][0]["type"]
+            flat["type"] = "string"  # quantities and int-or-string: what can be one of several can be a text
         for one in value.get("allOf", ()):
             flat |= flatten(one)
         if "properties" in value:  # whose keys are names, not keywords

@@ -1,0 +1,79 @@
+"""The struct of Services."""
+
+from __future__ import annotations
+
+from podless.meta.structs import BOOL, INT32, STRING, Field, ListOf, String, Struct, Union
+from podless.meta.structs_meta import CONDITION, OBJECT_META, STRING_MAP, STRINGS, TYPE_META
+
+INT_OR_STRING = Union(
+    "intstr.IntOrString", lambda: {int: INT32, str: None}, "invalid type: an integer or a string is expected"
+)
+_PROTOCOL = String("v1.Protocol")
+SERVICE_PORT = Struct(
+    "ServicePort",
+    (
+        Field("name", STRING, 1),
+        Field("protocol", _PROTOCOL, 2),
+        Field("appProtocol", STRING, 6, pointer=True),
+        Field("port", INT32, 3, always=True),
+        Field("targetPort", INT_OR_STRING, 4),
+        Field("nodePort", INT32, 5),
+    ),
+)
+_CLIENT_IP = Struct("ClientIPConfig", (Field("timeoutSeconds", INT32, 1, pointer=True),))
+_AFFINITY = Struct("SessionAffinityConfig", (Field("clientIP", _CLIENT_IP, 1, pointer=True),))
+SERVICE_SPEC = Struct(
+    "ServiceSpec",
+    (
+        Field("ports", ListOf(SERVICE_PORT), 1),
+        Field("selector", STRING_MAP, 2),
+        Field("clusterIP", STRING, 3),
+        Field("clusterIPs", STRINGS, 18),
+        Field("type", String("v1.ServiceType"), 4),
+        Field("externalIPs", STRINGS, 5),
+        Field("sessionAffinity", String("v1.ServiceAffinity"), 7),
+        Field("loadBalancerIP", STRING, 8),
+        Field("loadBalancerSourceRanges", STRINGS, 9),
+        Field("externalName", STRING, 10),
+        Field("externalTrafficPolicy", String("v1.ServiceExternalTrafficPolicy"), 11),
+        Field("healthCheckNodePort", INT32, 12),
+        Field("publishNotReadyAddresses", BOOL, 13),
+        Field("sessionAffinityConfig", _AFFINITY, 14, pointer=True),
+        Field("ipFamilies", ListOf(String("v1.IPFamily")), 19),
+        Field("ipFamilyPolicy", String("v1.IPFamilyPolicy"), 17, pointer=True),
+        Field("allocateLoadBalancerNodePorts", BOOL, 20, pointer=True),
+        Field("loadBalancerClass", STRING, 21, pointer=True),
+        Field("internalTrafficPolicy", String("v1.ServiceInternalTrafficPolicy"), 22, pointer=True),
+        Field("trafficDistribution", STRING, 23, pointer=True),
+    ),
+)
+_PORT_STATUS = Struct(
+    "PortStatus",
+    (
+        Field("port", INT32, 1, always=True),
+        Field("protocol", _PROTOCOL, 2, always=True),
+        Field("error", STRING, 3, pointer=True),
+    ),
+)
+_INGRESS = Struct(
+    "LoadBalancerIngress",
+    (
+        Field("ip", STRING, 1),
+        Field("hostname", STRING, 2),
+        Field("ipMode", String("v1.LoadBalancerIPMode"), 3, pointer=True),
+        Field("ports", ListOf(_PORT_STATUS), 4),
+    ),
+)
+_BALANCER = Struct("LoadBalancerStatus", (Field("ingress", ListOf(_INGRESS), 1),))
+SERVICE_STATUS = Struct(
+    "ServiceStatus", (Field("loadBalancer", _BALANCER, 1), Field("conditions", ListOf(CONDITION), 2))
+)
+SERVICE = Struct(
+    "Service",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("spec", SERVICE_SPEC, 2),
+        Field("status", SERVICE_STATUS, 3),
+    ),
+)
