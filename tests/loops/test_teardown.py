@@ -91,6 +91,7 @@ def test_names_that_are_taken_are_not_accepted(client: Client, group: str) -> No
 # what a built-in kind needs beside a name
 NEEDED: dict[str, dict[str, object]] = {
     "rolebindings": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}},
+    "services": {"spec": {"clusterIP": "None"}},
 }
 
 
