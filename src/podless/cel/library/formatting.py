@@ -173,16 +173,17 @@ def _string(value: Any, precision: int | None = None) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        return f"[{_together(map(_inner, value))}]"
+        return f"[{together(map(_inner, value))}]"
     if value.__class__ is dict:
         entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in value.items())
-        return f"{{{_together(f'{key}:{item}' for key, item in entries)}}}"
+        return f"{{{together(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in TAKES["s"]:
         raise refusal("s", value)
     return to_string(value)
 
 
-def _together(parts: Iterable[str]) -> str:
+def together(parts: Iterable[str]) -> str:
+    """Parts with commas between; the length is paid for as it grows."""
     out, size = [], 0
     for part in parts:
         out.append(part)

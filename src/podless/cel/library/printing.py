@@ -6,12 +6,12 @@ Numbers of every type fit %d, %f and %e, and what is in lists and maps is printe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from podless.cel import gotimes, operate
-from podless.cel.library.formatting import REFUSED, TAKES, Clauses, library, refusal, shown_hex, shown_whole
+from podless.cel import gotimes
+from podless.cel.library.formatting import REFUSED, TAKES, Clauses, library, refusal, shown_hex, shown_whole, together
 from podless.cel.values import SECOND, Duration, Timestamp, TypeValue, Uint
 
 _REFUSED = {
@@ -25,23 +25,14 @@ def _text(value: Any, precision: int | None = None) -> str:
     show = _TEXTS.get(value.__class__)
     if show is None:
         if isinstance(value, list):
-            return f"[{_together(map(_text, value))}]"
+            return f"[{together(map(_text, value))}]"
         raise refusal("s", value)
     return show(value)
 
 
-def _together(parts: Iterable[str]) -> str:
-    out, size = [], 0
-    for part in parts:
-        out.append(part)
-        size += len(part) + 2
-        operate.afford(size)
-    return ", ".join(out)
-
-
 def _map(value: dict[Any, Any]) -> str:
     entries = sorted(((_text(key), item) for key, item in value.items()), key=lambda entry: entry[0])
-    return f"{{{_together(f'{key}: {_text(item)}' for key, item in entries)}}}"
+    return f"{{{together(f'{key}: {_text(item)}' for key, item in entries)}}}"
 
 
 def _double(value: float) -> str:
