@@ -186,12 +186,11 @@ def update(
 ) -> list[Entry]:
     """The managedFields of an object that is created or changed by other means than apply.
 
-    settled: the old object was written under the present schema.
-
     place: where it is written. old: the object before, None for a new one. new: the object as it is to be, with its
     defaults, but before the server puts back what this endpoint may not change; its own managedFields are what the
-    client sent, and are taken out of it. manager: see `name`. now: the time for the entry. Never raises: where one of
-    the states is not of the schema, or an owner's version is gone from a custom kind, nothing is managed any more.
+    client sent, and are taken out of it. manager: see `name`. now: the time for the entry. settled: the old object was
+    written under the present schema. Never raises: where one of the states is not of the schema, or an owner's version
+    is gone from a custom kind, nothing is managed any more.
     """
     given = new["metadata"].pop("managedFields", None)
     settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))

@@ -150,6 +150,11 @@ def label_prefix(value: str) -> list[str]:
     return label(_masked(value))
 
 
+def label_1035_prefix(value: str) -> list[str]:
+    """A generateName for names that are labels of RFC 1035."""
+    return label_1035(_masked(value))
+
+
 def path_segment(value: str) -> list[str]:
     """What can be one segment of a URL's path: all that the names of RBAC's objects must be."""
     return [f"may not be '{value}'"] if value in (".", "..") else path_prefix(value)

@@ -90,3 +90,8 @@ def test_ports_are_known_by_number_and_protocol_when_they_are_applied(client: Cl
     patched = client.send("PATCH", f"{PATH}/s", named, Content_Type="application/strategic-merge-patch+json").body
     assert {port["port"]: port["name"] for port in patched["spec"]["ports"]} == {80: "a", 81: "b"}
     client.send("DELETE", f"{PATH}/s")
+
+
+@pytest.mark.parametrize(("prefix", "good"), [("web-", True), ("w", True), ("1web-", False), ("a.b-", False)])
+def test_a_generated_name_begins_like_a_host(prefix: str, good: bool) -> None:
+    assert (SERVICES.rules.name_errors(prefix, True) == []) is good

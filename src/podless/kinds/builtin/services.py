@@ -31,7 +31,7 @@ class ServiceRules(TypedRules):
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Services are named like hosts."""
-        return names.label_1035(name.rstrip("-") or name) if prefix else names.label_1035(name)
+        return names.label_1035_prefix(name) if prefix else names.label_1035(name)
 
     def default(self, version: Version, obj: Object) -> None:
         """The type, the affinity, and what a port leaves out."""
