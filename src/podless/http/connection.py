@@ -46,8 +46,13 @@ class Clock:
         return self._line
 
 
-class Connection(asyncio.Protocol):
-    """The protocol of one connection. refuse: makes the answer for a request that never becomes one."""
+class Connection(asyncio.BufferedProtocol):
+    """The protocol of one connection.
+
+    refuse: makes the answer for a request that never becomes one. buffer: where bytes come in; connections share it,
+    for what is read is parsed in the same call. (Without it each read over TLS would take fresh memory of 256 KiB, which
+    the system has to map and unmap.)
+    """
 
     def __init__(
         self,
@@ -56,8 +61,10 @@ class Connection(asyncio.Protocol):
         limits: Limits,
         registry: set[Connection],
         clock: Clock,
+        buffer: memoryview,
     ) -> None:
         self._handler = handler
+        self._buffer = buffer
         self._refuse = refuse
         self._limits = limits
         self._registry = registry
@@ -105,14 +112,21 @@ class Connection(asyncio.Protocol):
         if self._task is not None and not self._busy:
             self._task.cancel()
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes go."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Bytes came in."""
+        self._feed(self._buffer[:nbytes])
+
+    def _feed(self, data: bytes | memoryview) -> None:
         if self._closing:
             return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserInvalidMethodError:
-            self._unknown_method(data)
+            self._unknown_method(bytes(data))
         except httptools.HttpParserUpgrade:
             self._fail(400, "upgrades are not offered")
         except httptools.HttpParserError:
@@ -221,7 +235,7 @@ class Connection(asyncio.Protocol):
             return
         self._method_override = match.group(1).decode("latin-1")
         self._parser = httptools.HttpRequestParser(self)
-        self.data_received(b"OPTIONS " + data[match.end(1) + 1 :])
+        self._feed(b"OPTIONS " + data[match.end(1) + 1 :])
 
     def _fail(self, status: int, text: str) -> None:
         """Answer and close: after this the bytes of the client cannot be told apart."""

@@ -11,6 +11,7 @@ from podless.http.limits import Limits
 from podless.http.message import Handler, Response
 
 _SWEEP = 2.0  # seconds between two looks at the connections' deadlines
+_BUFFER = 1 << 18  # bytes that are read at once
 _GRACE = 0.1  # seconds that requests at work may take to end when the server stops
 
 
@@ -31,10 +32,10 @@ class Listener:
     async def open(self, host: str, port: int) -> int:
         """Listen, and return the port. Raises OSError where the address cannot be had."""
         loop = asyncio.get_running_loop()
-        clock = Clock()
+        clock, buffer = Clock(), memoryview(bytearray(_BUFFER))
 
         def connect() -> Connection:
-            return Connection(self._handler, self._refuse, self._limits, self._connections, clock)
+            return Connection(self._handler, self._refuse, self._limits, self._connections, clock, buffer)
 
         self._server = await loop.create_server(connect, host, port, ssl=self._context, backlog=1024)
         self._sweep()
