@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from podless.http.message import Answer, Request, Response
@@ -23,20 +23,20 @@ def accepts(request: Request) -> bool:
 
 def shrink(request: Request, answer: Response, threshold: int = THRESHOLD) -> Answer | Coroutine[Any, Any, Answer]:
     """The answer, or what gives it compressed where it is big and the client takes that."""
-    if sum(map(len, answer.chunks)) <= threshold or not accepts(request):
+    if answer.size <= threshold or not accepts(request):
         return answer
     return compress(request, answer, threshold)
 
 
 async def compress(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
     """The answer, compressed where it is big and the client takes that."""
-    if sum(map(len, answer.chunks)) <= threshold or not accepts(request):
+    if answer.size <= threshold or not accepts(request):
         return answer
     body = await asyncio.get_running_loop().run_in_executor(None, _deflate, answer.chunks)
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     return Response(answer.status, [body], answer.media, headers)
 
 
-def _deflate(chunks: Sequence[bytes]) -> bytes:
+def _deflate(chunks: Iterable[bytes]) -> bytes:
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     return b"".join([*(engine.compress(chunk) for chunk in chunks), engine.flush()])

@@ -10,7 +10,7 @@ import logging
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any, cast
@@ -26,8 +26,8 @@ log = logging.getLogger("podless")
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _UNKNOWN_METHOD = re.compile(rb"^([A-Z][A-Z0-9_-]{0,31}) (/[^\r\n]* HTTP/1\.[01]\r?\n)")
-_SLICE = 1 << 18  # a big body is handed over in slices, so that TLS does not copy it whole
-_SLOW = 1 << 21  # what is bigger goes out as fast as the client takes it
+_SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
+_SLOW = 1 << 17  # what is bigger goes out as fast as the client takes it
 
 
 class Clock:
@@ -50,7 +50,7 @@ class Connection(asyncio.BufferedProtocol):
     """The protocol of one connection.
 
     refuse: makes the answer for a request that never becomes one. buffer: where bytes come in; connections share it,
-    for what is read is parsed in the same call. (Without it each read over TLS would take fresh memory of 256 KiB, which
+    for what is read is parsed in the same call. (Without it each read over TLS takes fresh memory of 256 KiB, which
     the system has to map and unmap.)
     """
 
@@ -272,9 +272,8 @@ class Connection(asyncio.BufferedProtocol):
         if isinstance(answer, Stream):
             self._stream(request, answer)
             return
-        size = sum(map(len, answer.chunks))
-        if size > _SLOW and request.method != "HEAD":
-            self._task = self._loop.create_task(self._write_slowly(request, answer, size))
+        if answer.size > _SLOW and request.method != "HEAD":
+            self._task = self._loop.create_task(self._write_slowly(request, answer))
             return
         self._write(answer, request, close=not request.keep_alive)
         self._done(request)
@@ -291,14 +290,13 @@ class Connection(asyncio.BufferedProtocol):
         )
 
     def _write(self, answer: Response, request: Request, close: bool) -> None:
-        size = sum(map(len, answer.chunks))
-        end = b"Content-Length: %d\r\n%b" % (size, b"Connection: close\r\n" if close else b"")
+        end = b"Content-Length: %d\r\n%b" % (answer.size, b"Connection: close\r\n" if close else b"")
         head = self._head_bytes(answer.status, answer.media, answer.headers, end)
         self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
 
-    async def _write_slowly(self, request: Request, answer: Response, size: int) -> None:
+    async def _write_slowly(self, request: Request, answer: Response) -> None:
         """Send a big body slice by slice, as fast as the client takes it."""
-        end = b"Content-Length: %d\r\n%b" % (size, b"" if request.keep_alive else b"Connection: close\r\n")
+        end = b"Content-Length: %d\r\n%b" % (answer.size, b"" if request.keep_alive else b"Connection: close\r\n")
         self._transport.write(self._head_bytes(answer.status, answer.media, answer.headers, end))
         for piece in _slices(answer.chunks):
             if self._writable is not None:
@@ -306,6 +304,7 @@ class Connection(asyncio.BufferedProtocol):
             if self._closing:
                 return
             self._transport.write(piece)
+            await asyncio.sleep(0)  # what is written goes out between two turns of the loop
         self._done(request)
 
     def _stream(self, request: Request, answer: Stream) -> None:
@@ -393,7 +392,7 @@ class _StreamSink(Sink):
         self._connection._done(self._request)
 
 
-def _slices(chunks: Sequence[bytes]) -> Iterator[bytes]:
+def _slices(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The same bytes in pieces of about a slice each."""
     small: list[bytes] = []
     size = 0

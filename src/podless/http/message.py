@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
@@ -11,6 +11,7 @@ from podless.meta.kept import kept
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
+_PIECE = 1 << 16  # bytes of a listing that are joined at a time
 
 
 @kept(4096)
@@ -67,20 +68,45 @@ class Request:
         return parse_query(self.query_text) if self.query_text else {}
 
 
-class Response:
-    """A whole answer. chunks: the body in pieces that are sent as they are."""
+class Listing:
+    """A body of many items with commas between. Its pieces are joined as they are sent: it is never there as a whole.
 
-    __slots__ = ("chunks", "headers", "media", "status")
+    size: in bytes.
+    """
+
+    __slots__ = ("_head", "_items", "_tail", "size")
+
+    def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes) -> None:
+        self._head = head
+        self._items = items
+        self._tail = tail
+        self.size = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) + len(tail)
+
+    def __iter__(self) -> Iterator[bytes]:
+        items = self._items
+        step = max(_PIECE * len(items) // self.size, 1)
+        lead = self._head
+        for start in range(0, len(items), step):
+            yield lead + b",".join(items[start : start + step])
+            lead = b","
+        yield self._tail if items else lead + self._tail
+
+
+class Response:
+    """A whole answer. chunks: the body in pieces that are sent as they are. size: of the body in bytes."""
+
+    __slots__ = ("chunks", "headers", "media", "size", "status")
 
     def __init__(
         self,
         status: int,
-        chunks: Sequence[bytes] = (),
+        chunks: Sequence[bytes] | Listing = (),
         media: bytes = JSON,
         headers: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.status = status
         self.chunks = chunks
+        self.size = chunks.size if isinstance(chunks, Listing) else sum(map(len, chunks))
         self.media = media
         self.headers = headers
 

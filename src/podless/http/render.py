@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from podless.cache.entry import Entry
-from podless.http.message import Response
+from podless.http.message import Listing, Response
 from podless.http.negotiate import PROTOBUF, YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
@@ -23,9 +23,6 @@ from podless.verbs.call import Call, Document, Many, Outcome, Single
 
 Object = dict[str, Any]
 
-_COMMA = b","
-_TOGETHER = 128  # items of a list in one piece
-
 
 def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[str, str]], kept: Rows) -> Response:
     """The answer of a verb. kept: the rows of tables that were shown before.
@@ -34,6 +31,7 @@ def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[s
     """
     if form.media == PROTOBUF:
         return Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode(), headers)
+    body: Sequence[bytes] | Listing
     if isinstance(outcome, Document):
         body, code = _document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
@@ -109,27 +107,21 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     return [codec.encode(_transform(call, [obj], revision, form))]
 
 
-def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes]:
+def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes] | Listing:
     if form.target == "Table":
-        return [_table(call, page, form, kept)]
+        return _table(call, page, form, kept)
     if form.target:
         return [codec.encode(_partials(call, page, form))]
     kind, version = call.kind, call.version
-    items = _joined([view.item(kind, version, entry) for entry in page.entries])
+    items = view.items(kind, version, page.entries)
     api_version = kind.api_version(version.name)
     if kind.rules.ordered:
         meta = codec.encode(list_meta(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
-        return [head, meta, b',"items":[', *items, b"]}"]
+        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}")
     meta = codec.encode_sorted({"continue": ""} | list_meta(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
-    return [head, *items, f'],"kind":"{kind.list_kind}","metadata":'.encode(), meta, b"}"]
-
-
-def _joined(items: list[bytes]) -> list[bytes]:
-    """Items with commas between, in pieces, so that the first are on their way while the last are not yet joined."""
-    pieces = [_COMMA.join(items[start : start + _TOGETHER]) for start in range(0, len(items), _TOGETHER)]
-    return [pieces[0], *(_COMMA + piece for piece in pieces[1:])] if pieces else []
+    return Listing(head, items, b'],"kind":"%b","metadata":%b}' % (kind.list_kind.encode(), meta))
 
 
 def pretty(obj: Any) -> bytes:
@@ -161,7 +153,7 @@ def _partials(call: Call, page: Many, form: Form) -> Object:
     }
 
 
-def _table(call: Call, page: Many, form: Form, kept: Rows) -> bytes:
+def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
     """A list as a Table, row by row: no more than one object is decoded at a time."""
     kind, version, wanted = call.kind, call.version, include(call)
     layout = table.layout(kind, version)
@@ -178,7 +170,8 @@ def _table(call: Call, page: Many, form: Form, kept: Rows) -> bytes:
             if known is None:
                 kept.keep(entry.key, state, row)
         rows.append(table.fill_row(row, now))
-    return table.encode_table(layout, rows, list_meta(page), form.version)
+    head, tail = table.frame(layout, list_meta(page), form.version)
+    return Listing(head, rows, tail)
 
 
 def include(call: Call) -> str:

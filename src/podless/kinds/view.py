@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -113,6 +114,14 @@ def item(kind: Kind, version: Version, entry: Entry) -> bytes:
         if whole.startswith(head):
             return b"{" + whole[len(head) :]
     return whole
+
+
+def items(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
+    """The objects as items of a list."""
+    if kind.rules.ordered or version.name != kind.storage_version:
+        return [item(kind, version, entry) for entry in entries]
+    changed = kind.changed  # most lists are of stored bytes: see `direct`
+    return [entry.body if entry.revision > changed else body(kind, version, entry) for entry in entries]
 
 
 def copy(obj: Object) -> Object:

@@ -364,14 +364,19 @@ def encode_row(
     return fill_row(row, time.time() if now is None else now)
 
 
+def frame(shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True) -> tuple[bytes, bytes]:
+    """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns."""
+    head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
+    definitions = shown.encoded if headed else b"null"
+    return b"".join((head, codec.encode(_listed(listed)), b',"columnDefinitions":', definitions, b',"rows":[')), b"]}"
+
+
 def encode_table(
     shown: Layout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
 ) -> bytes:
     """A Table as JSON, of rows that encode_row made."""
-    head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
-    definitions = shown.encoded if headed else b"null"
-    parts = (head, codec.encode(_listed(listed)), b',"columnDefinitions":', definitions, b',"rows":[')
-    return b"".join((*parts, b",".join(rows), b"]}"))
+    head, tail = frame(shown, listed, version, headed=headed)
+    return b"".join((head, b",".join(rows), tail))
 
 
 def _listed(given: Mapping[str, Any]) -> Object:
