@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import ssl
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from podless.app import App, Settings
 from podless.http import listener as listener_module
 from podless.http import status
 from podless.http.limits import Limits
@@ -255,6 +260,28 @@ async def test_a_stream_whose_client_leaves_is_stopped() -> None:
         client.writer.close()
         await asyncio.wait_for(tap.stopped.wait(), 5)
         assert not tap.sinks[0].send(b"x")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces", "/api/v1/namespaces?watch=1"])
+async def test_what_a_connection_holds_is_free_when_its_client_leaves(path: str) -> None:
+    app = App(Settings())
+    await app.start()
+    gc.disable()  # what it would have to find is memory that stays until then
+    try:
+        address = urlsplit(app.url)
+        trust = ssl._create_unverified_context()
+        client = Client(*await asyncio.open_connection(address.hostname, address.port, ssl=trust))
+        client.send(f"GET {path} HTTP/1.1\r\nAuthorization: Bearer {app.token}\r\n\r\n".encode())
+        await client.reader.readuntil(b"\r\n\r\n")
+        gone = asyncio.Event()
+        assert app._listener is not None
+        known = [weakref.ref(connection, lambda _: gone.set()) for connection in app._listener._connections]
+        client.writer.close()
+        await asyncio.wait_for(gone.wait(), 5)
+        assert [ref() for ref in known] == [None]
+    finally:
+        gc.enable()
+        await app.stop()
 
 
 async def test_a_client_that_does_not_read_its_stream_is_cut_off() -> None:

@@ -46,6 +46,21 @@ class Clock:
         return self._line
 
 
+class _Nowhere(asyncio.Transport):
+    """The transport of a connection that is lost."""
+
+    def write(self, data: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    abort = pause_reading = resume_reading = close
+
+
+_NOWHERE = _Nowhere()
+
+
 class Connection(asyncio.BufferedProtocol):
     """The protocol of one connection.
 
@@ -111,6 +126,9 @@ class Connection(asyncio.BufferedProtocol):
             self._writable.set()
         if self._task is not None and not self._busy:
             self._task.cancel()
+        # both know us: what a connection and its TLS hold is to be free now, not when the garbage collector comes
+        self._parser = self._task = None
+        self._transport = _NOWHERE
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go."""

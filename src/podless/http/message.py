@@ -84,7 +84,7 @@ class Listing:
 
     def __iter__(self) -> Iterator[bytes]:
         items = self._items
-        step = max(_PIECE * len(items) // self.size, 1)
+        step = max(_PIECE * len(items) // max(self.size, 1), 1)
         lead = self._head
         for start in range(0, len(items), step):
             yield lead + b",".join(items[start : start + step])

@@ -124,7 +124,7 @@ class Watch:
         if self._leave is not None:
             self._leave()
             self._leave = None
-        self._receive = None
+        self._receive = self._ended = self._failed = None
         self._waiting.clear()
         if self._work is not None and self._work is not asyncio.current_task():
             self._work.cancel()
