@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from podless.cel.rules import Definitions
 from podless.kinds import definition
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
 from podless.meta import structs
@@ -422,3 +423,15 @@ def test_formats_that_nothing_checks_draw_a_warning_when_they_are_new() -> None:
 
     assert definition.warnings(formatted("date-time", "sha256")) == ['unrecognized format "sha256"']
     assert definition.warnings(formatted("sha256", "odd"), formatted("sha256")) == ['unrecognized format "odd"']
+
+
+def test_a_schema_that_was_found_good_is_still_refused_where_more_is_asked() -> None:
+    def faults(legacy: bool = False, **given: Any) -> list[str]:
+        made = crd(version(schema={"openAPIV3Schema": schema}, **given))
+        return [str(error) for error in definition.validate_create(made, Definitions(), legacy=legacy)]
+
+    properties = {"spec": {"type": "string", "default": "a"}}
+    schema = {"type": "object", "title": "found good once", "properties": properties, "oneOf": [{}]}
+    assert (faults(), faults()) == ([], [])
+    assert "cannot set default values in apiextensions.k8s.io/v1beta1 CRDs" in "".join(faults(legacy=True))
+    assert "fields are allowed at the root of the schema" in "".join(faults(subresources={"status": {}}))

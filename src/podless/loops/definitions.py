@@ -17,7 +17,8 @@ from podless.kinds import definition as rules
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind, same
 from podless.kinds.thirdparty.compile import ThirdPartyRules
-from podless.loops.write import Change, amend, empty, report
+from podless.loops.write import Change, amend, empty, report, stages
+from podless.store import Write
 from podless.verbs import steps
 from podless.verbs.call import API
 
@@ -48,6 +49,8 @@ class Definitions:
         self._collection: Collection = api.collection(kind)
         self._dirty: dict[str, None] = {}
         self._groups: dict[str, dict[str, Object | None]] = {}  # by group and key, the names given, once they are read
+        self._claims: dict[str, Object] = {}  # by key, names given by a write that is on its way to the store
+        self._arriving: dict[str, tuple[Object, int]] = {}  # by key, the last state of a new one and its number
         self._lock = asyncio.Lock()
         self._teardowns: dict[str, asyncio.Task[None]] = {}
 
@@ -56,6 +59,7 @@ class Definitions:
         await self._collection.load()
         self._collection.listen(self._note)
         self._api.reactions[self._kind.prefix] = self.settle
+        self._api.arrivals[self._kind.prefix] = self.arrive
         for entry in self._collection.under(self._kind.prefix)[0]:
             self._dirty[entry.key] = self._group(entry.key)[entry.key] = None
         await self.settle()
@@ -78,6 +82,23 @@ class Definitions:
     def _group(self, key: str) -> dict[str, Object | None]:
         """The definitions of the group that a key's definition is of."""
         return self._groups.setdefault(key.removeprefix(self._kind.prefix).partition(".")[2], {})
+
+    async def arrive(self, write: Write, definition: Object) -> int:
+        """Store a new definition and, in the same transaction, what becomes of it: its names, then Established.
+
+        Returns the revision of the definition as it was sent. Raises as Store.commit does.
+        """
+        key = write.key
+        if key in self._group(key) or key in self._arriving:
+            return await self._api.store.commit(write)  # it is there already, which the store will say
+        known, states = stages(self._kind, definition, self._stages(key, definition), _SELF)
+        self._arriving[key] = known, len(states)
+        try:
+            revision = await self._api.store.commit(write, *states) - len(states)
+            await self.settle()
+        finally:
+            del self._arriving[key], self._claims[key]
+        return revision
 
     async def settle(self) -> None:
         """Bring every changed definition into force."""
@@ -106,6 +127,10 @@ class Definitions:
                 self._dirty[other] = None
 
     async def _take(self, key: str, entry: Entry) -> None:
+        arrived, number = self._arriving.get(key, (None, 0))
+        if arrived is not None and entry.revision == entry.created + number:
+            await self._serve(arrived, entry)
+            return
         definition = entry.decode()
         if "deletionTimestamp" in definition["metadata"]:
             await self._serve(definition, entry)
@@ -122,18 +147,27 @@ class Definitions:
 
     async def _accept(self, key: str, definition: Object) -> Object | None:
         """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see."""
-        others = self._others(key)
-        stages: list[Change] = [lambda obj: self._name(obj, others)]
-        if not condition(definition, "Established"):
-            stages.append(_establish)
-        known = await report(self._api, self._kind, key, stages, _SELF, definition)
+        try:
+            known = await report(self._api, self._kind, key, self._stages(key, definition), _SELF, definition)
+        finally:
+            self._claims.pop(key, None)
         self._dirty.pop(key, None)  # these writes are our own
         return known
 
+    def _stages(self, key: str, definition: Object) -> list[Change]:
+        stages: list[Change] = [partial(self._name, key)]
+        if not condition(definition, "Established"):
+            stages.append(_establish)
+        return stages
+
     def _others(self, key: str) -> list[Object]:
-        """What the other definitions of the group are called by now, as parts of definitions."""
+        """What the other definitions of the group are called, or are about to be, as parts of definitions."""
         group = self._group(key)
-        found = []
+        found: list[Object] = [
+            {"status": {"acceptedNames": names}}
+            for other, names in self._claims.items()
+            if other != key and self._group(other) is group
+        ]
         for other in group:
             if other == key:
                 continue
@@ -144,8 +178,9 @@ class Definitions:
             found.append({"status": {"acceptedNames": names}})
         return found
 
-    def _name(self, obj: Object, others: list[Object]) -> Object:
-        accepted, verdict = rules.accepted_names(obj, others)
+    def _name(self, key: str, obj: Object) -> Object:
+        accepted, verdict = rules.accepted_names(obj, self._others(key))
+        self._claims[key] = accepted  # nothing waits in between, so that no two are given the same name
         status = obj.setdefault("status", {})
         status["acceptedNames"] = accepted
         now = steps.now()

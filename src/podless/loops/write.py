@@ -77,13 +77,9 @@ async def report(
         old = known
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load(kind, version, entry)
-        states: list[State] = []
-        obj = old
-        for change in changes:
-            obj = _stage(kind, obj, change, manager)
-            state = State(*view.encode(kind, obj))
-            if state != states[-1] if states else not _same(*state, entry):
-                states.append(state)
+        obj, states = stages(kind, old, changes, manager)
+        if states and _same(*states[0], entry):
+            del states[0]
         if not states:
             return obj
         first, *later = states
@@ -94,6 +90,17 @@ async def report(
         obj["metadata"]["resourceVersion"] = str(revision)
         return obj
     return None
+
+
+def stages(kind: Kind, obj: Object, changes: Sequence[Change], manager: str) -> tuple[Object, list[State]]:
+    """An object whose status its manager changes step by step: what it is in the end, and the states on the way."""
+    states: list[State] = []
+    for change in changes:
+        obj = _stage(kind, obj, change, manager)
+        state = State(*view.encode(kind, obj))
+        if not states or state != states[-1]:
+            states.append(state)
+    return obj, states
 
 
 def _stage(kind: Kind, old: Object, change: Change, manager: str) -> Object:

@@ -273,12 +273,14 @@ class MapOf(Type):
         if type(value) is not dict:
             self.refuse(value)
         item, out = self.item, {}
+        read, start = item.read, len(unknown)
         for key, one in value.items():
-            start = len(unknown)
-            out[key] = item.blank() if one is None else item.read(one, unknown)
+            out[key] = item.blank() if one is None else read(one, unknown)
             if len(unknown) > start:
                 unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
-        return dict(sorted(out.items())) if len(out) > 1 else out
+                start = len(unknown)
+        names = sorted(out)
+        return out if names == list(out) else {name: out[name] for name in names}
 
     def scan(self, value: Any) -> None:
         """Looks at every item."""
@@ -415,10 +417,10 @@ class Struct(Type):
             if entry is None:
                 unknown.append(key)
                 continue
-            if item is None:
-                continue
             kind, keep, joint, place, plain = entry
             if type(item) is not plain:
+                if item is None:
+                    continue
                 start = len(unknown)
                 try:
                     item = kind.read(item, unknown)
@@ -427,9 +429,10 @@ class Struct(Type):
                     raise
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
-            if keep or item:
+            if item or keep:
                 found[key] = item
-                ordered = ordered and place > last
+                if place < last:
+                    ordered = False
                 last = place
         for field in self.filled:
             if field.name not in found:

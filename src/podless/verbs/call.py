@@ -18,7 +18,7 @@ from podless.kinds.registry import Registry
 from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
 from podless.remote import Client
-from podless.store import Record, Store
+from podless.store import Record, Store, Write
 
 Object = dict[str, Any]
 
@@ -107,7 +107,9 @@ class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
-    reactions: by prefix of a kind, what must have happened after a write before it is answered.
+    reactions: by prefix of a kind, what must have happened after a write before it is answered. arrivals: by prefix,
+    how a new object is stored where the server itself gives it further states at once: takes the write and the object,
+    returns the revision of the first state, raises as Store.commit does.
     """
 
     def __init__(
@@ -128,6 +130,7 @@ class API:
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
+        self.arrivals: dict[str, Callable[[Write, Object], Awaitable[int]]] = {}
 
     def collection(self, kind: Kind) -> Collection:
         """The kind's objects; to be loaded before use."""

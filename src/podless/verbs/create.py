@@ -60,8 +60,10 @@ async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Sin
             raise Conflicted(key, existing.revision)
         return Single(None, await conversion.unstored(kind, call.version, obj), 201)
     steps.check_new_revision(metadata)
-    value, mark = view.encode(kind, await conversion.stored(kind, obj))
-    revision = await api.store.commit(Write(key, value, mark, 0))
+    kept = await conversion.stored(kind, obj)
+    value, mark = view.encode(kind, kept)
+    write, arrive = Write(key, value, mark, 0), api.arrivals.get(kind.prefix)
+    revision = await (api.store.commit(write) if arrive is None else arrive(write, kept))
     await api.react(kind)
     return Single(api.written(kind, Record(key, value, mark, revision, revision)), None, 201)
 

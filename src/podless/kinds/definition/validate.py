@@ -74,7 +74,7 @@ def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, a
     errors += _scope(spec["scope"])
     errors += schemas.check_given(layout, before)
     errors += schemas.check_defaults(layout, before)
-    checker = Checker(rules, schemas.options(layout, before))
+    checker = Checker(rules, schemas.options(layout, before), new=before is None)
     for index, version in enumerate(layout.versions):
         errors += _version(layout, before, version, checker, f"spec.versions[{index}]")
     errors += beta.check_exclusive(layout) if layout.legacy else []

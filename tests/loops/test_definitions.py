@@ -1,0 +1,97 @@
+"""Facts about definitions that come into force."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from podless.app import App, Settings
+from podless.http.message import Request, Response
+from podless.store import Change
+from tests.conftest import CRDS, definition
+
+Object = dict[str, Any]
+
+
+class Direct:
+    """Requests to a server in this loop, any number at once."""
+
+    def __init__(self, app: App) -> None:
+        assert app._listener is not None
+        self._handler = app._listener._handler
+        self._token = app.token
+
+    async def send(self, method: str, path: str, body: Object | None = None) -> tuple[int, Object]:
+        request = Request(method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"})
+        request.body = orjson.dumps(body) if body is not None else b""
+        answer = self._handler(request)
+        if not isinstance(answer, Response):
+            answer = await answer
+        assert isinstance(answer, Response)
+        return answer.status, orjson.loads(b"".join(answer.chunks))
+
+
+def conditions(found: Object) -> dict[str, str]:
+    return {one["type"]: one["status"] for one in found["status"]["conditions"]}
+
+
+async def test_what_becomes_of_a_definition_is_stored_with_it_and_seen_step_by_step(tmp_path: Path) -> None:
+    app = App(Settings(data=tmp_path, tls=False))
+    await app.start()
+    batches: list[list[Change]] = []
+    try:
+        assert app._store is not None
+        app._store.subscribe(lambda changes: batches.append(list(changes)))
+        status, made = await Direct(app).send("POST", CRDS, definition("example.com"))
+        assert (status, made["status"]["conditions"]) == (201, None)
+        records = [change.record for batch in batches for change in batch if "/apiservices/" not in change.key]
+    finally:
+        await app.stop()
+    assert len({record.created for record in records if record is not None}) == 1
+    states = [orjson.loads(record.value)["status"]["conditions"] for record in records if record is not None]
+    assert [{one["type"]: one["status"] for one in state or ()} for state in states] == [
+        {},
+        {"NamesAccepted": "True", "Established": "False"},
+        {"NamesAccepted": "True", "Established": "True"},
+    ]
+    again = App(Settings(data=tmp_path, tls=False))
+    await again.start()
+    try:
+        assert (await Direct(again).send("GET", "/apis/example.com/v1/gadgets"))[0] == 200
+    finally:
+        await again.stop()
+
+
+async def test_of_definitions_that_come_at_once_one_gets_the_name() -> None:
+    app = App(Settings(tls=False))
+    await app.start()
+    try:
+        direct = Direct(app)
+        plurals = [f"gadgets{place}" for place in range(8)]
+        made = await asyncio.gather(
+            *(direct.send("POST", CRDS, definition("example.com", plural)) for plural in plurals)
+        )
+        assert [status for status, _ in made] == [201] * 8
+        found = [(await direct.send("GET", f"{CRDS}/{plural}.example.com"))[1] for plural in plurals]
+        established = [one["metadata"]["name"] for one in found if conditions(one)["Established"] == "True"]
+        assert len(established) == 1
+        refused = next(one for one in found if one["metadata"]["name"] not in established)
+        assert conditions(refused) == {"NamesAccepted": "False", "Established": "False"}
+    finally:
+        await app.stop()
+
+
+async def test_of_the_same_definition_sent_twice_at_once_one_is_there_already() -> None:
+    app = App(Settings(tls=False))
+    await app.start()
+    try:
+        direct = Direct(app)
+        made = await asyncio.gather(*(direct.send("POST", CRDS, definition("example.com")) for _ in range(3)))
+        assert sorted(status for status, _ in made) == [201, 409, 409]
+        found = (await direct.send("GET", f"{CRDS}/gadgets.example.com"))[1]
+        assert conditions(found) == {"NamesAccepted": "True", "Established": "True"}
+    finally:
+        await app.stop()
