@@ -10,9 +10,9 @@ from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.kinds.rules import Object
 from podless.loops.write import amend, make
+from podless.meta import marks
 from podless.meta.errors import APIError
 from podless.store import Conflicted, StoreError, Write
-from podless.verbs import steps
 from podless.verbs.call import API
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class APIServices:
         condition = {
             "type": "Available",
             "status": "True",
-            "lastTransitionTime": steps.now(),
+            "lastTransitionTime": marks.now(),
             "reason": "Local",
             "message": _LOCAL,
         }

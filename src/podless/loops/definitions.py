@@ -18,8 +18,8 @@ from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind, same
 from podless.kinds.thirdparty.compile import ThirdPartyRules
 from podless.loops.write import Change, amend, empty, report, stages
+from podless.meta import marks
 from podless.store import Write
-from podless.verbs import steps
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -183,7 +183,7 @@ class Definitions:
         self._claims[key] = accepted  # nothing waits in between, so that no two are given the same name
         status = obj.setdefault("status", {})
         status["acceptedNames"] = accepted
-        now = steps.now()
+        now = marks.now()
         rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
         if not condition(obj, "Established"):
             stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
@@ -213,7 +213,7 @@ class Definitions:
         """Delete the objects, wait for those that are held, then let the definition go."""
 
         def say(obj: Object) -> Object:
-            rules.set_condition(obj, "Terminating", *_IN_PROGRESS, steps.now())
+            rules.set_condition(obj, "Terminating", *_IN_PROGRESS, marks.now())
             return obj
 
         entry = self._collection.get(key)
@@ -232,9 +232,9 @@ def _establish(obj: Object) -> Object:
     if not condition(obj, "NamesAccepted"):
         return obj
     if rules.bundle_fault(obj["spec"].get("conversion")):
-        rules.set_condition(obj, "Established", *_BAD_BUNDLE, steps.now())
+        rules.set_condition(obj, "Established", *_BAD_BUNDLE, marks.now())
     else:
-        rules.set_condition(obj, "Established", *_ESTABLISHED, steps.now())
+        rules.set_condition(obj, "Established", *_ESTABLISHED, marks.now())
     return obj
 
 
@@ -245,5 +245,5 @@ def _release(obj: Object) -> Object | None:
     if not held:
         return None
     metadata["finalizers"] = held
-    rules.set_condition(obj, "Terminating", *_COMPLETED, steps.now())
+    rules.set_condition(obj, "Terminating", *_COMPLETED, marks.now())
     return obj

@@ -12,7 +12,7 @@ from podless.cache.collection import Collection, Event, Listener
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind
 from podless.loops.write import amend, delete_all, make
-from podless.verbs import steps
+from podless.meta import marks
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -144,7 +144,7 @@ def _report(obj: Object, left: dict[str, Left]) -> Object:
     known = {condition["type"]: condition for condition in status.get("conditions") or []}
     for type_, value, reason, message in found:
         before = known.get(type_) or {}
-        since = before["lastTransitionTime"] if before.get("status") == value else steps.now()
+        since = before["lastTransitionTime"] if before.get("status") == value else marks.now()
         known[type_] = {
             "type": type_,
             "status": value,

@@ -13,7 +13,7 @@ from podless import schema
 from podless.fields import managers, scaling, values
 from podless.kinds import conversion, view
 from podless.kinds.custom import CustomRules
-from podless.meta import codec, field, structs
+from podless.meta import codec, field, marks, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
 from podless.store import Conflicted
 from podless.verbs import admit, options, steps, tracking
@@ -88,7 +88,7 @@ class _Request:
         """
         self.check_type()
         place = tracking.place(self.call)
-        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, steps.now())
+        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, marks.now())
         if self.repeated and self.chosen.validation == "Strict":
             found = codec.strict_text(self.repeated)
             raise BadRequest(f"error strict decoding patch: error converting YAML to JSON: {found}")

@@ -49,12 +49,9 @@ def _parse(call: Call, yaml: bool, repeated: list[str] | None) -> Any:
     try:
         return codec.decode_yaml(call.body, repeated) if yaml else codec.decode_json(call.body, repeated, call.floats)
     except codec.YAMLError as error:
-        raise BadRequest(f"{_unrecognized(call)}: {error.message} ({codec.hex_or_text(call.body)})") from None
+        raise BadRequest(f"{_unrecognized(call)}: {error.message} {_snippet(call)}") from None
     except codec.JSONError as error:
-        snippet = codec.hex_or_text(call.body)
-        raise BadRequest(
-            f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {error} ({snippet})"
-        ) from None
+        raise _unreadable(call, str(error)) from None
 
 
 def _message(call: Call, struct: Struct) -> tuple[Object, str]:
@@ -62,12 +59,17 @@ def _message(call: Call, struct: Struct) -> tuple[Object, str]:
     try:
         api_version, kind, message = protobuf.unwrap(call.body)
     except protobuf.ProtobufError as error:
-        raise BadRequest(f"{_unrecognized(call)}: {error} ({codec.hex_or_text(call.body)})") from None
+        raise BadRequest(f"{_unrecognized(call)}: {error} {_snippet(call)}") from None
     head = _check_version(call, {"apiVersion": api_version, "kind": kind}, kind or call.kind.kind)
     try:
         return head | protobuf.decode(struct, message), head["kind"]
     except protobuf.ProtobufError as error:
         raise BadRequest(f"{_cannot(call, head['kind'])}: {error}") from None
+
+
+def _unreadable(call: Call, why: str) -> BadRequest:
+    why = f"couldn't get version/kind; json parse error: {why}"
+    return BadRequest(f"{_unrecognized(call)}: {why} {_snippet(call)}")
 
 
 def _unrecognized(call: Call) -> str:
@@ -81,25 +83,33 @@ def _cannot(call: Call, kind: str) -> str:
 
 def _kind(call: Call, raw: Any) -> str:
     """The kind that the body says it is of."""
-    snippet = f"({codec.hex_or_text(call.body)})"
     if raw is not None and not isinstance(raw, dict):
         found = _GO_NAMES[type(raw)]
         why = f"json: cannot unmarshal {found} into Go value of type {_NO_TYPE}"
-        raise BadRequest(f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {why} {snippet}")
+        raise _unreadable(call, why)
     given = raw or {}
     for name in ("kind", "apiVersion"):
         if not isinstance(given.get(name, ""), str | None):
             found = _GO_NAMES.get(type(given[name]), "object")
             why = f"json: cannot unmarshal {found} into Go struct field .{name} of type string"
-            raise BadRequest(f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {why} {snippet}")
+            raise BadRequest(
+                f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {why} {_snippet(call)}"
+            )
     if str(given.get("apiVersion") or "").count("/") > 1:
-        raise BadRequest(f"{_unrecognized(call)}: unexpected GroupVersion string: {given['apiVersion']} {snippet}")
+        raise BadRequest(
+            f"{_unrecognized(call)}: unexpected GroupVersion string: {given['apiVersion']} {_snippet(call)}"
+        )
     if not given.get("kind") and not call.kind.custom:
         return call.kind.kind
     if not given.get("kind"):
         shown = call.body.decode("utf-8", "replace")
-        raise BadRequest(f"{_unrecognized(call)}: Object 'Kind' is missing in '{shown}' {snippet}")
+        raise BadRequest(f"{_unrecognized(call)}: Object 'Kind' is missing in '{shown}' {_snippet(call)}")
     return str(given["kind"])
+
+
+def _snippet(call: Call) -> str:
+    """How the body begins."""
+    return f"({codec.hex_or_text(call.body)})"
 
 
 def _check_version(call: Call, raw: Object, kind: str) -> Object:

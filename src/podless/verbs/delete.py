@@ -7,9 +7,10 @@ from typing import Any
 from podless.cache.entry import Entry
 from podless.kinds import conversion, view
 from podless.kinds.kind import Kind
+from podless.meta import marks
 from podless.meta.errors import Conflict, Unavailable
 from podless.store import Conflicted, Record, Write
-from podless.verbs import admit, options, steps
+from podless.verbs import admit, options
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.options import DeleteOptions
 
@@ -115,7 +116,7 @@ def _mark(kind: Kind, metadata: Object) -> None:
     if "deletionTimestamp" in metadata:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
         return
-    metadata["deletionTimestamp"] = steps.now()
+    metadata["deletionTimestamp"] = marks.now()
     if kind.rules.grace:
         metadata["deletionGracePeriodSeconds"] = 0
         if "generation" in metadata:

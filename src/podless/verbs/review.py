@@ -14,7 +14,7 @@ from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.kinds.builtin import reviews
 from podless.kinds.kind import Kind
-from podless.meta import field, labelselector
+from podless.meta import field, labelselector, marks
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.verbs import admit, body, options, steps, tokens, tracking
@@ -44,7 +44,7 @@ async def review(api: API, call: Call) -> Document:
 async def _self(api: API, call: Call, obj: Object) -> Object:
     """Who the server takes the client for."""
     return _head(obj) | {
-        "metadata": {"creationTimestamp": steps.now()},
+        "metadata": {"creationTimestamp": marks.now()},
         "status": {"userInfo": user_info(call.user)},
     }
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import secrets
-import uuid
 from collections.abc import Sequence
 from contextlib import nullcontext
-from datetime import UTC, datetime
 from typing import Any
 
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
 from podless.kinds.kind import Kind
-from podless.meta import codec, errors, names, objectmeta
+from podless.meta import codec, errors, marks, names, objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
 from podless.verbs import options as options_
@@ -23,11 +21,6 @@ Object = dict[str, Any]
 _NOT_PLACED = "not allowed on this type"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names: no vowels, nothing that looks like another
 _PREFIX_MOST = 58  # bytes of generateName that are kept
-
-
-def now() -> str:
-    """The present time as objects carry it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def may_create(api: API, call: Call) -> None:
@@ -76,8 +69,8 @@ def wipe(metadata: Object) -> None:
 def identify(kind: Kind, metadata: Object) -> None:
     """Set what the server alone says about a new object."""
     metadata.pop("generation", None)
-    metadata["uid"] = str(uuid.uuid4())
-    metadata["creationTimestamp"] = now()
+    metadata["uid"] = marks.uid()
+    metadata["creationTimestamp"] = marks.now()
     if kind.rules.generation:
         metadata["generation"] = 1
 

@@ -15,8 +15,7 @@ from podless.fields.typed import of_schema, of_struct
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
-from podless.meta import structs
-from podless.verbs import steps
+from podless.meta import marks, structs
 from podless.verbs.call import Call
 
 Object = dict[str, Any]
@@ -94,7 +93,7 @@ async def created(call: Call, obj: Object, manager: str) -> None:
     given = obj["metadata"].get("managedFields")
     while True:
         try:
-            entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), steps.now())
+            entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), marks.now())
         except conversion.Unconverted as unconverted:
             await unconverted.fetch()
             obj["metadata"]["managedFields"] = given
@@ -110,7 +109,7 @@ def changed(call: Call, old: Object, obj: Object, manager: str) -> None:
     """
     # the fields in an object that was written since its kind last changed are of the kind's schema
     settled = call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
-    entries = managers.update(place(call), old, obj, managers.name(manager, call.agent), steps.now(), settled=settled)
+    entries = managers.update(place(call), old, obj, managers.name(manager, call.agent), marks.now(), settled=settled)
     managers.put(obj["metadata"], entries)
 
 
@@ -129,7 +128,7 @@ def scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) 
     shown = {**shown, "metadata": {**shown["metadata"]}}
     managers.put(shown["metadata"], scaling.to_scale(held, _paths(call.kind)))
     given = {**given, "metadata": {**(given.get("metadata") or {})}}
-    now = steps.now()
+    now = marks.now()
     scale = managers.update(_SCALE_PLACE, shown, given, managers.name(manager, call.agent), now)
     return rescaled(call, old, scale)
 

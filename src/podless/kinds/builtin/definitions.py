@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from podless.kinds import definition as rules
 from podless.kinds.builtin.typed import TypedRules
@@ -12,7 +11,7 @@ from podless.kinds.definition.shared import schemas
 from podless.kinds.kind import Kind, Version
 from podless.kinds.rules import Object
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
-from podless.meta import codec
+from podless.meta import codec, marks
 from podless.meta.field import FieldError
 
 _CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -92,8 +91,7 @@ class DefinitionRules(TypedRules):
         held = metadata.get("finalizers") or []
         if _CLEANUP not in held:
             metadata["finalizers"] = [*held, _CLEANUP]
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, now)
+        rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, marks.now())
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Only the spec counts as a generation."""
