@@ -11,8 +11,13 @@ from typing import Any
 def parts(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A package's __getattr__. homes: a public name -> the module of the package that has it.
 
+    Raises ValueError for a name that is its module's own: whoever imports that module puts it in the name's place.
     A type checker does not see through it: the package imports the same names under TYPE_CHECKING.
     """
+
+    for name, home in homes.items():
+        if name == home:
+            raise ValueError(f"{package}: {name} is in a module of the same name")
 
     def get(name: str) -> Any:
         home = homes.get(name)
@@ -20,7 +25,7 @@ def parts(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{home}")
         for one, place in homes.items():
-            if place == home:  # the next time they are found without us, and not the module where it is called the same
+            if place == home:  # the next time they are found without us
                 setattr(sys.modules[package], one, getattr(module, one))
         return getattr(module, name)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from podless.schema.definition import structural, tolerated, warnings
     from podless.schema.embedded import Malformed
     from podless.schema.keywords import Options
-    from podless.schema.restructure import Note, restructure
+    from podless.schema.remodel import Note, restructure
     from podless.schema.rules import Expressions
     from podless.schema.schema import BLOCKING, Schema
 else:
@@ -23,10 +23,10 @@ else:
             "BLOCKING": "schema",
             "Expressions": "rules",
             "Malformed": "embedded",
-            "Note": "restructure",
+            "Note": "remodel",
             "Options": "keywords",
             "Schema": "schema",
-            "restructure": "restructure",
+            "restructure": "remodel",
             "structural": "definition",
             "tolerated": "definition",
             "warnings": "definition",

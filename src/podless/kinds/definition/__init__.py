@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from podless.meta import lazy
 
 if TYPE_CHECKING:
+    from podless.kinds.definition.advice import warnings
     from podless.kinds.definition.fill import defaults, prepare_create, prepare_update
     from podless.kinds.definition.status import (
         accepted_names,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         set_structural,
     )
     from podless.kinds.definition.validate import validate_create, validate_status_update, validate_update
-    from podless.kinds.definition.warnings import warnings
     from podless.kinds.definition.webhook import bundle_fault
 else:
     __getattr__ = lazy.parts(
@@ -29,7 +29,7 @@ else:
         dict.fromkeys(("defaults", "prepare_create", "prepare_update"), "fill")
         | dict.fromkeys(("accepted_names", "condition", "is_true", "set_approval", "set_condition"), "status")
         | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
-        | {"set_structural": "status", "warnings": "warnings", "bundle_fault": "webhook"},
+        | {"set_structural": "status", "warnings": "advice", "bundle_fault": "webhook"},
     )
 
 __all__ = [
