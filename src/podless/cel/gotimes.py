@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from podless.cel.errors import EvaluationError
 from podless.cel.values import SECOND, TIME_MAX, TIME_MIN, Duration, Timestamp
@@ -106,9 +105,13 @@ def zone(name: str) -> tzinfo:
         minutes = int(match[2]) * 60 + int(match[3])
         if minutes < 24 * 60:
             return timezone(timedelta(minutes=-minutes if match[1] == "-" else minutes))
+    if name in ("", "UTC"):
+        return UTC
+    from zoneinfo import ZoneInfo  # few rules ask for one
+
     try:
-        return UTC if name in ("", "UTC") else ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
         raise EvaluationError(f"unknown time zone {name}") from None
 
 

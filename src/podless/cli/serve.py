@@ -11,6 +11,8 @@ import re
 import resource
 import signal
 import sys
+import threading
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -187,5 +189,12 @@ async def _serve(settings: Settings) -> None:
             f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",
             flush=True,
         )
+    threading.Thread(target=_prepare, daemon=True).start()
     await stop.wait()
     await app.stop()
+
+
+def _prepare() -> None:
+    """Import what the first definition needs: that takes longer than all else about it, and need not wait for it."""
+    for name in ("cel.rules", "kinds.definition.validate", "kinds.definition.advice", "schema.compile"):
+        import_module(f"podless.{name}")
