@@ -97,7 +97,7 @@ class Endpoint:
 
     def drop(self, fields: Fields, version: str) -> Fields:
         """A set without what the endpoint resets."""
-        reset = self.reset.get(version)
+        reset = self.reset.get(version) if fields else None
         return sets.difference_below(fields, reset) if reset else fields
 
 
@@ -158,6 +158,8 @@ def _settle(
     place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner, compared: Comparison, *, force: bool
 ) -> Owners:
     """The owners, each without the fields that somebody else changed or removed. Raises Conflicts."""
+    if not owners or (len(owners) == 1 and owner in owners):
+        return {other: owned for other, owned in owners.items() if owned.fields}
     seen = {place.version: _dropped(place, compared, place.version)}
     taken: dict[Owner, Fields] = {}
     for other, owned in owners.items():
@@ -184,7 +186,8 @@ def _settle(
 
 
 def _dropped(place: Endpoint, compared: Comparison, version: str) -> Comparison:
-    return Comparison(*(place.drop(fields, version) for fields in compared))
+    removed, modified, added = compared
+    return Comparison(place.drop(removed, version), place.drop(modified, version), place.drop(added, version))
 
 
 def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: Owner, last: Owned | None) -> Object:

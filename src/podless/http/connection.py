@@ -410,11 +410,17 @@ class _StreamSink(Sink):
         self._connection._done(self._request)
 
 
-def _slices(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
     """The same bytes in pieces of about a slice each."""
     small: list[bytes] = []
     size = 0
     for chunk in chunks:
+        if len(chunk) > 2 * _SLICE:
+            if small:
+                yield b"".join(small)
+            yield from (memoryview(chunk)[start : start + _SLICE] for start in range(0, len(chunk), _SLICE))
+            small, size = [], 0
+            continue
         small.append(chunk)
         size += len(chunk)
         if size >= _SLICE:

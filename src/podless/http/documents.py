@@ -165,7 +165,7 @@ class Documents:
             return _document(plain(), form)
         kept = self._kept.get(core)
         if kept is None:
-            body = codec.encode(discovery.aggregated(self._registry, core=core))
+            body = codec.fitted(codec.encode(discovery.aggregated(self._registry, core=core)))
             kept = self._kept[core] = body, hashlib.sha256(body).hexdigest().upper()
         body, tag = kept
         headers = [("ETag", f'"{tag}"'), ("Vary", "Accept")]

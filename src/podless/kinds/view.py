@@ -73,7 +73,7 @@ def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
     """Keep what an entry is in one version until its definition changes. Returns its JSON."""
     for form in [form for form in entry.forms if form[-1] != kind.changed]:
         del entry.forms[form]
-    made = codec.encode(obj) if kind.rules.ordered else codec.encode_sorted(obj)
+    made = codec.fitted(codec.encode(obj) if kind.rules.ordered else codec.encode_sorted(obj))
     if made == entry.body:
         made = entry.body  # most changes of a definition leave an object as it was: then it is in memory once
     entry.forms[kind.group, version.name, kind.changed] = made

@@ -182,7 +182,7 @@ class Library:
         body = self._documents.pop((form, etag), b"")
         if not body:
             document = v3.document(where.group, where.version, [kind for kind, _ in served], self._release)
-            body = v3pb.document(document) if form == V3_PROTOBUF else codec.encode(document)
+            body = v3pb.document(document) if form == V3_PROTOBUF else codec.fitted(codec.encode(document))
         self._documents[form, etag] = body
         if len(self._documents) > _KEPT:
             self._documents.popitem(last=False)
@@ -211,6 +211,6 @@ def _lookup(kept: WeakKeyDictionary[Kind, Part], kind: Kind, make: Callable[[Kin
 
 def _frozen(kind: Kind) -> v2.Document:
     return {
-        area: {name: orjson.Fragment(codec.encode(value)) for name, value in values.items()}
+        area: {name: orjson.Fragment(codec.fitted(codec.encode(value))) for name, value in values.items()}
         for area, values in v2.parts(kind).items()
     }
