@@ -10,7 +10,7 @@ from podless.meta import lazy
 def test_a_part_is_found_in_its_module() -> None:
     import podless.schema
 
-    assert podless.schema.structural is podless.schema.definition.structural  # type: ignore[attr-defined]
+    assert podless.schema.structural is podless.schema.definition.structural
     with pytest.raises(AttributeError, match="module 'podless.schema' has no attribute 'nothing'"):
         _ = podless.schema.nothing  # type: ignore[attr-defined]
 
