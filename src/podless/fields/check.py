@@ -19,11 +19,37 @@ _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "stri
 
 def check(value: Any, shape: Shape, *, repeats: bool = False) -> None:
     """Raises Misfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
-    found = [] if repeats and shape.decoded else faults(value, shape, repeats)
+    if (repeats and shape.decoded) or _plain(value, shape):
+        return
+    found = faults(value, shape, repeats)
     if not found:
         return
     texts = [f"{path}: {text}" if path else text for path, text in found]
     raise Misfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
+
+
+def _plain(value: Any, shape: Shape) -> bool:
+    """Whether a value is of the shape beyond doubt: what `faults` says of nearly all, in half of the time."""
+    kind = type(value)
+    if kind is dict:
+        if shape.map is None:
+            return False
+        known, child = shape.map.known, shape.map.child
+        for key, item in value.items():
+            inner = (known.get(key) or child(key))[1]
+            if inner is None or (type(item) not in inner.types and not _plain(item, inner)):
+                return False
+        return True
+    if kind is list:
+        if shape.list is None or shape.list.associative:
+            return False
+        inner = shape.list.item
+        types = inner.types
+        for item in value:  # noqa: SIM110 (twice as fast as all())
+            if type(item) not in types and not _plain(item, inner):
+                return False
+        return True
+    return kind in shape.types
 
 
 def faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
