@@ -180,6 +180,14 @@ def test_hostile_bytes_are_read_or_refused(case: tuple[Struct, bytes]) -> None:
         codec.encode(found)
 
 
+@pytest.mark.parametrize("unknown", [b"", b"\xf8\x7f\x01"])
+def test_a_key_that_is_no_text_is_refused(unknown: bytes) -> None:
+    given = {"properties": {"key": {"type": "string"}}}
+    raw = protobuf.encode(JSON_SCHEMA_PROPS, structs.decode(JSON_SCHEMA_PROPS, given))
+    with pytest.raises(ProtobufError):
+        protobuf.decode(JSON_SCHEMA_PROPS, raw.replace(b"key", b"k\x90y") + unknown)
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.sampled_from(KINDS), st.binary(max_size=60))
 def test_random_bytes_are_read_or_refused(struct: Struct, raw: bytes) -> None:

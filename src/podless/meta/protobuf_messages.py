@@ -109,7 +109,7 @@ class Messages:
         message = _parse(plan.cls, raw)
         try:
             return plan.take(message, Budget())
-        except RecursionError:
+        except (RecursionError, UnicodeDecodeError):
             raise ProtobufError(_MALFORMED) from None
 
     def encode(self, struct: Struct, obj: Object) -> bytes:
@@ -300,14 +300,14 @@ def _parse(cls: Any, raw: bytes) -> Any:
     """The message without its unknown fields. Raises ProtobufError."""
     try:
         message = cls.FromString(raw)
-    except (DecodeError, UnicodeDecodeError):
+        message.DiscardUnknownFields()
+        known = message.ByteSize()
+        if known != len(raw):
+            whole = cls.FromString(raw)
+            if 0 < whole.ByteSize() - known <= _MOST_LOOKED_AT:
+                _check_wires(whole)
+    except (DecodeError, UnicodeDecodeError):  # the package looks at some texts, as keys of maps, late
         raise ProtobufError(_MALFORMED) from None
-    message.DiscardUnknownFields()
-    known = message.ByteSize()
-    if known != len(raw):
-        whole = cls.FromString(raw)
-        if 0 < whole.ByteSize() - known <= _MOST_LOOKED_AT:
-            _check_wires(whole)
     return message
 
 
