@@ -12,6 +12,7 @@ from typing import Any
 
 from podless.meta import gotext
 from podless.publish.openapi.standard import META, REF, SCHEMAS
+from podless.schema.plain import mentions
 
 Schema = dict[str, Any]
 
@@ -148,8 +149,17 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "x-kubernetes-validations": _rules,
 }
 _ORDER = {keyword: place for place, keyword in enumerate(_KEYWORDS)}
+_Plan = dict[str, tuple[int, Callable[[Any], Any] | None]]
+# keyword -> its place, and how its value is published, None for what is left out when it is empty
+_PLAN: _Plan = {
+    keyword: (place, None if show is _given else show) for place, (keyword, show) in enumerate(_KEYWORDS.items())
+}
 # inside allOf, oneOf, anyOf and not the children are conditions too, and what other fields obey is not published
-_NESTED = _KEYWORDS | {"items": _nested, "properties": _nested_children, "additionalProperties": lambda value: None}
+_NESTED: _Plan = _PLAN | {
+    "items": (_ORDER["items"], _nested),
+    "properties": (_ORDER["properties"], _nested_children),
+    "additionalProperties": (_ORDER["additionalProperties"], lambda value: None),
+}
 
 
 def publish(schema: Schema, *, nested: bool = False) -> Schema:
@@ -158,13 +168,31 @@ def publish(schema: Schema, *, nested: bool = False) -> Schema:
     A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where
     that says something else, in an allOf that comes first.
     """
-    keywords = _NESTED if nested else _KEYWORDS
+    plan = _NESTED if nested else _PLAN
     shown: Schema = {}
-    for keyword in sorted(schema.keys() & keywords.keys(), key=_ORDER.__getitem__):
-        value = schema[keyword]
-        if value is not None and (value := keywords[keyword](value)) is not None:
-            shown[keyword] = value
+    last, ordered = -1, True
+    for keyword, value in schema.items():
+        known = plan.get(keyword)
+        if known is None or value is None:
+            continue
+        place, show = known
+        if show is not None:
+            value = show(value)
+            if value is None:
+                continue
+        elif not value:
+            continue
+        shown[keyword] = value
+        if place < last:
+            ordered = False
+        last = place
+    if not ordered:
+        shown = _sorted(shown)
     return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
+
+
+def _sorted(shown: Schema) -> Schema:
+    return {keyword: shown[keyword] for keyword in sorted(shown, key=_ORDER.__getitem__)}
 
 
 def _unfold(shown: Schema) -> Schema:
@@ -175,7 +203,7 @@ def _unfold(shown: Schema) -> Schema:
         shown["anyOf"] = _INT_OR_STRING
     else:
         shown["allOf"] = [{"anyOf": _INT_OR_STRING}, *every]
-    return {keyword: shown[keyword] for keyword in sorted(shown, key=_ORDER.__getitem__)}
+    return _sorted(shown)
 
 
 _UNKNOWN_IN_V2 = ("allOf", "oneOf", "anyOf", "not", "default")
@@ -261,7 +289,8 @@ def root(schema: Schema | None, *, v2: bool = False) -> Schema:
     shown = publish(schema)
     if v2:
         shown = lossy(shown)
-    _embed(shown, v2)
+    if mentions(schema, b'"x-kubernetes-embedded-resource"'):
+        _embed(shown, v2)
     properties = shown.get("properties", {}) | TYPE_META | {"metadata": metadata(v2)}
     shown["properties"] = dict(sorted(properties.items()))
     return shown
