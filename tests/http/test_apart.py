@@ -51,3 +51,40 @@ def test_what_is_wrong_with_a_long_yaml_body_is_said(client: Client) -> None:
     answer = client.send("POST", "/api/v1/namespaces/default/configmaps", text, Content_Type="application/yaml")
     assert answer.status == 400
     assert "did not find expected" in answer.body["message"]
+
+
+@pytest.mark.parametrize("verb", ["POST", "PATCH"])
+def test_requests_are_answered_while_a_fault_in_a_long_json_body_is_looked_for(
+    server: Server, client: Client, verb: str
+) -> None:
+    body = b'{"apiVersion":"v1","kind":"ConfigMap","data":{"a":["' + b'\\ud800","' * 250_000 + b'"]},}'
+    maps, kind, answers = "/api/v1/namespaces/default/configmaps", "application/json", []
+    other = Client(server.url, server.token)
+    if verb == "PATCH":
+        maps, kind = "/api/v1/namespaces/default", "application/merge-patch+json"
+
+    def send() -> None:
+        answers.append(other.send(verb, maps, body, Content_Type=kind))
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    served = 0
+    while thread.is_alive():
+        assert client.get("/api/v1/namespaces/default").status == 200
+        served += 1
+    other.close()
+    assert answers[0].status == 400
+    assert "invalid character '}' looking for beginning of object key string" in answers[0].body["message"]
+    assert served > 5
+
+
+def test_a_long_json_body_is_read_as_a_short_one(client: Client) -> None:
+    maps = "/api/v1/namespaces/default/configmaps"
+    text = '{"metadata":{"name":"long-json"},"data":{"a":"b","long":"%s","a":"c"},"more":1}' % ("x" * 300_000)
+    answer = client.send("POST", f"{maps}?fieldValidation=Strict", text.encode())
+    assert answer.status == 400
+    assert 'strict decoding error: duplicate field "data.a", unknown field "more"' in answer.body["message"]
+    assert client.send("POST", maps, text.encode()).body["data"]["a"] == "c"
+    patch = '[{"op":"replace","path":"/data/a","value":"%s"}]' % ("y" * 300_000)
+    answer = client.send("PATCH", f"{maps}/long-json", patch.encode(), Content_Type="application/json-patch+json")
+    assert (answer.status, answer.body["data"]["a"]) == (200, "y" * 300_000)

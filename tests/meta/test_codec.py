@@ -346,3 +346,20 @@ def test_floats_are_floats_again_as_long_as_they_are_looked_at(value: Any) -> No
 def test_every_float_is_noticed_between_texts_that_look_like_one(value: Any, spaced: bool) -> None:
     raw = json.dumps(value, indent=1 if spaced else None).encode()
     assert repr(codec.decode_json(raw)) == repr(jsontext.parse(raw))
+
+
+@given(
+    st.binary(max_size=30) | st.text('[]{}:,"\\ue1.-+0tfn \n', max_size=30).map(str.encode) | VALUES.map(codec.encode)
+)
+def test_a_text_that_was_read_beforehand_is_what_it_is(raw: bytes) -> None:
+    def outcome(text: bytes) -> Any:
+        found: list[str] = []
+        floats: codec.Floats = []
+        try:
+            return codec.decode_json(text, found, floats), found, floats
+        except JSONError as error:
+            return str(error)
+
+    parsed = codec.ParsedJSON.of(raw)
+    assert [outcome(parsed), outcome(parsed)] == [outcome(raw)] * 2  # the second time it is read anew
+    assert parsed == raw

@@ -47,7 +47,9 @@ from podless.verbs.scale import scale
 from podless.verbs.update import update
 from podless.verbs.watch import Watch
 
-_LONG_YAML = 64 * 1024  # bytes of a body that is not read on the event loop
+# bytes of a body that is not read on the event loop
+_LONG_YAML = 64 * 1024
+_LONG_JSON = 256 * 1024  # sound ones take a moment, but what is wrong with one may be hard to tell
 
 # method -> (verb on a collection, verb on an object)
 _VERBS = {
@@ -214,8 +216,8 @@ class Server:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
             call.content_type = negotiate.body_type(call.content_type, custom=whole)
-        if len(call.body) > _LONG_YAML and "yaml" in call.content_type and not (verb == "patch" and is_json(call.body)):
-            call.body = await self._apart.run(partial(codec.Parsed.of, call.body))
+        if len(call.body) > _LONG_YAML:
+            call.body = await self._read_apart(call, verb)
         if call.subresource == "scale":
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":
@@ -227,6 +229,16 @@ class Server:
         await conversion.ready(call.kind, call.version, entries(outcome))
         answer = response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
         return await compress(request, answer)
+
+    async def _read_apart(self, call: Call, verb: str) -> bytes:
+        """A long body, read beforehand where that takes long; others are served meanwhile."""
+        body = call.body
+        if "yaml" in call.content_type:
+            as_json = verb == "patch" and is_json(body)
+            return body if as_json else await self._apart.run(partial(codec.ParsedYAML.of, body))
+        if len(body) > _LONG_JSON and "protobuf" not in call.content_type:
+            return await self._apart.run(partial(codec.ParsedJSON.of, body))
+        return body
 
     async def _watch(self, call: Call, form: Form) -> Answer:
         chosen = options.listing(call, watch=True)

@@ -58,6 +58,8 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     duplicates: takes a finding for each key given more than once (the last one counts): `duplicate field "spec.a"`.
     floats: takes the floats that became integers, for `as_sent`. Raises JSONError with Go's words.
     """
+    if type(raw) is ParsedJSON:
+        return raw.take(duplicates, floats)
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -223,10 +225,10 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     """
     from podless.meta import yamltext  # the parser takes its time to be imported, and most clients send JSON
 
-    known = raw.outcome if isinstance(raw, Parsed) else None
+    known = raw.outcome if isinstance(raw, ParsedYAML) else None
     if known is None:
         return yamltext.parse(raw, duplicates)
-    assert isinstance(raw, Parsed)
+    assert isinstance(raw, ParsedYAML)
     raw.outcome = None  # the value belongs to who has it
     if isinstance(known, Exception):
         raise known
@@ -236,13 +238,13 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     return value
 
 
-class Parsed(bytes):
+class ParsedYAML(bytes):
     """A YAML text that was read beforehand, perhaps on another thread; the next `decode_yaml` has the outcome."""
 
     outcome: tuple[Any, list[str]] | Exception | None
 
     @classmethod
-    def of(cls, raw: bytes) -> Parsed:
+    def of(cls, raw: bytes) -> ParsedYAML:
         """Read a text; what is wrong with it is raised when it is decoded."""
         made = cls(raw)
         found: list[str] = []
@@ -251,6 +253,38 @@ class Parsed(bytes):
         except YAMLError as error:
             made.outcome = error
         return made
+
+
+class ParsedJSON(bytes):
+    """A JSON text that was read beforehand, perhaps on another thread; the next `decode_json` has the outcome."""
+
+    outcome: tuple[Any, list[str], Floats] | Exception | None
+
+    @classmethod
+    def of(cls, raw: bytes) -> ParsedJSON:
+        """Read a text; what is wrong with it is raised when it is decoded."""
+        made = cls(raw)
+        found: list[str] = []
+        floats: Floats = []
+        try:
+            made.outcome = (decode_json(raw, found, floats), found, floats)
+        except JSONError as error:
+            made.outcome = error
+        return made
+
+    def take(self, duplicates: list[str] | None, floats: Floats | None) -> Any:
+        """As `decode_json`, once: the value belongs to who has it."""
+        outcome, self.outcome = self.outcome, None
+        if outcome is None:
+            return decode_json(bytes(self), duplicates, floats)
+        if isinstance(outcome, Exception):
+            raise outcome
+        value, found, moved = outcome
+        if duplicates is not None:
+            duplicates += found
+        if floats is not None:
+            floats += moved
+        return value
 
 
 def strict_text(findings: list[str]) -> str:

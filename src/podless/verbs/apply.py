@@ -132,7 +132,7 @@ def _options(call: Call) -> WriteOptions:
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
     """The applied object. Raises BadRequest."""
-    value = None if isinstance(raw, codec.Parsed) else _json(raw)
+    value = None if isinstance(raw, codec.ParsedYAML) else _json(raw)
     if value is None:
         try:
             value = codec.decode_yaml(raw, repeated)
