@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import secrets
 import uuid
 from typing import Any
 
@@ -66,6 +68,18 @@ def test_names_are_generated(client: Client, group: str) -> None:
     names = {client.post(collection(group), body).body["metadata"]["name"] for _ in range(5)}
     assert len(names) == 5
     assert all(name.startswith("gen-") and len(name) == 9 for name in names)
+
+
+def test_a_name_that_is_taken_is_generated_anew(client: Client, group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = gadget(group, "") | {"metadata": {"generateName": "gen-"}}
+    letters = itertools.chain("bbbbb", "bbbbb" * 7 + "ccccc", itertools.repeat("b"))
+    monkeypatch.setattr(secrets, "choice", lambda _: next(letters))
+    answers = [client.post(collection(group), body) for _ in range(3)]
+    assert [answer.body["metadata"].get("name") for answer in answers[:2]] == ["gen-bbbbb", "gen-ccccc"]
+    unlucky = "already exists, the server was not able to generate a unique name for the object"
+    assert (answers[2].status, answers[2].body["message"]) == (409, f'gadgets.{group} "gen-bbbbb" {unlucky}')
+    assert answers[2].body["details"]["retryAfterSeconds"] == 1
+    assert answers[2].headers["Retry-After"] == "1"
 
 
 def test_an_object_with_finalizers_waits_for_them(client: Client, group: str) -> None:

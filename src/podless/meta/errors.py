@@ -125,13 +125,17 @@ class NotAcceptable(APIError):
 
 
 class AlreadyExists(APIError):
-    """409: the name is taken."""
+    """409: the name is taken. generated: the object has a generateName."""
 
     code, reason = 409, "AlreadyExists"
 
-    def __init__(self, resource: str, group: str, name: str) -> None:
+    def __init__(self, resource: str, group: str, name: str, *, generated: bool = False) -> None:
         text = f"{qualified(resource, group)} {gotext.quote(name)} already exists"
-        super().__init__(text, describe(name, group, resource))
+        details = describe(name, group, resource)
+        if generated:
+            text += ", the server was not able to generate a unique name for the object"
+            details["retryAfterSeconds"] = 1
+        super().__init__(text, details)
 
 
 class Conflict(APIError):

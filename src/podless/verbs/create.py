@@ -15,6 +15,8 @@ from podless.verbs.options import WriteOptions
 
 Object = dict[str, Any]
 
+_NAMES_TRIED = 8  # of those that are generated; with a million objects of one prefix one create in a thousand fails
+
 
 async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
@@ -34,11 +36,17 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     kind.rules.default(version, obj)
     await tracking.created(call, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
-    steps.fit_namespace(call, obj["metadata"])
-    try:
-        return await insert(api, call, obj, chosen)
-    except Conflicted as conflict:
-        raise _taken(call, obj["metadata"]["name"], (await api.loaded(kind)).get(conflict.key)) from None
+    metadata = obj["metadata"]
+    steps.fit_namespace(call, metadata)
+    attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
+    while True:
+        attempts, told = attempts - 1, len(call.warnings)
+        try:
+            return await insert(api, call, obj, chosen)
+        except Conflicted as conflict:
+            if not attempts:
+                raise _taken(call, metadata, (await api.loaded(kind)).get(conflict.key)) from None
+        del metadata["name"], call.warnings[told:]
 
 
 async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
@@ -68,9 +76,10 @@ async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Sin
     return Single(api.written(kind, Record(key, value, mark, revision, revision)), None, 201)
 
 
-def _taken(call: Call, name: str, existing: Entry | None) -> AlreadyExists:
+def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
     """The name is in use, perhaps by an object that is about to go."""
-    refusal = AlreadyExists(call.kind.plural, call.kind.named, name)
+    generated = bool(metadata.get("generateName"))
+    refusal = AlreadyExists(call.kind.plural, call.kind.named, metadata["name"], generated=generated)
     if existing is not None and "deletionTimestamp" in existing.decode()["metadata"]:
         refusal.message = f"object is being deleted: {refusal.message}"
     return refusal
