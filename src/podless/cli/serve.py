@@ -189,7 +189,7 @@ async def _serve(settings: Settings) -> None:
             f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",
             flush=True,
         )
-    threading.Thread(target=_prepare, daemon=True).start()
+    threading.Thread(target=_prepare).start()  # no daemon: the process must not end in the middle of an import
     await stop.wait()
     await app.stop()
 
