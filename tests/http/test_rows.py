@@ -46,3 +46,14 @@ def test_rows_of_objects_that_are_gone_make_room_in_time() -> None:
             if rows.find(str(number), 1) is None:
                 rows.keep(str(number), 1, (b"x" * 100,))
     assert found == 90
+
+
+def test_rows_share_the_pieces_that_many_have() -> None:
+    rows = Rows(most=2500)
+    fields = b'{"f:spec":{"f:size":{}}}'.ljust(1000)
+    for name in "abc":
+        cells = b'{"cells":["%b"' % name.encode()
+        rows.keep(name, 1, (cells + b"x" * 150, 1.5, b'"],"object":{}', fields[:1] + fields[1:], b"}"))
+    found = [rows.find(name, 1) for name in "abc"]
+    assert all(row is not None and row[3] == fields for row in found)
+    assert len({id(row[3]) for row in found if row is not None}) == 1

@@ -253,4 +253,4 @@ def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
     for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
         row = table.make_row(layout, obj)
         for moment in (NOW, NOW + 100, NOW + 10**6):
-            assert table.fill_row(row, moment) == codec.encode(table.table(layout, [obj], {}, now=moment)["rows"][0])
+            assert table.Clock(moment).fill(row) == codec.encode(table.table(layout, [obj], {}, now=moment)["rows"][0])

@@ -158,7 +158,7 @@ def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
     kind, version, wanted = call.kind, call.version, include(call)
     layout = table.layout(kind, version)
     rows = []
-    now = time.time()
+    clock = table.Clock(time.time())
     for entry in page.entries:
         if wanted == "Object":
             body = view.body(kind, version, entry)
@@ -169,7 +169,7 @@ def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
             row = known or table.make_row(layout, view.load(kind, version, entry), wanted, form.version)
             if known is None:
                 kept.keep(entry.key, state, row)
-        rows.append(table.fill_row(row, now))
+        rows.append(clock.fill(row))
     head, tail = table.frame(layout, list_meta(page), form.version)
     return Listing(head, rows, tail)
 

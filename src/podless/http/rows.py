@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.publish.table import Row
+from podless.publish.table import SHARED, Row
 
 _MOST = 32 << 20  # bytes of rows
 _OLD = 8  # of so many rows that have to go, one is the oldest
+_TEXTS = 256  # pieces that rows share
+_TEXT = 4096  # bytes of a shared piece at the most
+_FIELDS = b'{"f:'  # how a set of managed fields begins
 
 
 class Rows:
@@ -18,6 +21,7 @@ class Rows:
         self._size = 0
         self._gone = 0
         self._rows: dict[str, tuple[Any, Row, int]] = {}
+        self._texts: dict[bytes, bytes] = {}  # the oldest first
 
     def find(self, key: str, state: Any) -> Row | None:
         """The row of an object in this state. state: all that the row depends on but the time, such as the revision."""
@@ -26,7 +30,7 @@ class Rows:
 
     def keep(self, key: str, state: Any, row: Row) -> None:
         """Remember a row in place of that of an earlier state."""
-        size = 200 + sum(len(piece) for piece in row if isinstance(piece, bytes))
+        row, size = self._share(row)
         known = self._rows.pop(key, None)
         if known is not None:
             self._size -= known[2]
@@ -34,6 +38,27 @@ class Rows:
         self._size += size
         while self._size > self._most:
             self._drop()
+
+    def _share(self, row: Row) -> tuple[Row, int]:
+        """The row with the pieces that other rows have too, and the bytes that it takes beside those."""
+        pieces: list[bytes | float] = []
+        size = 200
+        for piece in row:
+            if isinstance(piece, bytes) and piece:
+                shared = self._texts.get(piece)
+                if shared is not None:
+                    piece = shared
+                else:
+                    size += len(piece)
+                    if SHARED <= len(piece) <= _TEXT and piece.startswith(_FIELDS):
+                        self._remember(piece)
+            pieces.append(piece)
+        return tuple(pieces), size
+
+    def _remember(self, text: bytes) -> None:
+        if len(self._texts) >= _TEXTS:
+            del self._texts[next(iter(self._texts))]
+        self._texts[text] = text
 
     def _drop(self) -> None:
         """Lists are read from the start: where one does not fit, what came last is needed last.

@@ -314,6 +314,7 @@ def _included(obj: Object, include: str, version: str) -> Mapping[str, Any] | No
     return obj if include == "Object" else partial(obj, version) if include == "Metadata" else None
 
 
+SHARED = 128  # bytes of a set of managed fields
 # a row as JSON, in pieces: bytes, and between them the moments whose ages belong there
 Row = tuple[bytes | float, ...]
 
@@ -339,15 +340,42 @@ def make_row(
     cells = codec.encode(steady)[1:-1]
     if not steady:
         lead = lead.removesuffix(b",")
-    pieces.append(b'%b%b],"object":%b}' % (lead, cells, body or codec.encode(_included(obj, include, version))))
-    return tuple(pieces)
+    shown_object = [body] if body else _pieces(_included(obj, include, version))
+    shown_object[0] = b'%b%b],"object":%b' % (lead, cells, shown_object[0])
+    shown_object[-1] += b"}"
+    return (*pieces, *shown_object)
 
 
-def fill_row(row: Row, now: float) -> bytes:
-    """The row at a moment."""
-    if len(row) == 1 and isinstance(row[0], bytes):
-        return row[0]
-    return b"".join([piece if isinstance(piece, bytes) else _shown(piece, now).encode() for piece in row])
+def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
+    """An object as JSON, its sets of managed fields apart: many objects have the same ones, and can share them."""
+    encoded = codec.encode(included)
+    pieces: list[bytes] = []
+    start = 0
+    for entry in (included or {}).get("metadata", {}).get("managedFields") or ():
+        fields = codec.encode(entry.get("fieldsV1"))
+        place = encoded.find(fields, start)
+        if len(fields) >= SHARED and place >= 0:
+            pieces += [encoded[start:place], encoded[place : place + len(fields)]]
+            start = place + len(fields)
+    return [*pieces, encoded[start:]]
+
+
+class Clock:
+    """Fills ages into rows, as they are at one moment; many objects are of the same second. now: seconds since 1970."""
+
+    def __init__(self, now: float) -> None:
+        self._now = now
+        self._ages: dict[float, bytes] = {}
+
+    def fill(self, row: Row) -> bytes:
+        """The row as JSON."""
+        return b"".join([piece if piece.__class__ is bytes else self._age(piece) for piece in row])
+
+    def _age(self, moment: Any) -> bytes:
+        known = self._ages.get(moment)
+        if known is None:
+            known = self._ages[moment] = _shown(moment, self._now).encode()
+        return known
 
 
 def encode_row(
@@ -361,7 +389,7 @@ def encode_row(
 ) -> bytes:
     """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
     row = make_row(shown, obj, include, version, body if include == "Object" else None)
-    return fill_row(row, time.time() if now is None else now)
+    return Clock(time.time() if now is None else now).fill(row)
 
 
 def frame(shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True) -> tuple[bytes, bytes]:
