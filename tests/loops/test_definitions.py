@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 
 from podless.app import App, Settings
 from podless.http.message import Request, Response
@@ -65,33 +67,27 @@ async def test_what_becomes_of_a_definition_is_stored_with_it_and_seen_step_by_s
         await again.stop()
 
 
-async def test_of_definitions_that_come_at_once_one_gets_the_name() -> None:
+@pytest.fixture
+async def direct() -> AsyncIterator[Direct]:
     app = App(Settings(tls=False))
     await app.start()
-    try:
-        direct = Direct(app)
-        plurals = [f"gadgets{place}" for place in range(8)]
-        made = await asyncio.gather(
-            *(direct.send("POST", CRDS, definition("example.com", plural)) for plural in plurals)
-        )
-        assert [status for status, _ in made] == [201] * 8
-        found = [(await direct.send("GET", f"{CRDS}/{plural}.example.com"))[1] for plural in plurals]
-        established = [one["metadata"]["name"] for one in found if conditions(one)["Established"] == "True"]
-        assert len(established) == 1
-        refused = next(one for one in found if one["metadata"]["name"] not in established)
-        assert conditions(refused) == {"NamesAccepted": "False", "Established": "False"}
-    finally:
-        await app.stop()
+    yield Direct(app)
+    await app.stop()
 
 
-async def test_of_the_same_definition_sent_twice_at_once_one_is_there_already() -> None:
-    app = App(Settings(tls=False))
-    await app.start()
-    try:
-        direct = Direct(app)
-        made = await asyncio.gather(*(direct.send("POST", CRDS, definition("example.com")) for _ in range(3)))
-        assert sorted(status for status, _ in made) == [201, 409, 409]
-        found = (await direct.send("GET", f"{CRDS}/gadgets.example.com"))[1]
-        assert conditions(found) == {"NamesAccepted": "True", "Established": "True"}
-    finally:
-        await app.stop()
+async def test_of_definitions_that_come_at_once_one_gets_the_name(direct: Direct) -> None:
+    plurals = [f"gadgets{place}" for place in range(8)]
+    made = await asyncio.gather(*(direct.send("POST", CRDS, definition("example.com", plural)) for plural in plurals))
+    assert [status for status, _ in made] == [201] * 8
+    found = [(await direct.send("GET", f"{CRDS}/{plural}.example.com"))[1] for plural in plurals]
+    established = [one["metadata"]["name"] for one in found if conditions(one)["Established"] == "True"]
+    assert len(established) == 1
+    refused = [conditions(one) for one in found if one["metadata"]["name"] not in established]
+    assert refused == [{"NamesAccepted": "False", "Established": "False"}] * 7
+
+
+async def test_of_the_same_definition_sent_twice_at_once_one_is_there_already(direct: Direct) -> None:
+    made = await asyncio.gather(*(direct.send("POST", CRDS, definition("example.com")) for _ in range(3)))
+    assert sorted(status for status, _ in made) == [201, 409, 409]
+    found = (await direct.send("GET", f"{CRDS}/gadgets.example.com"))[1]
+    assert conditions(found) == {"NamesAccepted": "True", "Established": "True"}
