@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -17,6 +17,14 @@ def kept(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         cached = cast(Callable[P, R], lru_cache(most)(function))
+
+        if function.__code__.co_argcount == 1:  # as most are that every request asks
+
+            def one(arg: Any) -> Any:
+                work: Any = function if arg.__class__ is str and len(arg) > LONGEST else cached
+                return work(arg)
+
+            return cast(Callable[P, R], wraps(function)(one))
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -272,15 +272,16 @@ class MapOf(Type):
         """The map of read items."""
         if type(value) is not dict:
             self.refuse(value)
-        item, out = self.item, {}
-        read, start = item.read, len(unknown)
-        for key, one in value.items():
-            out[key] = item.blank() if one is None else read(one, unknown)
-            if len(unknown) > start:
-                unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
-                start = len(unknown)
+        item, out = self.item, value
+        if item.plain is None or set(map(type, value.values())) - {item.plain}:
+            out, read, start = {}, item.read, len(unknown)
+            for key, one in value.items():
+                out[key] = item.blank() if one is None else read(one, unknown)
+                if len(unknown) > start:
+                    unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
+                    start = len(unknown)
         names = sorted(out)
-        return out if names == list(out) else {name: out[name] for name in names}
+        return {name: out[name] for name in names} if out is value or names != list(out) else out
 
     def scan(self, value: Any) -> None:
         """Looks at every item."""
