@@ -25,7 +25,7 @@ class Recorder(Step):
         self.labels: dict[str, str] = {}
         self.again = False
 
-    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return kind.group == self.group
 
     validates = mutates

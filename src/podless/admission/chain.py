@@ -18,14 +18,14 @@ class Step:
     async def start(self) -> None:
         """Get ready, before the first write."""
 
-    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Whether `mutate` is to be called for such writes."""
         return False
 
     async def mutate(self, review: Review) -> None:
         """Change the object, or refuse the write."""
 
-    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Whether `validate` is to be called for such writes."""
         return False
 
@@ -50,17 +50,17 @@ class Admission:
         for step in self.steps:
             await step.start()
 
-    def mutating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
-        """The steps to be gone through before the object is checked."""
+    def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> list[Step]:
+        """The steps to be gone through before the object is checked. namespace: of the path, "" for none."""
         if self._known != self.steps:
             self._sort()
-        return [step for step in self._mutating if step.mutates(operation, kind, subresource)]
+        return [step for step in self._mutating if step.mutates(operation, kind, subresource, namespace)]
 
-    def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
+    def validating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> list[Step]:
         """The steps to be gone through when the object has been found to be valid."""
         if self._known != self.steps:
             self._sort()
-        return [step for step in self._validating if step.validates(operation, kind, subresource)]
+        return [step for step in self._validating if step.validates(operation, kind, subresource, namespace)]
 
     def _sort(self) -> None:
         """Most steps do one of both only, and need not be asked about the other."""

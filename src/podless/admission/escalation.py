@@ -35,7 +35,7 @@ class Escalation(Step):
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
-    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Writes of roles and bindings."""
         return kind.group == GROUP and operation in (CREATE, UPDATE)
 

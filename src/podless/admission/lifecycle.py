@@ -20,10 +20,13 @@ class NamespaceLifecycle(Step):
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Creations in namespaces, and deletes of namespaces."""
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+        """Creations in namespaces that are not known to stay, and deletes of namespaces."""
         if operation == CREATE:
-            return kind.namespaced and kind.plural != "localsubjectaccessreviews"  # would tell what there is
+            if not kind.namespaced or kind.plural == "localsubjectaccessreviews":  # would tell what there is
+                return False
+            entry = self._state.known_namespace(namespace)
+            return entry is None or b'"deletionTimestamp":' in entry.body
         return operation == DELETE and _is_namespace(kind)
 
     async def mutate(self, review: Review) -> None:

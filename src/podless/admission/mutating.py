@@ -66,7 +66,7 @@ class MutatingPolicies(Step):
         """Read the policies."""
         await self._hooks.load()
 
-    def mutates(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Whether a policy may be about such writes."""
         return operation != DELETE and bool(self._hooks.concerning(operation, kind, subresource))
 

@@ -26,6 +26,14 @@ class State:
             await collection.load()
         return collection
 
+    def known_namespace(self, name: str) -> Entry | None:
+        """A namespace, or None where there is none, or where it is not known at once."""
+        kind = self.registry.get("", "namespaces")
+        if kind is None:
+            return None
+        collection = self.cache.collection(kind.prefix, kind.namespaced)
+        return collection.get(kind.key("", name)) if collection.loaded else None
+
     async def namespace(self, name: str) -> Entry | None:
         """A namespace, or None where there is none. Raises LookupError where namespaces are not served."""
         kind = self.registry.get("", "namespaces")
