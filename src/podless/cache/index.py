@@ -24,7 +24,7 @@ class LabelIndex:
         if known is None:
             known = {}
             for entry in entries:
-                _add(known, name, entry)
+                _add(known, entry.read_labels().get(name), entry)
             while len(self._names) >= _MOST:
                 del self._names[next(iter(self._names))]
         self._names[name] = known
@@ -32,18 +32,21 @@ class LabelIndex:
 
     def change(self, before: Entry | None, after: Entry | None) -> None:
         """An object is another one now."""
+        if not self._names:
+            return
+        had = before.read_labels() if before is not None else {}
+        has = after.read_labels() if after is not None else {}
         for name, known in self._names.items():
-            if before is not None and (value := before.labels.get(name)) is not None:
+            if before is not None and (value := had.get(name)) is not None:
                 keys = known.get(value)
                 if keys is not None:
                     keys.discard(before.key)
                     if not keys:
                         del known[value]
             if after is not None:
-                _add(known, name, after)
+                _add(known, has.get(name), after)
 
 
-def _add(known: dict[str, set[str]], name: str, entry: Entry) -> None:
-    value = entry.labels.get(name)
+def _add(known: dict[str, set[str]], value: str | None, entry: Entry) -> None:
     if value is not None:
         known.setdefault(value, set()).add(entry.key)

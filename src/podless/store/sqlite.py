@@ -198,9 +198,9 @@ class SQLiteStore:
                 if actual != write.expect or (write.value is None and not actual):
                     outcomes.append(Conflicted(write.key, actual))
                     continue
-                created = created or revision + 1
                 for value, mark in ((write.value, write.mark), *later):
                     revision += 1
+                    created = created or revision
                     database.execute(_INSERT, (revision, write.key, created, mark, value))
                     record = None if value is None else Record(write.key, value, mark, revision, created)
                     changes.append(Change(write.key, revision, record))
