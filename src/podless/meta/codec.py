@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import orjson
 
@@ -35,6 +35,7 @@ __all__ = [
     "too_deep",
 ]
 
+T = TypeVar("T")
 Path = tuple[str | int, ...]
 # where a number stands, and the float that was sent there
 Floats = list[tuple[Path, float]]
@@ -59,7 +60,15 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     floats: takes the floats that became integers, for `as_sent`. Raises JSONError with Go's words.
     """
     if type(raw) is ParsedJSON:
-        return raw.take(duplicates, floats)
+        known = raw.take()
+        if known is None:
+            return decode_json(bytes(raw), duplicates, floats)
+        value, found, moved = known
+        if duplicates is not None:
+            duplicates += found
+        if floats is not None:
+            floats += moved
+        return value
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -225,23 +234,30 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     """
     from podless.meta import yamltext  # the parser takes its time to be imported, and most clients send JSON
 
-    known = raw.outcome if isinstance(raw, ParsedYAML) else None
+    known = raw.take() if isinstance(raw, ParsedYAML) else None
     if known is None:
         return yamltext.parse(raw, duplicates)
-    assert isinstance(raw, ParsedYAML)
-    raw.outcome = None  # the value belongs to who has it
-    if isinstance(known, Exception):
-        raise known
     value, found = known
     if duplicates is not None:
         duplicates += found
     return value
 
 
-class ParsedYAML(bytes):
-    """A YAML text that was read beforehand, perhaps on another thread; the next `decode_yaml` has the outcome."""
+class _Parsed(bytes, Generic[T]):
+    """A text that was read beforehand, perhaps on another thread; the next to decode it has the outcome."""
 
-    outcome: tuple[Any, list[str]] | Exception | None
+    outcome: T | Exception | None
+
+    def take(self) -> T | None:
+        """What was read, once, for it belongs to who has it. Raises what is wrong with the text."""
+        outcome, self.outcome = self.outcome, None
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
+    """A YAML text for `decode_yaml`."""
 
     @classmethod
     def of(cls, raw: bytes) -> ParsedYAML:
@@ -249,16 +265,14 @@ class ParsedYAML(bytes):
         made = cls(raw)
         found: list[str] = []
         try:
-            made.outcome = (decode_yaml(raw, found), found)
+            made.outcome = decode_yaml(raw, found), found
         except YAMLError as error:
             made.outcome = error
         return made
 
 
-class ParsedJSON(bytes):
-    """A JSON text that was read beforehand, perhaps on another thread; the next `decode_json` has the outcome."""
-
-    outcome: tuple[Any, list[str], Floats] | Exception | None
+class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
+    """A JSON text for `decode_json`."""
 
     @classmethod
     def of(cls, raw: bytes) -> ParsedJSON:
@@ -267,24 +281,10 @@ class ParsedJSON(bytes):
         found: list[str] = []
         floats: Floats = []
         try:
-            made.outcome = (decode_json(raw, found, floats), found, floats)
+            made.outcome = decode_json(raw, found, floats), found, floats
         except JSONError as error:
             made.outcome = error
         return made
-
-    def take(self, duplicates: list[str] | None, floats: Floats | None) -> Any:
-        """As `decode_json`, once: the value belongs to who has it."""
-        outcome, self.outcome = self.outcome, None
-        if outcome is None:
-            return decode_json(bytes(self), duplicates, floats)
-        if isinstance(outcome, Exception):
-            raise outcome
-        value, found, moved = outcome
-        if duplicates is not None:
-            duplicates += found
-        if floats is not None:
-            floats += moved
-        return value
 
 
 def strict_text(findings: list[str]) -> str:
