@@ -19,7 +19,7 @@ _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "stri
 
 def check(value: Any, shape: Shape, *, repeats: bool = False) -> None:
     """Raises Misfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
-    if (repeats and shape.decoded) or _plain(value, shape):
+    if (repeats and shape.decoded) or _plain(value, shape, repeats):
         return
     found = faults(value, shape, repeats)
     if not found:
@@ -28,7 +28,7 @@ def check(value: Any, shape: Shape, *, repeats: bool = False) -> None:
     raise Misfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
 
 
-def _plain(value: Any, shape: Shape) -> bool:
+def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
     """Whether a value is of the shape beyond doubt: what `faults` says of nearly all, in half of the time."""
     kind = type(value)
     if kind is dict:
@@ -37,19 +37,28 @@ def _plain(value: Any, shape: Shape) -> bool:
         known, child = shape.map.known, shape.map.child
         for key, item in value.items():
             inner = (known.get(key) or child(key))[1]
-            if inner is None or (type(item) not in inner.types and not _plain(item, inner)):
+            if inner is None or (type(item) not in inner.types and not _plain(item, inner, repeats)):
                 return False
         return True
     if kind is list:
-        if shape.list is None or shape.list.associative:
+        if shape.list is None or (shape.list.associative and not _known(value, shape.list, repeats)):
             return False
         inner = shape.list.item
         types = inner.types
         for item in value:  # noqa: SIM110 (twice as fast as all())
-            if type(item) not in types and not _plain(item, inner):
+            if type(item) not in types and not _plain(item, inner, repeats):
                 return False
         return True
     return kind in shape.types
+
+
+def _known(value: list[Any], form: ListShape, repeats: bool) -> bool:
+    """Whether all items of an associative list can be told apart, or need not be."""
+    try:
+        names = [element(form, item) for item in value]
+    except Misfit:
+        return False
+    return repeats or len(set(names)) == len(names)
 
 
 def faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
