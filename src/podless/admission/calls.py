@@ -6,14 +6,13 @@ Source: k8s.io/apiserver pkg/admission/plugin/webhook/request; the checks and th
 from __future__ import annotations
 
 import base64
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from podless.admission.subject import Subject
 from podless.kinds.kind import Version
-from podless.meta import codec, gotext, structs
+from podless.meta import codec, gotext, marks, structs
 from podless.meta.structs import BOOL, BYTES, UID, Field, String, Struct
 from podless.meta.structs_meta import STATUS, STRING_MAP, STRINGS, TYPE_META
 from podless.remote import Client, RemoteError, Target
@@ -50,7 +49,7 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
     if known is None:
         why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(f"could not create admission objects: {why}")
-    uid = str(uuid.uuid4())
+    uid = marks.uid()
     request: Object = {"uid": uid} | subject.request(version)
     request["object"] = await subject.shown(subject.review.obj, version)
     request["oldObject"] = await subject.shown(subject.review.old, version)

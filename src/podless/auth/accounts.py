@@ -11,7 +11,6 @@ import base64
 import hashlib
 import logging
 import time
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +20,7 @@ from podless.auth.user import of_account
 from podless.auth.verdict import Verdict
 from podless.cache.collection import Collection
 from podless.cache.entry import Entry
+from podless.meta import marks
 from podless.meta.files import write_file
 from podless.store import StoreError
 
@@ -89,7 +89,7 @@ class Accounts:
             "exp": now + seconds,
             "iat": now,
             "iss": self.issuer,
-            "jti": str(uuid.uuid4()),
+            "jti": marks.uid(),
             _CLAIM: inner,
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,

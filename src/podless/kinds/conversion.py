@@ -8,7 +8,6 @@ annotations is never the webhook's to change.
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.custom import CustomRules
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, objectmeta
+from podless.meta import codec, gotext, marks, objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import FieldError
 from podless.remote import Client, RemoteError, Target
@@ -73,7 +72,7 @@ class Converter:
         version = next(known, "")
         if not version:
             raise ConversionFailed("no supported conversion review versions")
-        request = {"uid": str(uuid.uuid4()), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
+        request = {"uid": marks.uid(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
         return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any
@@ -26,7 +25,7 @@ from podless.http.audit.policy import (
     bodies,
 )
 from podless.http.message import Answer, Ending, Handler, Name, Request, Response, Sink, Stream
-from podless.meta import codec
+from podless.meta import codec, marks
 
 Object = dict[str, Any]
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
@@ -44,7 +43,7 @@ class Trail:
         self._audit = audit
         self.request = request
         self.began = time.time()
-        self.id = str(uuid.uuid4())
+        self.id = marks.uid()
         self.user: User | None = None
         self.other: User | None = None
         self.asked = Attributes("")
