@@ -150,7 +150,7 @@ class Auditor(Step):
         self.group = group
         self.annotations: dict[str, str] = {}
 
-    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind.group == self.group
 
     async def validate(self, review: Review) -> None:

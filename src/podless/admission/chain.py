@@ -25,7 +25,7 @@ class Step:
     async def mutate(self, review: Review) -> None:
         """Change the object, or refuse the write."""
 
-    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether `validate` is to be called for such writes."""
         return False
 
@@ -56,11 +56,11 @@ class Admission:
             self._sort()
         return [step for step in self._mutating if step.mutates(operation, kind, subresource, namespace)]
 
-    def validating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> list[Step]:
+    def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
         """The steps to be gone through when the object has been found to be valid."""
         if self._known != self.steps:
             self._sort()
-        return [step for step in self._validating if step.validates(operation, kind, subresource, namespace)]
+        return [step for step in self._validating if step.validates(operation, kind, subresource)]
 
     def _sort(self) -> None:
         """Most steps do one of both only, and need not be asked about the other."""

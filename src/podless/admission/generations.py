@@ -26,7 +26,7 @@ class Generations(Step):
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """New and changed definitions of both generations."""
         if subresource or operation not in (CREATE, UPDATE):
             return False

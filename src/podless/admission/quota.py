@@ -31,7 +31,7 @@ class ObjectQuota(Step):
         self._quotas = state.cache.collection(QUOTAS.prefix, QUOTAS.namespaced)
         self._coming: dict[str, float] = {}  # key -> when it was let pass
 
-    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Creations in namespaces, where there are quotas at all."""
         return operation == CREATE and not subresource and kind.namespaced and len(self._quotas) > 0
 

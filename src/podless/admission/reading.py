@@ -37,7 +37,7 @@ class ParameterReading(Step):
         self._state = state
         self._authorizer = authorizer
 
-    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Writes of policies and of their bindings."""
         if kind.group != VALIDATING_POLICIES.group or subresource or operation not in (CREATE, UPDATE):
             return False

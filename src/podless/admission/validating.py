@@ -88,7 +88,7 @@ class ValidatingPolicies(Step):
         """Read the policies."""
         await self._hooks.load()
 
-    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether a policy may be about such writes."""
         return bool(self._hooks.concerning(operation, kind, subresource))
 

@@ -139,7 +139,7 @@ class ValidatingWebhooks(_Webhooks):
     def __init__(self, state: State, authorizer: Authorizer, client: Client) -> None:
         super().__init__(VALIDATING_WEBHOOKS, state, authorizer, client)
 
-    def validates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether a webhook may be about such writes."""
         return bool(self._concerning(operation, kind, subresource))
 

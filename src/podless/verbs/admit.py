@@ -39,7 +39,7 @@ async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: O
 async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> None:
     """Ask admission about an object that obeys all rules of its kind. Raises what refuses the write."""
     operation = CREATE if old is None else UPDATE
-    steps = api.admission.validating(operation, call.kind, call.subresource, call.namespace)
+    steps = api.admission.validating(operation, call.kind, call.subresource)
     if steps:
         await chain.validate(steps, _review(call, operation, obj, old, chosen))
 
@@ -47,7 +47,7 @@ async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old:
 async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
     """Ask admission about a delete. Raises what refuses it."""
     mutating = api.admission.mutating(DELETE, call.kind, call.subresource, call.namespace)
-    validating = api.admission.validating(DELETE, call.kind, call.subresource, call.namespace)
+    validating = api.admission.validating(DELETE, call.kind, call.subresource)
     if not mutating and not validating:
         return
     options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.given}
