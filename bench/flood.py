@@ -19,7 +19,7 @@ from typing import Any
 
 from bench.record.figure import Figure
 from podless import Server
-from podless.http import flow
+from podless.http import fairness
 
 CONNECTIONS = 64
 GROUP, PLURAL = "bench.example.com", "widgets"
@@ -164,12 +164,12 @@ def main(smoke: bool = False) -> list[Figure]:
         tokens = Path(folder) / "tokens"
         tokens.write_text('flood,flood,1,"system:masters"\nvictim,victim,2,"system:masters"\n')
         for turns in (True,) if smoke else (True, False):
-            shared = flow._SHARED
-            flow._SHARED = shared if turns else 0.0
+            shared = fairness._SHARED
+            fairness._SHARED = shared if turns else 0.0
             try:
                 figures += run(Path(folder) / str(turns), tokens, turns, seconds)
             finally:
-                flow._SHARED = shared
+                fairness._SHARED = shared
     return figures
 
 

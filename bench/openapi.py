@@ -37,7 +37,7 @@ def kinds(count: int) -> list[Kind]:
             namespaced=True,
             versions=(Version("v1", schema(), status=True),),
             storage_version="v1",
-            rules=NO_RULES,
+            strategy=NO_RULES,
         )
         for n in range(count)
     ]

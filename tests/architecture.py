@@ -17,7 +17,7 @@ LAYERS = [
     "app",
     "http",
     "console",
-    "loops",
+    "controllers",
     "verbs",
     "admission",
     "auth",

@@ -31,30 +31,30 @@ from podless.auth.oidc import Provider
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
-from podless.cache.collection import Cache
+from podless.cache.watchcache import Cache
+from podless.controllers import contents
+from podless.controllers.apiservices import APIServices
+from podless.controllers.contents import Contents
+from podless.controllers.definitions import Definitions
+from podless.controllers.expiry import Expiry
+from podless.controllers.garbage import Garbage
+from podless.controllers.namespaces import Namespaces
+from podless.controllers.quotas import Quotas
+from podless.controllers.roles import Roles
+from podless.controllers.thirdparty import ThirdParties
 from podless.http import status
 from podless.http.api import Server as Requests
 from podless.http.audit.settings import Audit
-from podless.http.documents import Documents
-from podless.http.flow import Flow
+from podless.http.fairness import PriorityAndFairness
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Handler, Name
 from podless.http.metrics import Metrics
+from podless.http.nonresource import NonResource
 from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
 from podless.kinds.builtin import runtime
 from podless.kinds.registry import Registry
-from podless.loops import contents
-from podless.loops.apiservices import APIServices
-from podless.loops.contents import Contents
-from podless.loops.definitions import Definitions
-from podless.loops.expiry import Expiry
-from podless.loops.garbage import Garbage
-from podless.loops.namespaces import Namespaces
-from podless.loops.quotas import Quotas
-from podless.loops.roles import Roles
-from podless.loops.thirdparty import ThirdParties
 from podless.meta.files import write_file
 from podless.remote import Client
 from podless.store import StoreError
@@ -62,10 +62,10 @@ from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
-    from podless.http.audit.journal import Journal
+    from podless.http.audit.backend import Backend
 
 
-class Loop(Protocol):
+class Controller(Protocol):
     """What runs beside requests."""
 
     async def start(self) -> None:
@@ -146,10 +146,10 @@ class App:
         self.admission = Admission()
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
-        self._journal: Journal | None = None
+        self._backend: Backend | None = None
         self._store: SQLiteStore | None = None
         self._remote: Client | None = None
-        self._loops: list[Loop] = []
+        self._controllers: list[Controller] = []
         self._address = ""
 
     async def start(self) -> None:
@@ -199,21 +199,21 @@ class App:
         self._remote.external = partial(_external, api)
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
         definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
-        self._loops = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
+        self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
         if settings.garbage_delay is not None:
-            self._loops.append(Garbage(api, settings.garbage_delay))
-        self._loops += [Quotas(api, builtin.QUOTAS, quota), APIServices(api, builtin.API_SERVICES)]
-        self._loops += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api, certificates)]
-        for loop in self._loops:
-            await loop.start()
+            self._controllers.append(Garbage(api, settings.garbage_delay))
+        self._controllers += [Quotas(api, builtin.QUOTAS, quota), APIServices(api, builtin.API_SERVICES)]
+        self._controllers += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api, certificates)]
+        for controller in self._controllers:
+            await controller.start()
         if isinstance(authorizer, RBAC):
             await authorizer.start()
         await self.admission.start()
 
-        documents = Documents(registry, lambda: self._address, Metrics(cache, registry), api.authenticator.accounts)
+        documents = NonResource(registry, lambda: self._address, Metrics(cache, registry), api.authenticator.accounts)
         requests = Requests(api, documents)
-        flow = Flow(requests.handle, api.authenticator.name, settings.limits)
-        handle = self._audited(flow.handle, api.authenticator.name)
+        fairness = PriorityAndFairness(requests.handle, api.authenticator.name, settings.limits)
+        handle = self._audited(fairness.handle, api.authenticator.name)
         self._listener = Listener(handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)
@@ -232,20 +232,20 @@ class App:
             return handle
         from podless.http.audit import policy
         from podless.http.audit.auditor import Auditor
-        from podless.http.audit.journal import Journal
+        from podless.http.audit.backend import Backend
 
         try:
             rules = policy.read(wanted.policy) if wanted.policy is not None else policy.METADATA
         except policy.BadPolicy as error:
             raise StartError(str(error)) from None
-        self._journal = Journal(wanted.path, wanted.size, wanted.backups)
-        self._journal.open()
-        return Auditor(handle, rules, self._journal, name).handle
+        self._backend = Backend(wanted.path, wanted.size, wanted.backups)
+        self._backend.open()
+        return Auditor(handle, rules, self._backend, name).handle
 
     def reopen(self) -> None:
         """Begin the audit log anew under its name, after somebody has moved the file. Raises OSError."""
-        if self._journal is not None:
-            self._journal.open()
+        if self._backend is not None:
+            self._backend.open()
 
     def _announce(self, folder: Path, port: int, certificates: Certificates) -> None:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.bind, self.settings.bind)
@@ -268,12 +268,12 @@ class App:
         if self._listener is not None:
             await self._listener.close()
             self._listener = None
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
-        for loop in self._loops:
-            await loop.stop()
-        self._loops = []
+        if self._backend is not None:
+            self._backend.close()
+            self._backend = None
+        for controller in self._controllers:
+            await controller.stop()
+        self._controllers = []
         if self._remote is not None:
             await self._remote.close()
             self._remote = None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.admission import CREATE, DELETE, UPDATE, Review, Step
+from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, Step
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden
 from tests.conftest import CRDS, Client, definition, gadget
@@ -21,7 +21,7 @@ class Recorder(Step):
 
     def __init__(self, group: str) -> None:
         self.group = group
-        self.seen: list[tuple[str, Review]] = []
+        self.seen: list[tuple[str, AdmissionAttributes]] = []
         self.labels: dict[str, str] = {}
         self.again = False
 
@@ -31,14 +31,14 @@ class Recorder(Step):
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind.group == self.group
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, review: AdmissionAttributes) -> None:
         self.seen.append(("mutate", review))
         if review.obj is not None and self.labels:
             metadata = review.obj["metadata"]
             metadata["labels"] = {**(metadata.get("labels") or {}), **self.labels}
         review.reinvoke = self.again
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, review: AdmissionAttributes) -> None:
         self.seen.append(("validate", review))
         if ((review.obj or {}).get("spec") or {}).get("color") == "red":
             raise Forbidden(review.kind.plural, review.kind.group, review.name, "no red")

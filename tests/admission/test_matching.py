@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.admission.attributes import AdmissionAttributes
 from podless.admission.matching import Matching, Rule
-from podless.admission.review import Review
 from podless.admission.subject import Subject
 from podless.auth.user import ADMIN
 from podless.kinds.builtin import CONFIG_MAPS, NAMESPACES
@@ -46,10 +46,10 @@ def kind(group: str, plural: str, namespaced: bool) -> Kind:
 
 
 @st.composite
-def reviews(draw: Any) -> Review:
+def reviews(draw: Any) -> AdmissionAttributes:
     namespaced = draw(st.booleans())
     made = kind(draw(st.sampled_from(GROUPS)), draw(st.sampled_from(PLURALS)), namespaced)
-    return Review(
+    return AdmissionAttributes(
         operation=draw(st.sampled_from(OPERATIONS)),
         kind=made,
         version=draw(st.sampled_from(made.versions)),
@@ -64,7 +64,7 @@ def reviews(draw: Any) -> Review:
     )
 
 
-def said(rule: dict[str, Any], review: Review, version: str) -> bool:
+def said(rule: dict[str, Any], review: AdmissionAttributes, version: str) -> bool:
     """What the documentation of rules says, word by word."""
     asked = f"{review.kind.plural}/{review.subresource}".removesuffix("/")
     plural, _, sub = asked.partition("/")
@@ -80,7 +80,7 @@ def said(rule: dict[str, Any], review: Review, version: str) -> bool:
 
 
 @given(RULES, reviews())
-def test_a_rule_matches_what_it_says(rule: dict[str, Any], review: Review) -> None:
+def test_a_rule_matches_what_it_says(rule: dict[str, Any], review: AdmissionAttributes) -> None:
     made = Rule.read(rule)
     for version in VERSIONS:
         matches = made.matches(review, version)
@@ -88,14 +88,16 @@ def test_a_rule_matches_what_it_says(rule: dict[str, Any], review: Review) -> No
         assert not matches or made.covers(review.operation, review.kind, review.subresource)
 
 
-def find(matching: Matching, review: Review) -> str | None:
+def find(matching: Matching, review: AdmissionAttributes) -> str | None:
     subject: Any = Subject(review, None, None)  # type: ignore[arg-type]
     found = asyncio.run(matching.find(subject))
     return found.name if found is not None else None
 
 
 @given(st.lists(RULES, max_size=3), reviews())
-def test_equivalent_versions_are_found_and_the_own_one_first(rules: list[dict[str, Any]], review: Review) -> None:
+def test_equivalent_versions_are_found_and_the_own_one_first(
+    rules: list[dict[str, Any]], review: AdmissionAttributes
+) -> None:
     exact = find(Matching({"matchPolicy": "Exact"}, rules), review)
     fuzzy = find(Matching({"matchPolicy": "Equivalent"}, rules), review)
     own = review.version.name
@@ -110,7 +112,7 @@ def test_equivalent_versions_are_found_and_the_own_one_first(rules: list[dict[st
 
 @given(st.lists(RULES, min_size=1, max_size=3), st.lists(RULES, min_size=1, max_size=2), reviews())
 def test_what_is_excluded_never_matches(
-    rules: list[dict[str, Any]], excluded: list[dict[str, Any]], review: Review
+    rules: list[dict[str, Any]], excluded: list[dict[str, Any]], review: AdmissionAttributes
 ) -> None:
     whole = {"matchPolicy": "Exact", "resourceRules": rules}
     without = find(Matching.resources(whole), review)
@@ -120,7 +122,7 @@ def test_what_is_excluded_never_matches(
 
 
 def test_a_namespace_is_cluster_scoped_though_it_is_in_itself() -> None:
-    review = Review("CREATE", NAMESPACES, NAMESPACES.versions[0], "", "x", "x", {}, None, {}, False, ADMIN)
+    review = AdmissionAttributes("CREATE", NAMESPACES, NAMESPACES.versions[0], "", "x", "x", {}, None, {}, False, ADMIN)
     rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
     assert Rule.read(rule | {"scope": "Cluster"}).matches(review, "v1")
     assert not Rule.read(rule | {"scope": "Namespaced"}).matches(review, "v1")
@@ -132,7 +134,7 @@ def test_a_selector_that_is_wrong_concerns_only_the_writes_that_match() -> None:
     matching = Matching(wrong, [rule])
     for group, fails in (("a.io", True), ("b.io", False)):
         made = kind(group, "things", False)
-        review = Review("CREATE", made, made.versions[0], "", "", "x", {}, None, {}, False, ADMIN)
+        review = AdmissionAttributes("CREATE", made, made.versions[0], "", "", "x", {}, None, {}, False, ADMIN)
         if fails:
             with pytest.raises(APIError, match="Internal error occurred: key: Invalid value"):
                 find(matching, review)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.admission import Review, Step
+from podless.admission import AdmissionAttributes, Step
 from podless.kinds.kind import Kind
 from tests.admission.conftest import GROUP, World
 from tests.conftest import Client
@@ -153,7 +153,7 @@ class Auditor(Step):
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind.group == self.group
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, review: AdmissionAttributes) -> None:
         self.annotations = review.annotations
 
 

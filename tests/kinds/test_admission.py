@@ -28,13 +28,13 @@ HOOK = {
 def decoded(kind: Kind, **parts: Any) -> Object:
     version = kind.versions[0]
     given = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": "x"}} | parts
-    obj = kind.rules.decode(kind, version, given, [])
-    kind.rules.default(version, obj)
+    obj = kind.strategy.decode(kind, version, given, [])
+    kind.strategy.default(version, obj)
     return obj
 
 
 def errors(kind: Kind, **parts: Any) -> list[str]:
-    found: list[FieldError] = list(kind.rules.validate_create(kind, kind.versions[0], decoded(kind, **parts)))
+    found: list[FieldError] = list(kind.strategy.validate_create(kind, kind.versions[0], decoded(kind, **parts)))
     return [str(error) for error in found]
 
 
@@ -105,8 +105,8 @@ def test_a_sound_configuration_is_accepted() -> None:
 def test_what_was_wrong_in_the_old_webhooks_may_stay() -> None:
     kind, version = VALIDATING_WEBHOOKS, VALIDATING_WEBHOOKS.versions[0]
     obj = decoded(kind, webhooks=[HOOK | {"sideEffects": "Some"}])
-    assert len(kind.rules.validate_create(kind, version, obj)) == 1
-    assert not kind.rules.validate_update(kind, version, obj, obj, [])
+    assert len(kind.strategy.validate_create(kind, version, obj)) == 1
+    assert not kind.strategy.validate_update(kind, version, obj, obj, [])
 
 
 def test_variables_see_those_before_them() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.loops.thirdparty import ThirdParties
+from podless.controllers.thirdparty import ThirdParties
 from podless.store import StoreError
 from tests.conftest import CRDS, Client, definition
+from tests.controllers.test_teardown import until
 from tests.legacy.conftest import BETA, RUNTIME, THIRD, beta, watch
 from tests.legacy.test_third import causes, crontab, path, third
-from tests.loops.test_teardown import until
 from tests.webhooks import webhook
 
 

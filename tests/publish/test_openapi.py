@@ -41,7 +41,7 @@ def kind_of(body: dict[str, Any]) -> Kind:
         namespaced=spec["scope"] == "Namespaced",
         versions=tuple(version_of(version) for version in spec["versions"] if version["served"]),
         storage_version=next(version["name"] for version in spec["versions"] if version["storage"]),
-        rules=NO_RULES,
+        strategy=NO_RULES,
     )
 
 

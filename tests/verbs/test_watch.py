@@ -9,7 +9,7 @@ from typing import cast
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.cache.collection import Cache
+from podless.cache.watchcache import Cache
 from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.registry import Registry
 from podless.remote.client import Client

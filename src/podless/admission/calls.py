@@ -12,7 +12,7 @@ from typing import Any
 
 from podless.admission.subject import Subject
 from podless.kinds.kind import Version
-from podless.meta import codec, gotext, marks, structs
+from podless.meta import codec, gotext, structs, uids
 from podless.meta.structs import BOOL, BYTES, UID, Field, String, Struct
 from podless.meta.structs_meta import STATUS, STRING_MAP, STRINGS, TYPE_META
 from podless.remote import Client, RemoteError, Target
@@ -49,14 +49,14 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
     if known is None:
         why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(f"could not create admission objects: {why}")
-    uid = marks.uid()
+    uid = uids.make()
     request: Object = {"uid": uid} | subject.request(version)
-    request["object"] = await subject.shown(subject.review.obj, version)
-    request["oldObject"] = await subject.shown(subject.review.old, version)
-    review = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{known}", "request": request}
+    request["object"] = await subject.shown(subject.attr.obj, version)
+    request["oldObject"] = await subject.shown(subject.attr.old, version)
+    attr = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{known}", "request": request}
     target = Target.of(webhook["clientConfig"])
     try:
-        raw = await client.post(target, codec.encode(review), seconds=webhook["timeoutSeconds"], most=ANSWER_MOST)
+        raw = await client.post(target, codec.encode(attr), seconds=webhook["timeoutSeconds"], most=ANSWER_MOST)
     except RemoteError as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
     mutating = "reinvocationPolicy" in webhook

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.admission.review import Review
+from podless.admission.attributes import AdmissionAttributes
 from podless.kinds.kind import Kind
 
 
@@ -22,14 +22,14 @@ class Step:
         """Whether `mutate` is to be called for such writes."""
         return False
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, attr: AdmissionAttributes) -> None:
         """Change the object, or refuse the write."""
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether `validate` is to be called for such writes."""
         return False
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, attr: AdmissionAttributes) -> None:
         """Refuse the write, or let it pass."""
 
 
@@ -69,17 +69,17 @@ class Admission:
         self._validating = [step for step in self.steps if type(step).validates is not Step.validates]
 
 
-async def mutate(steps: Sequence[Step], review: Review) -> None:
+async def mutate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:
     """Have all steps change the object; once more where one of them asks for it. Raises what refuses the write."""
     for step in steps:
-        await step.mutate(review)
-    if review.reinvoke:
-        review.again = True
+        await step.mutate(attr)
+    if attr.reinvoke:
+        attr.again = True
         for step in steps:
-            await step.mutate(review)
+            await step.mutate(attr)
 
 
-async def validate(steps: Sequence[Step], review: Review) -> None:
+async def validate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:
     """Have all steps look at the object. Raises what refuses the write."""
     for step in steps:
-        await step.validate(review)
+        await step.validate(attr)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.chain import Step
-from podless.admission.review import CREATE, UPDATE, Review
 from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
@@ -39,43 +39,43 @@ class Escalation(Step):
         """Writes of roles and bindings."""
         return kind.group == GROUP and operation in (CREATE, UPDATE)
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, attr: AdmissionAttributes) -> None:
         """Changes nothing. Raises Forbidden, or NotFound for a role that is to be bound and is not there."""
-        obj = review.obj
-        if review.user.master or obj is None or (review.old is not None and _same(obj, review.old)):
+        obj = attr.obj
+        if attr.user.master or obj is None or (attr.old is not None and _same(obj, attr.old)):
             return
         if "roleRef" in obj:
-            self._binding(review, obj["roleRef"])
+            self._binding(attr, obj["roleRef"])
         else:
-            self._role(review, obj)
+            self._role(attr, obj)
 
-    def _role(self, review: Review, obj: Object) -> None:
-        kind = review.kind
-        asked = Attributes("escalate", GROUP, "", kind.plural, "", review.namespace, review.name)
-        if self._authorizer.allowed(review.user, asked):
+    def _role(self, attr: AdmissionAttributes, obj: Object) -> None:
+        kind = attr.kind
+        asked = Attributes("escalate", GROUP, "", kind.plural, "", attr.namespace, attr.name)
+        if self._authorizer.allowed(attr.user, asked):
             return
-        self._confirm(review, obj.get("rules") or [])
-        if obj.get("aggregationRule") is not None or (review.old or {}).get("aggregationRule") is not None:
+        self._confirm(attr, obj.get("rules") or [])
+        if obj.get("aggregationRule") is not None or (attr.old or {}).get("aggregationRule") is not None:
             # what it gathers later is not known now
-            held, _ = self._authorizer.rules(review.user, review.namespace)
+            held, _ = self._authorizer.rules(attr.user, attr.namespace)
             if rules.missing(held, [_EVERYTHING, _ALL_PATHS]):
                 raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
 
-    def _binding(self, review: Review, ref: Object) -> None:
+    def _binding(self, attr: AdmissionAttributes, ref: Object) -> None:
         name, resource = ref["name"], _ROLES.get(ref["kind"])
         if resource is None:
             return  # not valid; that is for validation to say
-        asked = Attributes("bind", ref["apiGroup"], "", resource, "", review.namespace, name)
-        if self._authorizer.allowed(review.user, asked):
+        asked = Attributes("bind", ref["apiGroup"], "", resource, "", attr.namespace, name)
+        if self._authorizer.allowed(attr.user, asked):
             return
-        granted = self._authorizer.role(ref["kind"], name, review.namespace)
+        granted = self._authorizer.role(ref["kind"], name, attr.namespace)
         if granted is None:
-            raise NotFound(review.kind.plural, GROUP, name)
-        self._confirm(review, granted)
+            raise NotFound(attr.kind.plural, GROUP, name)
+        self._confirm(attr, granted)
 
-    def _confirm(self, review: Review, granted: Sequence[PolicyRule]) -> None:
-        user = review.user
-        held, errors = self._authorizer.rules(user, review.namespace)
+    def _confirm(self, attr: AdmissionAttributes, granted: Sequence[PolicyRule]) -> None:
+        user = attr.user
+        held, errors = self._authorizer.rules(user, attr.namespace)
         lacking = rules.missing(held, granted)
         if not lacking:
             return
@@ -84,7 +84,7 @@ class Escalation(Step):
         text = f"{who} is attempting to grant RBAC permissions not currently held:\n{shown}"
         if errors:
             text += f"; resolution errors: [{rules.joined(errors)}]"
-        raise Forbidden(review.kind.plural, GROUP, (review.obj or {})["metadata"].get("name") or "", text)
+        raise Forbidden(attr.kind.plural, GROUP, (attr.obj or {})["metadata"].get("name") or "", text)
 
 
 def _same(obj: Object, old: Object) -> bool:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.chain import Step
-from podless.admission.review import CREATE, UPDATE, Review
 from podless.admission.state import State
 from podless.kinds.builtin import DEFINITIONS, THIRD_PARTY_RESOURCES
 from podless.kinds.kind import Kind
@@ -34,17 +34,17 @@ class Generations(Step):
             kind.prefix == THIRD_PARTY_RESOURCES.prefix and operation == CREATE
         )
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Invalid."""
-        assert review.obj is not None
-        if review.kind.prefix == DEFINITIONS.prefix:
-            errors = await self._definition(review, review.obj["spec"])
+        assert attr.obj is not None
+        if attr.kind.prefix == DEFINITIONS.prefix:
+            errors = await self._definition(attr, attr.obj["spec"])
         else:
-            errors = await self._third(defined(review.obj["metadata"]["name"]))
+            errors = await self._third(defined(attr.obj["metadata"]["name"]))
         if errors:
-            raise Invalid(review.kind.kind, review.kind.group, review.obj["metadata"].get("name") or "", errors)
+            raise Invalid(attr.kind.kind, attr.kind.group, attr.obj["metadata"].get("name") or "", errors)
 
-    async def _definition(self, review: Review, spec: Object) -> list[FieldError]:
+    async def _definition(self, attr: AdmissionAttributes, spec: Object) -> list[FieldError]:
         errors = self._own(spec["group"], spec["names"]["plural"], "spec.names.plural")
         for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
             what = defined(entry.name)
@@ -54,8 +54,8 @@ class Generations(Step):
             if what.kind == spec["names"]["kind"]:
                 heir = _cannot_take_over(spec, found)
                 errors += heir
-                if not heir and review.operation == CREATE:
-                    review.warnings.append(f"takes over the objects of thirdpartyresources.extensions {entry.name}")
+                if not heir and attr.operation == CREATE:
+                    attr.warnings.append(f"takes over the objects of thirdpartyresources.extensions {entry.name}")
             else:
                 errors += _clashes(spec, what, entry.name)
         return errors

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from podless.admission import params
 from podless.admission.conditions import Conditions
+from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt_from_policies
 from podless.admission.params import Unconfigured
-from podless.admission.source import Source
 from podless.admission.state import State
 from podless.admission.subject import Subject
 from podless.kinds.kind import Kind, Version
@@ -93,8 +93,8 @@ class Hooks(Generic[P]):
 
     def __init__(self, state: State, policies: Kind, bindings: Kind, make: Callable[[Object], P]) -> None:
         self._state = state
-        self._policies: Source[P] = Source(state.cache, policies, make)
-        self._bindings: Source[Binding] = Source(state.cache, bindings, Binding)
+        self._policies: Lister[P] = Lister(state.cache, policies, make)
+        self._bindings: Lister[Binding] = Lister(state.cache, bindings, Binding)
         self._seen = (-1, -1)
         self._hooks: Concerned[Hook[P]] = Concerned(_covers, exempt_from_policies)
 
@@ -143,7 +143,7 @@ class Hooks(Generic[P]):
             wanted = binding.spec.get("paramRef")
             if kind is None or wanted is None:
                 return [Invocation(policy, binding, version, None)]
-            found = await params.collect(self._state, kind, wanted, subject.review.namespace)
+            found = await params.collect(self._state, kind, wanted, subject.attr.namespace)
         except (APIError, Unconfigured) as error:
             return [Fault(policy, binding, f"failed to configure binding: {_text(error)}")]
         return [Invocation(policy, binding, version, each) for each in found]

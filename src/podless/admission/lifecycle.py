@@ -5,8 +5,8 @@ Source: the NamespaceLifecycle plugin of k8s.io/apiserver.
 
 from __future__ import annotations
 
+from podless.admission.attributes import CREATE, DELETE, AdmissionAttributes
 from podless.admission.chain import Step
-from podless.admission.review import CREATE, DELETE, Review
 from podless.admission.state import State
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden, NotFound
@@ -29,16 +29,16 @@ class NamespaceLifecycle(Step):
             return entry is None or b'"deletionTimestamp":' in entry.body
         return operation == DELETE and _is_namespace(kind)
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raises NotFound or Forbidden."""
-        if review.operation == DELETE:
-            _stays(review)
+        if attr.operation == DELETE:
+            _stays(attr)
         else:
-            await self._check(review)
+            await self._check(attr)
 
-    async def _check(self, review: Review) -> None:
+    async def _check(self, attr: AdmissionAttributes) -> None:
         """The namespace is there and not being deleted."""
-        name = review.namespace
+        name = attr.namespace
         try:
             entry = await self._state.namespace(name)
         except LookupError:
@@ -49,13 +49,13 @@ class NamespaceLifecycle(Step):
             why = f"unable to create new content in namespace {name} because it is being terminated"
             message = f"namespace {name} is being terminated"
             cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
-            raise Forbidden(review.kind.plural, review.kind.named, review.name, why, causes=[cause])
+            raise Forbidden(attr.kind.plural, attr.kind.named, attr.name, why, causes=[cause])
 
 
 def _is_namespace(kind: Kind) -> bool:
     return kind.plural == "namespaces" and not kind.group
 
 
-def _stays(review: Review) -> None:
-    if review.name in _PROTECTED:
-        raise Forbidden(review.kind.plural, review.kind.group, review.name, "this namespace may not be deleted")
+def _stays(attr: AdmissionAttributes) -> None:
+    if attr.name in _PROTECTED:
+        raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, "this namespace may not be deleted")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import internal
-from podless.admission.review import CREATE, UPDATE, Review
 from podless.admission.subject import Subject
 from podless.kinds.kind import Kind, Version
 from podless.meta import selectors
@@ -78,19 +78,19 @@ class Rule:
             )
         )
 
-    def matches(self, review: Review, version: str) -> bool:
+    def matches(self, attr: AdmissionAttributes, version: str) -> bool:
         """Whether a write is meant that goes through a version."""
         return (
-            self._scoped(review)
+            self._scoped(attr)
             and _among(version, self.versions)
-            and self.covers(review.operation, review.kind, review.subresource)
-            and (not self.names or review.name in self.names)
+            and self.covers(attr.operation, attr.kind, attr.subresource)
+            and (not self.names or attr.name in self.names)
         )
 
-    def _scoped(self, review: Review) -> bool:
+    def _scoped(self, attr: AdmissionAttributes) -> bool:
         if self.scope == ANY:
             return True
-        inside = bool(review.namespace) and not review.of_namespace
+        inside = bool(attr.namespace) and not attr.of_namespace
         return inside if self.scope == "Namespaced" else not inside
 
 
@@ -144,48 +144,48 @@ class Matching:
 
         Raises NotFound where the labels of a namespace are needed that is not there, an APIError for a bad selector.
         """
-        review = subject.review
-        if self._excluded and self._match(self._excluded, review) is not None:
+        attr = subject.attr
+        if self._excluded and self._match(self._excluded, attr) is not None:
             return None
-        version = review.version if self._everything else self._match(self._rules, review)
-        if version is None or not self._selected(review) or not await self._in_namespace(subject):
+        version = attr.version if self._everything else self._match(self._rules, attr)
+        if version is None or not self._selected(attr) or not await self._in_namespace(subject):
             return None
         if self._fault:
             raise internal(self._fault)
         return version
 
-    def _match(self, rules: Sequence[Rule], review: Review) -> Version | None:
-        if any(rule.matches(review, review.version.name) for rule in rules):
-            return review.version
+    def _match(self, rules: Sequence[Rule], attr: AdmissionAttributes) -> Version | None:
+        if any(rule.matches(attr, attr.version.name) for rule in rules):
+            return attr.version
         if not self._equivalent:
             return None
-        others = [version for version in review.kind.versions if version.name != review.version.name]
+        others = [version for version in attr.kind.versions if version.name != attr.version.name]
         for rule in rules:
             for version in others:
-                if rule.matches(review, version.name) and _has(review, version):
+                if rule.matches(attr, version.name) and _has(attr, version):
                     return version
         return None
 
-    def _selected(self, review: Review) -> bool:
+    def _selected(self, attr: AdmissionAttributes) -> bool:
         """Whether the object has the labels, or had them."""
         if self._objects.empty:
             return True
-        return any(obj is not None and self._objects.matches(_labels(obj)) for obj in (review.obj, review.old))
+        return any(obj is not None and self._objects.matches(_labels(obj)) for obj in (attr.obj, attr.old))
 
     async def _in_namespace(self, subject: Subject) -> bool:
-        review = subject.review
-        if self._namespaces.empty or (not review.namespace and review.kind.plural != "namespaces"):
+        attr = subject.attr
+        if self._namespaces.empty or (not attr.namespace and attr.kind.plural != "namespaces"):
             return True
-        if review.of_namespace and not review.subresource and review.operation in (CREATE, UPDATE):
-            return self._namespaces.matches(_labels(review.obj or {}))
+        if attr.of_namespace and not attr.subresource and attr.operation in (CREATE, UPDATE):
+            return self._namespaces.matches(_labels(attr.obj or {}))
         entry = await subject.namespace()
         if entry is None:
-            raise NotFound("namespaces", "", review.namespace)
+            raise NotFound("namespaces", "", attr.namespace)
         return self._namespaces.matches(entry.labels)
 
 
-def _has(review: Review, version: Version) -> bool:
-    return not review.subresource or review.subresource in review.kind.subresources(version)
+def _has(attr: AdmissionAttributes, version: Version) -> bool:
+    return not attr.subresource or attr.subresource in attr.kind.subresources(version)
 
 
 def _labels(obj: Object) -> dict[str, str]:

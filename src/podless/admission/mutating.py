@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.admission import patches
+from podless.admission.attributes import DELETE, AdmissionAttributes
 from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hooks, Invocation, Policy
 from podless.admission.refusals import forbidden
-from podless.admission.review import DELETE, Review
-from podless.admission.rounds import Rounds
+from podless.admission.reinvocation import Reinvocation
 from podless.admission.state import State
 from podless.admission.subject import Subject
 from podless.auth.authorizer import Authorizer
@@ -70,29 +70,29 @@ class MutatingPolicies(Step):
         """Whether a policy may be about such writes."""
         return operation != DELETE and bool(self._hooks.concerning(operation, kind, subresource))
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, attr: AdmissionAttributes) -> None:
         """Change the object. Raises Forbidden where a policy fails, unless that is to be ignored."""
-        hooks = self._hooks.concerning(review.operation, review.kind, review.subresource)
-        subject = Subject(review, self._state, self._authorizer)
-        rounds = Rounds.of(review, "MutatingAdmissionPolicy")
+        hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
+        subject = Subject(attr, self._state, self._authorizer)
+        rounds = Reinvocation.of(attr, "MutatingAdmissionPolicy")
         faults: list[Fault] = []
         for found in await self._hooks.find(subject, hooks):
             if isinstance(found, Fault):
                 faults.append(found)
                 continue
-            faults += await _carry_out(review, subject, found, rounds)
-        rounds.end(review)
+            faults += await _carry_out(attr, subject, found, rounds)
+        rounds.end(attr)
         counting = [fault for fault in faults if fault.policy.strict]
         if counting:
-            raise _refusal(review, counting)
+            raise _refusal(attr, counting)
 
 
-def _refusal(review: Review, faults: list[Fault]) -> Exception:
+def _refusal(attr: AdmissionAttributes, faults: list[Fault]) -> Exception:
     texts = []
     for fault in faults:
         bound = f" with binding '{fault.binding.name}'" if fault.binding is not None else ""
         texts.append(f"policy '{fault.policy.name}'{bound} denied request: {fault.why}")
-    refusal = forbidden(review, "", causes=[{"message": text} for text in texts])
+    refusal = forbidden(attr, "", causes=[{"message": text} for text in texts])
     refusal.message = texts[0]
     if not faults[0].why.startswith("failed to configure"):
         refusal.reason = "Invalid"
@@ -100,7 +100,7 @@ def _refusal(review: Review, faults: list[Fault]) -> Exception:
 
 
 async def _carry_out(
-    review: Review, subject: Subject, found: Invocation[MutatingPolicy], rounds: Rounds
+    attr: AdmissionAttributes, subject: Subject, found: Invocation[MutatingPolicy], rounds: Reinvocation
 ) -> list[Fault]:
     """Change the object as one policy says; what went wrong."""
     policy, binding = found.policy, found.binding
@@ -110,18 +110,18 @@ async def _carry_out(
             values = await subject.values(found.version, policy.conditions.needs) | {"params": found.params}
             if not policy.conditions.met(values, policy.environment.variables):
                 return []
-        if rounds.skips(review, key):
+        if rounds.skips(attr, key):
             return []
     except (ConditionFailed, ConversionFailed) as error:
         return [Fault(policy, binding, str(error))]
-    before = review.obj
+    before = attr.obj
     faults: list[Fault] = []
     for mutation in policy.mutations:
-        why = await _change(review, subject, found, mutation)
+        why = await _change(attr, subject, found, mutation)
         if why:
             faults.append(Fault(policy, binding, why))
-    if review.obj != before:
-        rounds.changed(review)
+    if attr.obj != before:
+        rounds.changed(attr)
     if policy.spec.get("reinvocationPolicy") == "IfNeeded":
         rounds.asked(key)
     return faults
@@ -132,14 +132,16 @@ def _named(params: Object | None) -> tuple[str, str]:
     return metadata.get("namespace", ""), metadata.get("name", "")
 
 
-async def _change(review: Review, subject: Subject, found: Invocation[MutatingPolicy], mutation: Mutation) -> str:
+async def _change(
+    attr: AdmissionAttributes, subject: Subject, found: Invocation[MutatingPolicy], mutation: Mutation
+) -> str:
     """Carry out one mutation. Returns what went wrong, or ""."""
     from podless.cel import policies
 
     if mutation.expression.error:
         return mutation.expression.error
     try:
-        obj = await subject.shown(review.obj, found.version)
+        obj = await subject.shown(attr.obj, found.version)
         if obj is None:
             return ""
         needs = found.policy.environment.needs
@@ -149,9 +151,9 @@ async def _change(review: Review, subject: Subject, found: Invocation[MutatingPo
         if mutation.patch:
             changed = _patched(obj, made)
         else:
-            changed = _merged(review, found, obj, made)
+            changed = _merged(attr, found, obj, made)
         if changed is not obj:
-            await patches.settle(review, found.version, changed, strict=mutation.patch)
+            await patches.settle(attr, found.version, changed, strict=mutation.patch)
     except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
         return str(error)
     return ""
@@ -171,8 +173,8 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
         raise patches.Unfit(f"JSON Patch: {rejected.why}") from None
 
 
-def _merged(review: Review, found: Invocation[MutatingPolicy], obj: Object, made: Object) -> Object:
+def _merged(attr: AdmissionAttributes, found: Invocation[MutatingPolicy], obj: Object, made: Object) -> Object:
     try:
-        return patches.merged(review.kind, found.version, review.subresource, obj, made)
+        return patches.merged(attr.kind, found.version, attr.subresource, obj, made)
     except patches.Unfit as error:
         raise patches.Unfit(f"error applying patch: {error}") from None

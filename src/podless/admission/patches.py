@@ -9,8 +9,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from podless import schema
+from podless.admission.attributes import AdmissionAttributes
 from podless.admission.refusals import internal
-from podless.admission.review import Review
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
 from podless.fields.typed import Misfit, Shape, of_schema, of_struct
@@ -90,30 +90,30 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
     return found
 
 
-async def settle(review: Review, version: Version, obj: Object, *, strict: bool = False) -> None:
-    """Put a changed object of a version into the review: as one of its kind, with defaults.
+async def settle(attr: AdmissionAttributes, version: Version, obj: Object, *, strict: bool = False) -> None:
+    """Put a changed object of a version into the attributes: as one of its kind, with defaults.
 
     strict: a built-in kind may have no fields that it does not know. Raises Unfit, and APIError where it has.
     """
-    kind, unknown = review.kind, list[str]()
+    kind, unknown = attr.kind, list[str]()
     obj = codec.decode_json(codec.encode(obj))  # what it shares with others must stay as it is
     try:
-        if review.subresource == "scale":
+        if attr.subresource == "scale":
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
-            review.obj = head | structs.decode(SCALE, obj)
+            attr.obj = head | structs.decode(SCALE, obj)
             return
-        if review.own is not None:
-            kind, version = review.own, review.own.versions[0]
-        obj = kind.rules.decode(kind, version, obj, unknown)
+        if attr.own is not None:
+            kind, version = attr.own, attr.own.versions[0]
+        obj = kind.strategy.decode(kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
         raise Unfit(str(error)) from None
     if strict and unknown and not kind.custom:
         fields = (f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))
         raise internal(f"strict decoding error: {', '.join(fields)}")
-    kind.rules.default(version, obj)
-    if review.converted and version.name != review.version.name:
+    kind.strategy.default(version, obj)
+    if attr.converted and version.name != attr.version.name:
         try:
-            obj = await conversion.convert(kind, obj, review.version.name)
+            obj = await conversion.convert(kind, obj, attr.version.name)
         except conversion.ConversionFailed as failed:
             raise Unfit(f"failed to convert object: {failed}") from None
-    review.obj = obj
+    attr.obj = obj

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 
+from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.chain import Step
-from podless.admission.review import CREATE, Review
 from podless.admission.state import State
-from podless.cache.collection import Collection
+from podless.cache.watchcache import WatchCache
 from podless.kinds.builtin.quotas import QUOTAS, counts, limits
 from podless.kinds.kind import Kind
 from podless.meta import quantity
@@ -35,27 +35,27 @@ class ObjectQuota(Step):
         """Creations in namespaces, where there are quotas at all."""
         return operation == CREATE and not subresource and kind.namespaced and len(self._quotas) > 0
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden where a quota is used up."""
-        kind = review.kind
+        kind = attr.kind
         under = counts(kind)
-        quotas = self._quotas.under(f"{QUOTAS.prefix}{review.namespace}/")[0] if under else []
+        quotas = self._quotas.under(f"{QUOTAS.prefix}{attr.namespace}/")[0] if under else []
         if not quotas:
             return
         collection = await self._state.loaded(kind)
-        key = kind.key(review.namespace, review.name)
-        used = self._used(kind, review.namespace, collection, key)
+        key = kind.key(attr.namespace, attr.name)
+        used = self._used(kind, attr.namespace, collection, key)
         limited = False
         for entry in quotas:
             hard = limits(entry.decode())
             limited |= any(name in hard for name in under)
             exceeded = [name for name in sorted(under) if name in hard and used + 1 > quantity.parse(hard[name])]
             if exceeded:
-                raise Forbidden(kind.plural, kind.named, review.name, _text(entry.name, exceeded, used, hard))
-        if limited and not review.dry_run:
+                raise Forbidden(kind.plural, kind.named, attr.name, _text(entry.name, exceeded, used, hard))
+        if limited and not attr.dry_run:
             self._coming[key] = time.monotonic()
 
-    def _used(self, kind: Kind, namespace: str, collection: Collection, key: str) -> int:
+    def _used(self, kind: Kind, namespace: str, collection: WatchCache, key: str) -> int:
         """How many there are and will be, without the one that is asked about."""
         prefix = f"{kind.prefix}{namespace}/"
         late = time.monotonic() - _PATIENCE

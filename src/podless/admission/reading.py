@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.chain import Step
 from podless.admission.params import Unconfigured, find_kind
-from podless.admission.review import CREATE, UPDATE, Review
 from podless.admission.state import State
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
@@ -43,25 +43,25 @@ class ParameterReading(Step):
             return False
         return kind.plural in _POLICIES or kind.plural in _BOUND
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Invalid."""
-        obj, user = review.obj, review.user
+        obj, user = attr.obj, attr.user
         if obj is None or user.master:
             return
-        spec, old = obj["spec"], (review.old or {}).get("spec") or {}
-        if review.kind.plural in _POLICIES:
+        spec, old = obj["spec"], (attr.old or {}).get("spec") or {}
+        if attr.kind.plural in _POLICIES:
             wanted = spec.get("paramKind")
             if wanted is not None and wanted != old.get("paramKind") and not self._may(user, wanted, "*", "*"):
                 named = f"(kind={wanted['kind']}, apiVersion={wanted['apiVersion']})"
                 why = f'must have "get" permission on all objects of the referenced paramKind {named}'
-                raise _refusal(review, "paramKind", why)
+                raise _refusal(attr, "paramKind", why)
             return
         wanted = spec.get("paramRef")
         if wanted is None or (wanted == old.get("paramRef") and spec["policyName"] == old.get("policyName")):
             return
-        kind = await self._param_kind(_BOUND[review.kind.plural], spec["policyName"])
+        kind = await self._param_kind(_BOUND[attr.kind.plural], spec["policyName"])
         if not self._may(user, kind, wanted.get("namespace") or "", wanted.get("name") or ""):
-            raise _refusal(review, "paramRef", 'does not have "get" permission on the object referenced by paramRef')
+            raise _refusal(attr, "paramRef", 'does not have "get" permission on the object referenced by paramRef')
 
     async def _param_kind(self, kind: Kind, policy: str) -> Object | None:
         entry = (await self._state.loaded(kind)).get(kind.key("", policy))
@@ -80,9 +80,9 @@ class ParameterReading(Step):
         return self._authorizer.allowed(user, asked)
 
 
-def _refusal(review: Review, part: str, why: str) -> Invalid:
-    error = field.forbidden(f"spec.{part}", f"user {_shown(review.user)} {why}")
-    return Invalid(review.kind.kind, review.kind.group, review.name, [error])
+def _refusal(attr: AdmissionAttributes, part: str, why: str) -> Invalid:
+    error = field.forbidden(f"spec.{part}", f"user {_shown(attr.user)} {why}")
+    return Invalid(attr.kind.kind, attr.kind.group, attr.name, [error])
 
 
 def _shown(user: User) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.admission.review import Review
+from podless.admission.attributes import AdmissionAttributes
 from podless.meta.errors import APIError, Forbidden
 
 CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
 
 
-def forbidden(review: Review, why: str, **more: Any) -> Forbidden:
+def forbidden(attr: AdmissionAttributes, why: str, **more: Any) -> Forbidden:
     """403 about the object of a write."""
-    return Forbidden(review.kind.plural, review.kind.group, name_of(review), why, **more)
+    return Forbidden(attr.kind.plural, attr.kind.group, name_of(attr), why, **more)
 
 
 def internal(why: str) -> APIError:
@@ -20,11 +20,11 @@ def internal(why: str) -> APIError:
     return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
 
 
-def name_of(review: Review) -> str:
+def name_of(attr: AdmissionAttributes) -> str:
     """What the object is called in a refusal: it may have no name yet."""
-    if review.name:
-        return review.name
-    metadata = (review.obj or {}).get("metadata") or {}
+    if attr.name:
+        return attr.name
+    metadata = (attr.obj or {}).get("metadata") or {}
     return metadata.get("name") or metadata.get("generateName") or "Unknown"
 
 

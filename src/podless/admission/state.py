@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.cache.collection import Cache, Collection
 from podless.cache.entry import Entry
+from podless.cache.watchcache import Cache, WatchCache
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 
@@ -19,7 +19,7 @@ class State:
         self.cache = cache
         self.registry = registry
 
-    async def loaded(self, kind: Kind) -> Collection:
+    async def loaded(self, kind: Kind) -> WatchCache:
         """The kind's objects."""
         collection = self.cache.collection(kind.prefix, kind.namespaced)
         if not collection.loaded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from podless.admission.review import Review
+from podless.admission.attributes import AdmissionAttributes
 from podless.admission.state import State
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
@@ -27,8 +27,8 @@ _NAMESPACE = (
 class Subject:
     """One write, for the time that one step looks at it. What is found out is kept."""
 
-    def __init__(self, review: Review, state: State, authorizer: Authorizer) -> None:
-        self.review = review
+    def __init__(self, attr: AdmissionAttributes, state: State, authorizer: Authorizer) -> None:
+        self.attr = attr
         self._state = state
         self._authorizer = authorizer
         self._namespace: Any = _ABSENT
@@ -37,62 +37,68 @@ class Subject:
     async def namespace(self) -> Entry | None:
         """The namespace that the object is in, or is."""
         if self._namespace is _ABSENT:
-            name = self.review.namespace
+            name = self.attr.namespace
             self._namespace = await self._state.namespace(name) if name else None
         found: Entry | None = self._namespace
         return found
 
     async def shown(self, obj: Object | None, version: Version) -> Object | None:
         """The object, or the old one, in a version; not to be changed. Raises ConversionFailed."""
-        review = self.review
-        if obj is None or version.name == review.version.name or not review.converted:
+        attr = self.attr
+        if obj is None or version.name == attr.version.name or not attr.converted:
             return obj
         for known, name, found in self._seen:
             if known is obj and name == version.name:
                 return found
-        found = await conversion.convert(review.kind, obj, version.name)
+        found = await conversion.convert(attr.kind, obj, version.name)
         self._seen.append((obj, version.name, found))
         return found
 
     def request(self, version: Version) -> Object:
         """The AdmissionRequest without its uid and objects, as those see it who look at the object in a version."""
-        review = self.review
-        group, _, noun = review.type
-        resource = {"group": review.kind.group, "resource": review.kind.plural}
-        shown = group, version.name if review.converted else review.type[1]
+        attr = self.attr
+        group, _, noun = attr.type
+        resource = {"group": attr.kind.group, "resource": attr.kind.plural}
+        shown = group, version.name if attr.converted else attr.type[1]
         request: Object = {
             "kind": {"group": shown[0], "version": shown[1], "kind": noun},
             "resource": resource | {"version": version.name},
-            "subResource": review.subresource,
-            "requestKind": {"group": group, "version": review.type[1], "kind": noun},
-            "requestResource": resource | {"version": review.version.name},
-            "requestSubResource": review.subresource,
-            "name": review.name,
-            "namespace": review.namespace,
+            "subResource": attr.subresource,
+            "requestKind": {"group": group, "version": attr.type[1], "kind": noun},
+            "requestResource": resource | {"version": attr.version.name},
+            "requestSubResource": attr.subresource,
+            "name": attr.name,
+            "namespace": attr.namespace,
         }
         request = {name: value for name, value in request.items() if value}
-        request["operation"] = review.operation
-        request["userInfo"] = user_info(review.user)
-        request["dryRun"] = review.dry_run
-        request["options"] = review.options
+        request["operation"] = attr.operation
+        request["userInfo"] = user_info(attr.user)
+        request["dryRun"] = attr.dry_run
+        request["options"] = attr.options
         return request
 
     async def values(self, version: Version, needs: Container[str]) -> Object:
         """The values of those of these names that expressions may use, but for params and variables."""
-        review = self.review
+        attr = self.attr
         values: Object = {
-            "object": await self.shown(review.obj, version),
-            "oldObject": await self.shown(review.old, version),
+            "object": await self.shown(attr.obj, version),
+            "oldObject": await self.shown(attr.old, version),
         }
         if "request" in needs:
             values["request"] = self.request(version)
-        if "namespaceObject" in needs and not review.of_namespace:
+        if "namespaceObject" in needs and not attr.of_namespace:
             values["namespaceObject"] = _namespace(await self.namespace())
         if "authorizer" in needs or "authorizer.requestResource" in needs:
             from podless.cel.policies import Authorizer as Asking  # takes its time; here there are expressions
 
             asking = Asking(self._ask)
-            about = (review.kind.group, review.kind.plural, review.subresource, review.namespace, review.name)
+            about = (
+                attr.kind.group,
+                attr.kind.plural,
+                attr.subresource,
+                attr.namespace,
+                attr.name,
+            )
             values |= {"authorizer": asking, "authorizer.requestResource": asking.about(*about)}
         return values
 
@@ -100,7 +106,7 @@ class Subject:
         """What the authorizer says to an expression's question."""
         from podless.cel.policies import Answer
 
-        user = self.review.user if question.account is None else _account(*question.account)
+        user = self.attr.user if question.account is None else _account(*question.account)
         asked = Attributes(
             question.verb, question.group, ANY_VERSION if not question.path else "", question.resource,
             question.subresource, question.namespace, question.name, question.path,

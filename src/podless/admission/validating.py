@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from podless.admission.attributes import AdmissionAttributes
 from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
 from podless.admission.refusals import CODES, forbidden
-from podless.admission.review import Review
 from podless.admission.state import State
 from podless.admission.subject import Subject
 from podless.auth.authorizer import Authorizer
@@ -92,17 +92,17 @@ class ValidatingPolicies(Step):
         """Whether a policy may be about such writes."""
         return bool(self._hooks.concerning(operation, kind, subresource))
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden, with the code and reason that the policy wants."""
-        hooks = self._hooks.concerning(review.operation, review.kind, review.subresource)
-        await _Run(review, Subject(review, self._state, self._authorizer)).go(self._hooks, hooks)
+        hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
+        await _Run(attr, Subject(attr, self._state, self._authorizer)).go(self._hooks, hooks)
 
 
 class _Run:
     """All policies over one write."""
 
-    def __init__(self, review: Review, subject: Subject) -> None:
-        self.review = review
+    def __init__(self, attr: AdmissionAttributes, subject: Subject) -> None:
+        self.attr = attr
         self.subject = subject
         self.denied: Forbidden | None = None
         self.audited: list[Object] = []
@@ -118,9 +118,9 @@ class _Run:
                 self.act(found, failure)
             await self.annotate(found)
         for key, values in self.annotations.items():
-            self.review.annotations[key] = ", ".join(values)
+            self.attr.annotations[key] = ", ".join(values)
         if self.audited:
-            self.review.annotations[_FAILURES] = codec.encode(self.audited[:_MOST_FAILURES]).decode()
+            self.attr.annotations[_FAILURES] = codec.encode(self.audited[:_MOST_FAILURES]).decode()
         if self.denied is not None:
             raise self.denied
 
@@ -130,7 +130,7 @@ class _Run:
             return
         bound = f" with binding '{found.binding.name}'" if found.binding is not None else ""
         message = f"ValidatingAdmissionPolicy '{found.policy.name}'{bound} denied request: {failure.message}"
-        self.denied = forbidden(self.review, message, causes=[{"message": message}])
+        self.denied = forbidden(self.attr, message, causes=[{"message": message}])
         self.denied.reason = failure.reason
         self.denied.code = CODES.get(failure.reason, 422)
 
@@ -142,7 +142,7 @@ class _Run:
             self.deny(found, failure)
         if "Warn" in actions:
             where = f"ValidatingAdmissionPolicy '{policy}' with binding '{binding.name}'"
-            self.review.warnings.append(f"Validation failed for {where}: {failure.message}")
+            self.attr.warnings.append(f"Validation failed for {where}: {failure.message}")
         if "Audit" in actions:
             self.audited.append(
                 {

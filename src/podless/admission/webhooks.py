@@ -11,14 +11,14 @@ from functools import cached_property
 from typing import Any
 
 from podless.admission import patches
+from podless.admission.attributes import AdmissionAttributes
 from podless.admission.calls import CallFailed, Verdict, call
 from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed, Conditions
+from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt
 from podless.admission.refusals import Told, internal
-from podless.admission.review import Review
-from podless.admission.rounds import Rounds
-from podless.admission.source import Source
+from podless.admission.reinvocation import Reinvocation
 from podless.admission.state import State
 from podless.admission.subject import Subject
 from podless.auth.authorizer import Authorizer
@@ -62,7 +62,7 @@ class _Webhooks(Step):
         self._state = state
         self._authorizer = authorizer
         self._client = client
-        self._source: Source[list[Webhook]] = Source(state.cache, kind, _read)
+        self._source: Lister[list[Webhook]] = Lister(state.cache, kind, _read)
         self._seen = -1
         self._webhooks: Concerned[Webhook] = Concerned(_covers, exempt)
 
@@ -77,35 +77,35 @@ class _Webhooks(Step):
             self._seen = self._source.revision
         return self._webhooks.of(operation, kind, subresource)
 
-    def _subject(self, review: Review) -> Subject:
-        return Subject(review, self._state, self._authorizer)
+    def _subject(self, attr: AdmissionAttributes) -> Subject:
+        return Subject(attr, self._state, self._authorizer)
 
     async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
         """The version in which a webhook wants to see the object; None where it does not. Raises APIError."""
         version = await webhook.matching.find(subject)
         if version is None or webhook.conditions is None:
             return version
-        review = subject.review
+        attr = subject.attr
         try:
             met = webhook.conditions.met(await subject.values(version, webhook.conditions.needs))
         except ConditionFailed as failed:
-            raise Forbidden(review.kind.plural, review.kind.group, review.name, str(failed)) from None
+            raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, str(failed)) from None
         except ConversionFailed as failed:
             raise internal(str(failed)) from None
         return version if met else None
 
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
         """Call a webhook and note what it says. Raises CallFailed, and APIError where it refuses."""
-        review = subject.review
-        if review.dry_run and webhook.given.get("sideEffects") not in _HARMLESS:
+        attr = subject.attr
+        if attr.dry_run and webhook.given.get("sideEffects") not in _HARMLESS:
             raise BadRequest(f"admission webhook {gotext.quote(webhook.name)} does not support dry run")
         try:
             verdict = await call(self._client, webhook.given, subject, version)
         except ConversionFailed as failed:
             raise internal(str(failed)) from None
         for key, value in verdict.annotations.items():
-            review.annotations[f"{webhook.name}/{key}"] = value
-        review.warnings += verdict.warnings
+            attr.annotations[f"{webhook.name}/{key}"] = value
+        attr.warnings += verdict.warnings
         if not verdict.allowed:
             raise refusal(webhook.name, verdict.result)
         return verdict
@@ -143,11 +143,11 @@ class ValidatingWebhooks(_Webhooks):
         """Whether a webhook may be about such writes."""
         return bool(self._concerning(operation, kind, subresource))
 
-    async def validate(self, review: Review) -> None:
+    async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises what the first webhook says that refuses, or that fails where that counts."""
-        subject = self._subject(review)
+        subject = self._subject(attr)
         asked = []
-        for webhook in self._concerning(review.operation, review.kind, review.subresource):
+        for webhook in self._concerning(attr.operation, attr.kind, attr.subresource):
             version = await self._called_for(webhook, subject)
             if version is not None:
                 asked.append((webhook, version))
@@ -166,7 +166,7 @@ class ValidatingWebhooks(_Webhooks):
             if not webhook.open:
                 return _failed(webhook, failed)
             key = f"failed-open.validating.webhook.admission.k8s.io/round_0_index_{place}"
-            subject.review.annotations[key] = webhook.name
+            subject.attr.annotations[key] = webhook.name
         except APIError as refused:
             return refused
         return None
@@ -182,24 +182,24 @@ class MutatingWebhooks(_Webhooks):
         """Whether a webhook may be about such writes."""
         return bool(self._concerning(operation, kind, subresource))
 
-    async def mutate(self, review: Review) -> None:
+    async def mutate(self, attr: AdmissionAttributes) -> None:
         """Change the object. Raises what a webhook says that refuses, or that fails where that counts."""
-        rounds = Rounds.of(review, "MutatingAdmissionWebhook")
-        subject = self._subject(review)
-        for place, webhook in enumerate(self._concerning(review.operation, review.kind, review.subresource)):
+        rounds = Reinvocation.of(attr, "MutatingAdmissionWebhook")
+        subject = self._subject(attr)
+        for place, webhook in enumerate(self._concerning(attr.operation, attr.kind, attr.subresource)):
             version = await self._called_for(webhook, subject)
-            if version is None or rounds.skips(review, webhook.key):
+            if version is None or rounds.skips(attr, webhook.key):
                 continue
             if await self._change(place, webhook, subject, version):
-                rounds.changed(review)
+                rounds.changed(attr)
             if webhook.given.get("reinvocationPolicy") == "IfNeeded":
                 rounds.asked(webhook.key)
-        rounds.end(review)
+        rounds.end(attr)
 
     async def _change(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> bool:
         """Have a webhook change the object; whether it did."""
-        review = subject.review
-        note = f"webhook.admission.k8s.io/round_{int(review.again)}_index_{place}"
+        attr = subject.attr
+        note = f"webhook.admission.k8s.io/round_{int(attr.again)}_index_{place}"
         changed = False
         try:
             verdict = await self._ask(webhook, subject, version)
@@ -207,15 +207,15 @@ class MutatingWebhooks(_Webhooks):
         except CallFailed as failed:
             if not webhook.open:
                 raise _failed(webhook, failed) from None
-            review.annotations[f"failed-open.mutation.{note}"] = webhook.name
+            attr.annotations[f"failed-open.mutation.{note}"] = webhook.name
         finally:
             noted = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
-            review.annotations[f"mutation.{note}"] = codec.encode(noted).decode()
+            attr.annotations[f"mutation.{note}"] = codec.encode(noted).decode()
         return changed
 
     async def _patch(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:
         """Carry out a webhook's patch; whether the object is another then. Raises CallFailed and APIError."""
-        review = subject.review
+        attr = subject.attr
         if not verdict.patch:
             return False
         try:
@@ -224,18 +224,18 @@ class MutatingWebhooks(_Webhooks):
             raise CallFailed(f"received undecodable patch in webhook response: {error.message}") from None
         if not operations:
             return False
-        obj = await subject.shown(review.obj, version)
+        obj = await subject.shown(attr.obj, version)
         if obj is None:
             name = gotext.quote(webhook.name)
             why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
             raise internal(why)
         if verdict.patch_type != "JSONPatch":
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
-        before = review.obj
+        before = attr.obj
         try:
-            await patches.settle(review, version, patches.patched(obj, verdict.patch))
+            await patches.settle(attr, version, patches.patched(obj, verdict.patch))
         except jsonpatch.Rejected as rejected:
             raise internal(rejected.why) from None
         except patches.Unfit as unfit:
             raise internal(str(unfit)) from None
-        return review.obj != before
+        return attr.obj != before

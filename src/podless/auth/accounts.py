@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from podless.auth.certificates import CREDENTIAL
 from podless.auth.user import of_account
 from podless.auth.verdict import Verdict
-from podless.cache.collection import Collection
 from podless.cache.entry import Entry
-from podless.meta import marks
+from podless.cache.watchcache import WatchCache
+from podless.meta import uids
 from podless.meta.files import write_file
 from podless.store import StoreError
 
@@ -44,7 +44,7 @@ class Bound(NamedTuple):
     name: str
     uid: str
 
-    def alive(self, collection: Collection, namespace: str) -> bool:
+    def alive(self, collection: WatchCache, namespace: str) -> bool:
         """Whether it is still there: the same one, and not about to go."""
         entry = collection.get(f"{collection.prefix}{namespace}/{self.name}")
         return entry is not None and identity(entry) == self.uid
@@ -62,7 +62,7 @@ def identity(entry: Entry) -> str:
 class Accounts:
     """Signs tokens for service accounts, and knows them again. key: the file of the signing key, made when needed."""
 
-    def __init__(self, key: Path, issuer: str, accounts: Collection, secrets: Collection) -> None:
+    def __init__(self, key: Path, issuer: str, accounts: WatchCache, secrets: WatchCache) -> None:
         self.issuer = issuer
         self._file = key
         self._accounts = accounts
@@ -89,7 +89,7 @@ class Accounts:
             "exp": now + seconds,
             "iat": now,
             "iss": self.issuer,
-            "jti": marks.uid(),
+            "jti": uids.make(),
             _CLAIM: inner,
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,

@@ -13,12 +13,12 @@ from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
 from podless.auth.rules import PolicyRule, Rule, joined
 from podless.auth.user import User
-from podless.cache.collection import Cache, Collection, Event
 from podless.cache.entry import Entry
+from podless.cache.watchcache import Cache, Event, WatchCache
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
+from podless.meta.bounded import LONGEST
 from podless.meta.gotext import quote
-from podless.meta.kept import LONGEST
 
 Object = dict[str, Any]
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
@@ -71,12 +71,12 @@ class RBAC:
         """Read what is stored, and follow its changes from then on."""
         for collection in (self._roles, self._cluster_roles):
             await collection.load()
-            collection.listen(self._forget)
+            collection.add_event_handler(self._forget)
         for collection in self._bindings:
             await collection.load()
             for entry in collection.under(collection.prefix)[0]:
                 self._add(entry)
-            collection.listen(self._follow)
+            collection.add_event_handler(self._follow)
 
     def _forget(self, events: Sequence[Event]) -> None:
         self._decided.clear()
@@ -169,7 +169,7 @@ class RBAC:
         return self._roles.get(f"{self._roles.prefix}{binding.namespace}/{binding.role}")
 
 
-def _collection(cache: Cache, kind: Kind) -> Collection:
+def _collection(cache: Cache, kind: Kind) -> WatchCache:
     return cache.collection(kind.prefix, kind.namespaced)
 
 

@@ -11,13 +11,13 @@ from podless.auth import impersonation
 from podless.auth.denied import Denied
 from podless.auth.user import User
 from podless.http import negotiate, status
-from podless.http.apart import Apart
 from podless.http.attributes import attributes
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress, shrink
-from podless.http.documents import Documents
 from podless.http.info import RequestInfo, parse
 from podless.http.message import Answer, Request, Response, Stream
 from podless.http.negotiate import Form
+from podless.http.nonresource import NonResource
+from podless.http.offload import Offload
 from podless.http.render import response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
@@ -73,11 +73,11 @@ _ON_SUBRESOURCES = {"get", "update", "patch"}
 class Server:
     """Answers requests. Reads answer at once; what has to wait gives a coroutine."""
 
-    def __init__(self, api: API, documents: Documents) -> None:
+    def __init__(self, api: API, documents: NonResource) -> None:
         self._api = api
-        self._documents = documents
+        self._nonresource = documents
         self._rows = Rows()
-        self._apart = Apart()
+        self._offload = Offload()
         self.started = time.time()
 
     def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
@@ -111,27 +111,27 @@ class Server:
 
     def _answer_to(self, user: User, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
         authorizer = self._api.authorizer
-        asked, trail = attributes(request), request.trail
-        if trail is not None:
-            trail.identify(user, asked)
+        asked, audit = attributes(request), request.audit
+        if audit is not None:
+            audit.identify(user, asked)
         other = impersonation.wanted(request.headers)
         if other is not None:
             user = impersonation.act(authorizer, user, other, asked)
-            if trail is not None:
-                trail.act_as(user)
+            if audit is not None:
+                audit.act_as(user)
         allowed = authorizer.allowed(user, asked)
-        if trail is not None:
-            trail.decide(allowed, authorizer.decide(user, asked).reason)
+        if audit is not None:
+            audit.decide(allowed, authorizer.decide(user, asked).reason)
         if not allowed:
             raise Denied(user, asked, authorizer.decide(user, asked).reason)
         info = parse(request.path)
         if info is None:
-            document = self._documents.answer(request, accept)
+            document = self._nonresource.answer(request, accept)
             return shrink(request, document, DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD))
         call, verb = self._call(request, info)
         call.user = user
-        if trail is not None:
-            trail.annotations = call.annotations = call.annotations | trail.annotations
+        if audit is not None:
+            audit.annotations = call.annotations = call.annotations | audit.annotations
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._guard(self._watch(call, form), accept, call)
@@ -217,7 +217,7 @@ class Server:
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
             call.content_type = negotiate.body_type(call.content_type, custom=whole)
         if len(call.body) > _LONG_YAML:
-            call.body = await self._read_apart(call, verb)
+            call.body = await self._read_offloaded(call, verb)
         if call.subresource == "scale":
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":
@@ -230,14 +230,14 @@ class Server:
         answer = response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
         return await compress(request, answer)
 
-    async def _read_apart(self, call: Call, verb: str) -> bytes:
+    async def _read_offloaded(self, call: Call, verb: str) -> bytes:
         """A long body, read beforehand where that takes long; others are served meanwhile."""
         body = call.body
         if "yaml" in call.content_type:
             as_json = verb == "patch" and is_json(body)
-            return body if as_json else await self._apart.run(partial(codec.ParsedYAML.of, body))
+            return body if as_json else await self._offload.run(partial(codec.ParsedYAML.of, body))
         if len(body) > _LONG_JSON and "protobuf" not in call.content_type:
-            return await self._apart.run(partial(codec.ParsedJSON.of, body))
+            return await self._offload.run(partial(codec.ParsedJSON.of, body))
         return body
 
     async def _watch(self, call: Call, form: Form) -> Answer:

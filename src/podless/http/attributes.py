@@ -9,8 +9,8 @@ from podless.auth.attributes import Attributes
 from podless.http.info import parse
 from podless.http.message import Request, parse_query
 from podless.meta import names, selectors
+from podless.meta.bounded import bounded_cache
 from podless.meta.errors import BadRequest
-from podless.meta.kept import kept
 
 _VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _TELLING = ("watch", "fieldSelector")  # query parameters that change what is asked for
@@ -24,7 +24,7 @@ def attributes(request: Request) -> Attributes:
     return _attributes(request.method, request.path, query)
 
 
-@kept(8192)
+@bounded_cache(8192)
 def _attributes(method: str, path: str, query: str) -> Attributes:
     info = parse(path)
     if info is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from podless.meta.kept import kept
+from podless.meta.bounded import bounded_cache
 
 
 class RequestInfo(NamedTuple):
@@ -28,7 +28,7 @@ class RequestInfo(NamedTuple):
 _OF_A_NAMESPACE = {"status", "finalize"}  # what follows a namespace's name and is no resource in it
 
 
-@kept(8192)
+@bounded_cache(8192)
 def parse(path: str) -> RequestInfo | None:
     """The path of a resource, or None for all other paths (discovery, health ...)."""
     parts = path.strip("/").split("/") if not path.startswith("//") else []

@@ -7,21 +7,21 @@ from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
 from podless.auth.certificates import Certificate
-from podless.meta.kept import kept
+from podless.meta.bounded import bounded_cache
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
 
 
-@kept(4096)
+@bounded_cache(4096)
 def split_target(target: str) -> tuple[str, str]:
     """The decoded path and the raw query of a request target."""
     path, _, query = target.partition("?")
     return (unquote(path) if "%" in path else path), query
 
 
-@kept(1024)
+@bounded_cache(1024)
 def parse_query(query: str) -> dict[str, list[str]]:
     """Query parameters in order; callers must not change the answer, which is shared."""
     found: dict[str, list[str]] = {}
@@ -34,11 +34,12 @@ class Request:
     """One request.
 
     headers: lower-case names, several fields of a name joined by commas (of impersonation: by line ends). body: whole,
-    within limits. certificate: the client's, where it has shown one. trail: takes what the audit log
+    within limits. certificate: the client's, where it has shown one. audit: takes what the audit log
     tells, None where there is none.
     """
 
     __slots__ = (
+        "audit",
         "body",
         "certificate",
         "headers",
@@ -47,7 +48,6 @@ class Request:
         "path",
         "peer",
         "query_text",
-        "trail",
         "version",
     )
 
@@ -58,7 +58,7 @@ class Request:
         self.body = b""
         self.peer = peer
         self.certificate: Certificate | None = None
-        self.trail: Any = None
+        self.audit: Any = None
         self.version = "1.1"
         self.keep_alive = True
 

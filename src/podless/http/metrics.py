@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from podless.cache.collection import Cache
+from podless.cache.watchcache import Cache
 from podless.kinds.registry import Registry
 
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8"

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from podless.meta import protobuf
 from podless.meta.accept import Clause, clauses
+from podless.meta.bounded import bounded_cache
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
-from podless.meta.kept import kept
 
 JSON = "application/json"
 YAML = "application/yaml"
@@ -75,7 +75,7 @@ def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]
     return Form(media, wanted[0], wanted[2], pretty)
 
 
-@kept(1024)
+@bounded_cache(1024)
 def choose(
     accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
 ) -> Form | None:

@@ -98,7 +98,7 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     else:
         obj = outcome.obj or {}
     if not form.target:
-        return [codec.encode(obj) if call.kind.rules.ordered else codec.encode_sorted(obj)]
+        return [codec.encode(obj) if call.kind.strategy.ordered else codec.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":
         raise Internal("content is not a list")
     if form.target == "PartialObjectMetadata":
@@ -115,7 +115,7 @@ def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes] | Listi
     kind, version = call.kind, call.version
     items = view.items(kind, version, page.entries)
     api_version = kind.api_version(version.name)
-    if kind.rules.ordered:
+    if kind.strategy.ordered:
         meta = codec.encode(list_meta(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
         return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}")

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from podless.kinds.conversion import Converter
-from podless.kinds.custom import CustomRules
+from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
 from podless.meta import codec
 from podless.remote import Client
@@ -42,7 +42,7 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, cha
         namespaced=spec["scope"] == "Namespaced",
         versions=sort_versions(served),
         storage_version=storage,
-        rules=CustomRules(preserve=bool(spec.get("preserveUnknownFields"))),
+        strategy=CustomStrategy(preserve=bool(spec.get("preserveUnknownFields"))),
         preserve=bool(spec.get("preserveUnknownFields")),
         short_names=tuple(accepted.get("shortNames") or ()),
         categories=tuple(accepted.get("categories") or ()),

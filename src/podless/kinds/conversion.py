@@ -13,9 +13,9 @@ from typing import Any
 
 from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.kinds.custom import CustomRules
+from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, marks, objectmeta
+from podless.meta import codec, gotext, objectmeta, uids
 from podless.meta.errors import Internal
 from podless.meta.field import FieldError
 from podless.remote import Client, RemoteError, Target
@@ -72,7 +72,7 @@ class Converter:
         version = next(known, "")
         if not version:
             raise ConversionFailed("no supported conversion review versions")
-        request = {"uid": marks.uid(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
+        request = {"uid": uids.make(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
         return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
 
 
@@ -188,7 +188,7 @@ async def convert(kind: Kind, obj: Object, wanted: str) -> Object:
         return obj
     version = kind.by_version[wanted]
     if kind.converter is None:
-        converted = kind.rules.convert(kind, version, view.copy(obj))
+        converted = kind.strategy.convert(kind, version, view.copy(obj))
     else:
         (converted,) = await kind.converter.convert(kind, [obj], wanted)
     if kind.custom:
@@ -200,9 +200,9 @@ async def stored(kind: Kind, obj: Object) -> Object:
     """An object of any version as it is to be stored; may change it in place. Raises ConversionFailed."""
     if kind.converter is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
         (obj,) = await kind.converter.convert(kind, [obj], kind.storage_version)
-        assert isinstance(kind.rules, CustomRules)
-        kind.rules.schema(kind.by_version[kind.storage_version]).normalize(obj)
-    return kind.rules.store(kind, obj)
+        assert isinstance(kind.strategy, CustomStrategy)
+        kind.strategy.schema(kind.by_version[kind.storage_version]).normalize(obj)
+    return kind.strategy.store(kind, obj)
 
 
 async def unstored(kind: Kind, version: Version, obj: Object) -> Object:
@@ -212,12 +212,12 @@ async def unstored(kind: Kind, version: Version, obj: Object) -> Object:
     there = await stored(kind, obj)
     if kind.converter is not None:
         return await convert(kind, there, version.name)
-    return kind.rules.read(kind, version, there)
+    return kind.strategy.read(kind, version, there)
 
 
 def _prune(kind: Kind, version: Version, obj: Object) -> None:
-    assert isinstance(kind.rules, CustomRules)
-    kind.rules.schema(version).prune(obj, drop=True)
+    assert isinstance(kind.strategy, CustomStrategy)
+    kind.strategy.schema(version).prune(obj, drop=True)
 
 
 # entries in other versions
@@ -284,7 +284,7 @@ async def _batch(kind: Kind, version: Version, batch: list[Entry]) -> None:
     source = kind.by_version.get(name)
     if source is None:
         raise ConversionFailed(f"request to convert CR from an invalid group/version: {kind.api_version(name)}")
-    objects = [kind.rules.read(kind, source, entry.decode()) for entry in batch]
+    objects = [kind.strategy.read(kind, source, entry.decode()) for entry in batch]
     converted = await kind.converter.convert(kind, objects, version.name)
     for entry, obj in zip(batch, converted, strict=True):
         _prune(kind, version, obj)

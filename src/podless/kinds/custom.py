@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from podless import schema as schemas
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object, Rules
+from podless.kinds.strategy import Object, Strategy
 from podless.meta import codec, objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import FieldError
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from podless.schema import Schema
 
 
-class CustomRules(Rules):
-    """Rules of the kind behind one CustomResourceDefinition, compiled for each version on first use.
+class CustomStrategy(Strategy):
+    """Strategy of the kind behind one CustomResourceDefinition, compiled for each version on first use.
 
     preserve: fields that no schema knows are kept.
     """

@@ -15,7 +15,7 @@ from podless.meta.gvk import GroupVersion
 
 if TYPE_CHECKING:
     from podless.kinds.conversion import Converter
-    from podless.kinds.rules import Rules
+    from podless.kinds.strategy import Strategy
     from podless.meta.structs import Struct
 
 
@@ -111,7 +111,7 @@ class Kind:
     namespaced: bool
     versions: tuple[Version, ...]
     storage_version: str
-    rules: Rules
+    strategy: Strategy
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     struct: Struct | None = None

@@ -25,7 +25,7 @@ def encode(kind: Kind, obj: Object) -> tuple[bytes, int]:
     metadata = obj["metadata"]
     kept = metadata.get("resourceVersion")
     metadata["resourceVersion"] = _MARK
-    if kind.rules.ordered:
+    if kind.strategy.ordered:
         obj["metadata"] = _ordered(metadata)
         body = codec.encode(obj)
     else:
@@ -73,7 +73,7 @@ def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
     """Keep what an entry is in one version until its definition changes. Returns its JSON."""
     for form in [form for form in entry.forms if form[-1] != kind.changed]:
         del entry.forms[form]
-    made = codec.fitted(codec.encode(obj) if kind.rules.ordered else codec.encode_sorted(obj))
+    made = codec.fitted(codec.encode(obj) if kind.strategy.ordered else codec.encode_sorted(obj))
     if made == entry.body:
         made = entry.body  # most changes of a definition leave an object as it was: then it is in memory once
     entry.forms[kind.group, version.name, kind.changed] = made
@@ -94,14 +94,14 @@ def body(kind: Kind, version: Version, entry: Entry) -> bytes:
     Raises Internal where a webhook would have to be asked (conversion.ready does so).
     """
     found = known(kind, version, entry)
-    return keep(kind, version, entry, kind.rules.read(kind, version, entry.decode())) if found is None else found
+    return keep(kind, version, entry, kind.strategy.read(kind, version, entry.decode())) if found is None else found
 
 
 def load(kind: Kind, version: Version, entry: Entry) -> Object:
     """The object in one version, decoded: a fresh copy, for those who change it or look inside. Raises as `body`."""
     found = known(kind, version, entry)
     if found is None:
-        return kind.rules.read(kind, version, entry.decode())
+        return kind.strategy.read(kind, version, entry.decode())
     loaded: Object = orjson.loads(found)
     return loaded
 
@@ -109,7 +109,7 @@ def load(kind: Kind, version: Version, entry: Entry) -> Object:
 def item(kind: Kind, version: Version, entry: Entry) -> bytes:
     """The object as an item of a list: built-in kinds leave out what the list itself says."""
     whole = body(kind, version, entry)
-    if kind.rules.ordered:
+    if kind.strategy.ordered:
         head = f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version(version.name)}",'.encode()
         if whole.startswith(head):
             return b"{" + whole[len(head) :]
@@ -118,7 +118,7 @@ def item(kind: Kind, version: Version, entry: Entry) -> bytes:
 
 def items(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
     """The objects as items of a list."""
-    if kind.rules.ordered or version.name != kind.storage_version:
+    if kind.strategy.ordered or version.name != kind.storage_version:
         return [item(kind, version, entry) for entry in entries]
     changed = kind.changed  # most lists are of stored bytes: see `direct`
     return [entry.body if entry.revision > changed else body(kind, version, entry) for entry in entries]

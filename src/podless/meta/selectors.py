@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Any
 
 from podless.meta import field, gotext, names
+from podless.meta.bounded import bounded_cache
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
-from podless.meta.kept import kept
 
 _CACHED = 1024
 
@@ -110,7 +110,7 @@ EVERYTHING = LabelSelector()
 NOTHING = LabelSelector(nothing=True)
 
 
-@kept(_CACHED)
+@bounded_cache(_CACHED)
 def parse_labels(text: str) -> LabelSelector:
     """A labelSelector parameter: a=b, a!=b, a in (b,c), a notin (b), a, !a, a>1, a<1, with commas between.
 
@@ -297,7 +297,7 @@ _SPLIT = re.compile(r"!=|==?")
 _ESCAPED = re.compile(r"\\(.?)|([,=])", re.DOTALL)
 
 
-@kept(_CACHED)
+@bounded_cache(_CACHED)
 def parse_fields(text: str) -> FieldSelector:
     r"""A fieldSelector parameter: a=b, a==b and a!=b, with commas between; \, \= and \\ stand for themselves in values.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
-from podless.meta.kept import kept
+from podless.meta.bounded import bounded_cache
 
 Values = list[Any]
 Step = Callable[[Values], Values]
@@ -66,7 +66,7 @@ class Path:
         return found[0] if found else default
 
 
-@kept(_CACHED)
+@bounded_cache(_CACHED)
 def parse(text: str) -> Path:
     """A path as additionalPrinterColumns have it, such as .spec.x, compiled. Raises ValueError for a malformed one."""
     return Path(text, _Parser(f"{{{text}}}").template())

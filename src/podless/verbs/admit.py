@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.admission import CREATE, DELETE, UPDATE, Review, chain
+from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, chain
 from podless.fields import managers
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions, WriteOptions
@@ -28,12 +28,12 @@ async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: O
     if not steps:
         return obj
     before = (obj.get("metadata") or {}).get("managedFields")
-    review = _review(call, operation, obj, old, chosen)
-    await chain.mutate(steps, review)
-    assert review.obj is not None
-    if review.obj is not obj:
-        _keep_sound(call, review.obj, before)
-    return review.obj
+    attr = _attributes(call, operation, obj, old, chosen)
+    await chain.mutate(steps, attr)
+    assert attr.obj is not None
+    if attr.obj is not obj:
+        _keep_sound(call, attr.obj, before)
+    return attr.obj
 
 
 async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> None:
@@ -41,7 +41,7 @@ async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old:
     operation = CREATE if old is None else UPDATE
     steps = api.admission.validating(operation, call.kind, call.subresource)
     if steps:
-        await chain.validate(steps, _review(call, operation, obj, old, chosen))
+        await chain.validate(steps, _attributes(call, operation, obj, old, chosen))
 
 
 async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
@@ -52,15 +52,17 @@ async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> No
         return
     options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.given}
     namespace = call.namespace or _own_namespace(call, call.name)
-    review = Review(
+    attr = AdmissionAttributes(
         DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await chain.mutate(mutating, review)
-    await chain.validate(validating, review)
+    await chain.mutate(mutating, attr)
+    await chain.validate(validating, attr)
 
 
-def _review(call: Call, operation: str, obj: Object, old: Object | None, chosen: WriteOptions) -> Review:
+def _attributes(
+    call: Call, operation: str, obj: Object, old: Object | None, chosen: WriteOptions
+) -> AdmissionAttributes:
     name = call.name or (obj.get("metadata") or {}).get("name") or ""
     options: Object = {"kind": "CreateOptions" if operation == CREATE else "UpdateOptions", "apiVersion": _META}
     if chosen.dry_run:
@@ -70,7 +72,7 @@ def _review(call: Call, operation: str, obj: Object, old: Object | None, chosen:
     if "fieldValidation" in call.query:
         options["fieldValidation"] = chosen.validation
     namespace = call.namespace or _own_namespace(call, name)
-    return Review(
+    return AdmissionAttributes(
         operation, call.kind, call.version, call.subresource, namespace, name, obj, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip

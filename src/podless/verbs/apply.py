@@ -12,11 +12,11 @@ from typing import Any
 from podless import schema
 from podless.fields import managers, scaling, values
 from podless.kinds import conversion, view
-from podless.kinds.custom import CustomRules
-from podless.meta import codec, field, marks, structs
+from podless.kinds.custom import CustomStrategy
+from podless.meta import clock, codec, field, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
 from podless.store import Conflicted
-from podless.verbs import admit, options, steps, tracking
+from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.create import insert
 from podless.verbs.options import WriteOptions
@@ -87,8 +87,8 @@ class _Request:
         Raises BadRequest, ApplyConflict or Internal.
         """
         self.check_type()
-        place = tracking.place(self.call)
-        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, marks.now())
+        place = fieldmanager.place(self.call)
+        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, clock.now())
         if self.repeated and self.chosen.validation == "Strict":
             found = codec.strict_text(self.repeated)
             raise BadRequest(f"error strict decoding patch: error converting YAML to JSON: {found}")
@@ -107,7 +107,7 @@ class _Request:
         call = self.call
         entries = merged["metadata"].pop("managedFields", [])
         try:
-            obj = call.kind.rules.decode(call.kind, call.version, merged, [])
+            obj = call.kind.strategy.decode(call.kind, call.version, merged, [])
         except (structs.DecodeError, schema.Malformed) as error:
             raise BadRequest(f"{call.kind.kind} in version {call.version.name} cannot be handled: {error}") from None
         metadata = obj["metadata"]
@@ -172,13 +172,13 @@ def _type(obj: Object) -> tuple[str, str]:
 
 def _default(call: Call, obj: Object, applied: Object) -> None:
     """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
-    rules = call.kind.rules
-    if isinstance(rules, CustomRules) and b":null" in codec.encode(applied):
+    strategy = call.kind.strategy
+    if isinstance(strategy, CustomStrategy) and b":null" in codec.encode(applied):
         from podless.schema import default, prune
 
-        default.fill(obj, rules.schema(call.version).node, prune.META)
+        default.fill(obj, strategy.schema(call.version).node, prune.META)
     else:
-        rules.default(call.version, obj)
+        strategy.default(call.version, obj)
 
 
 async def _create(api: API, call: Call, request: _Request) -> Single:
@@ -221,7 +221,7 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
 
     async def change(old: Object) -> Object:
         request.check_type()
-        entries = tracking.scale_entries(call, old)
+        entries = fieldmanager.scale_entries(call, old)
         if not entries:
             why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
             raise Internal(f"failed to create manager for existing fields: {why}")
@@ -234,7 +234,7 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
             what = managers.described(request.body)
             raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
         obj = {**old, "metadata": dict(old["metadata"])}
-        managers.put(obj["metadata"], tracking.rescaled(call, old, written))
+        managers.put(obj["metadata"], fieldmanager.rescaled(call, old, written))
         return obj
 
     written = await rewrite(api, call, request.chosen, change, shown)

@@ -34,7 +34,7 @@ def read(call: Call, options: WriteOptions) -> Object:
         raw = _check_version(call, parsed or {}, kind)
     unknown: list[str] = []
     try:
-        obj = call.kind.rules.decode(call.kind, call.version, raw, unknown)
+        obj = call.kind.strategy.decode(call.kind, call.version, raw, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
         raise BadRequest(f"{_cannot(call, kind)}: {error}") from None
     findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]

@@ -11,8 +11,8 @@ from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
-from podless.cache.collection import Cache, Collection
 from podless.cache.entry import Entry
+from podless.cache.watchcache import Cache, WatchCache
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta.codec import Floats
@@ -132,11 +132,11 @@ class API:
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
         self.arrivals: dict[str, Callable[[Write, Object], Awaitable[int]]] = {}
 
-    def collection(self, kind: Kind) -> Collection:
+    def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""
         return self.cache.collection(kind.prefix, kind.namespaced)
 
-    async def loaded(self, kind: Kind) -> Collection:
+    async def loaded(self, kind: Kind) -> WatchCache:
         """The kind's objects, loaded."""
         collection = self.collection(kind)
         if not collection.loaded:

@@ -9,7 +9,7 @@ from podless.kinds import conversion, view
 from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record, Write
-from podless.verbs import admit, body, options, steps, tracking
+from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 
@@ -33,8 +33,8 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.named, metadata.get("name") or "", why)
     steps.wipe(metadata)
-    kind.rules.default(version, obj)
-    await tracking.created(call, obj, chosen.manager)
+    kind.strategy.default(version, obj)
+    await fieldmanager.created(call, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     metadata = obj["metadata"]
     steps.fit_namespace(call, metadata)
@@ -57,7 +57,7 @@ async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Sin
     kind, metadata = call.kind, obj["metadata"]
     steps.generate_name(metadata)
     steps.identify(kind, metadata)
-    kind.rules.prepare_create(call.version, obj)
+    kind.strategy.prepare_create(call.version, obj)
     call.warnings += objectmeta.dedupe_owners(metadata)
     steps.check_create(call, obj)
     steps.warn(call, obj)

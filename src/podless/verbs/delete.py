@@ -7,7 +7,7 @@ from typing import Any
 from podless.cache.entry import Entry
 from podless.kinds import conversion, view
 from podless.kinds.kind import Kind
-from podless.meta import marks
+from podless.meta import clock
 from podless.meta.errors import Conflict, Unavailable
 from podless.store import Conflicted, Record, Write
 from podless.verbs import admit, options
@@ -53,14 +53,14 @@ async def remove(
     _check(kind, entry, metadata, chosen)
     if asked is not None:
         await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
-    if kind.rules.grace and kind.rules.collected:
+    if kind.strategy.grace and kind.strategy.collected:
         _hold(metadata, chosen.policy)
-    kind.rules.prepare_delete(obj)
-    if not kind.rules.waits(obj):
+    kind.strategy.prepare_delete(obj)
+    if not kind.strategy.waits(obj):
         if not chosen.dry_run:
             metadata["resourceVersion"] = str(await api.store.commit(Write(entry.key, None, 0, entry.revision)))
             await api.react(kind)
-        return Single(None, obj) if kind.rules.shown_deleted else Document(_gone(kind, entry, metadata))
+        return Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
     _mark(kind, metadata)
     if chosen.dry_run:
         return Single(None, obj)
@@ -75,10 +75,10 @@ async def remove(
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
-    if chosen.uid and chosen.uid != metadata["uid"] and not kind.rules.grace:
+    if chosen.uid and chosen.uid != metadata["uid"] and not kind.strategy.grace:
         why = f"Precondition failed: UID in precondition: {chosen.uid}, UID in object meta: {metadata['uid']}"
         raise Conflict(kind.plural, kind.named, entry.name, why)
-    if chosen.revision and chosen.revision != str(entry.revision) and not kind.rules.grace:
+    if chosen.revision and chosen.revision != str(entry.revision) and not kind.strategy.grace:
         why = (
             f"Precondition failed: ResourceVersion in precondition: {chosen.revision}, "
             f"ResourceVersion in object meta: {entry.revision}"
@@ -116,8 +116,8 @@ def _mark(kind: Kind, metadata: Object) -> None:
     if "deletionTimestamp" in metadata:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
         return
-    metadata["deletionTimestamp"] = marks.now()
-    if kind.rules.grace:
+    metadata["deletionTimestamp"] = clock.now()
+    if kind.strategy.grace:
         metadata["deletionGracePeriodSeconds"] = 0
         if "generation" in metadata:
             metadata["generation"] += 1

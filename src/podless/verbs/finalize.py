@@ -24,11 +24,11 @@ async def finalize(api: API, call: Call) -> Single:
         old = view.load(kind, call.version, entry)
         wanted = await admit.mutate(api, call, chosen, view.copy(given), old)
         steps.check_revision(call, wanted["metadata"], entry.revision)
-        kind.rules.finalize(obj, wanted)
+        kind.strategy.finalize(obj, wanted)
         await admit.validate(api, call, chosen, obj, old)
         if chosen.dry_run:
             return Single(None, obj)
-        ends = "deletionTimestamp" in obj["metadata"] and not kind.rules.waits(obj)
+        ends = "deletionTimestamp" in obj["metadata"] and not kind.strategy.waits(obj)
         value, mark = (None, 0) if ends else view.encode(kind, obj)
         try:
             await api.store.commit(Write(entry.key, value, mark, entry.revision))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from podless.cache.collection import Collection
+from podless.cache.watchcache import WatchCache
 from podless.meta.errors import Internal
 from podless.verbs import options
 from podless.verbs.call import API, Call, Single
 
 
-def get(api: API, call: Call, collection: Collection) -> Single:
+def get(api: API, call: Call, collection: WatchCache) -> Single:
     """The object as it is now. Raises NotFound; Internal or Timeout for a bad or future resourceVersion."""
     if call.query:
         options.refuse_export(call)

@@ -7,8 +7,8 @@ import binascii
 from collections.abc import Callable
 from typing import NamedTuple
 
-from podless.cache.collection import Collection
 from podless.cache.entry import Entry
+from podless.cache.watchcache import WatchCache
 from podless.kinds import conversion, view
 from podless.meta import codec
 from podless.meta.errors import BadRequest, Expired
@@ -71,7 +71,7 @@ def selector(call: Call, options: ListOptions) -> Match | None:
             return False
         known = {"metadata.name": entry.name, "metadata.namespace": entry.namespace}
         if deep:
-            known |= call.kind.rules.fields(call.version, view.load(call.kind, call.version, entry))
+            known |= call.kind.strategy.fields(call.version, view.load(call.kind, call.version, entry))
         return fields.matches(lambda name: known.get(name, ""))
 
     return match
@@ -84,7 +84,7 @@ def _labels(call: Call, entry: Entry) -> dict[str, str]:
     return view.load(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
 
-async def list_(api: API, call: Call, collection: Collection, options: ListOptions) -> Many:
+async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions) -> Many:
     """A list or a page of one. Raises BadRequest, Timeout for a future revision, Expired for a forgotten one."""
     token = read_token(options.token) if options.token else None
     wanted = _wanted(options, token)
@@ -126,7 +126,7 @@ def _wanted(options: ListOptions, token: Token | None) -> int:
     return max(token.revision, 0)
 
 
-async def _read(call: Call, collection: Collection, revision: int, after: str, limit: int) -> tuple[list[Entry], int]:
+async def _read(call: Call, collection: WatchCache, revision: int, after: str, limit: int) -> tuple[list[Entry], int]:
     if revision >= collection.changed:
         return collection.under(call.scope, after, limit)
     try:

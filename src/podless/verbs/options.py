@@ -179,8 +179,8 @@ def _fields(call: Call, selector: str) -> FieldSelector:
     for name, _, _ in parsed.requirements:
         if name == "metadata.name" or (name == "metadata.namespace" and call.kind.namespaced):
             continue
-        if name not in call.kind.rules.selectable(call.version):
-            raise BadRequest(call.kind.rules.unselectable(name))
+        if name not in call.kind.strategy.selectable(call.version):
+            raise BadRequest(call.kind.strategy.unselectable(name))
     return parsed
 
 

@@ -106,7 +106,7 @@ def read(
         raise _invalid_patch(call, made, "Object 'Kind' is missing in the patched document")
     unknown: list[str] = []
     try:
-        obj = call.kind.rules.decode(call.kind, call.version, patched, unknown, known)
+        obj = call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
     except (structs.DecodeError, schema.Malformed) as error:
         struct = call.kind.struct_of(call.version) if made.strategic is not None else None
         why = restore.fault(struct, patched) if struct is not None else ""

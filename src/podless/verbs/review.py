@@ -14,10 +14,10 @@ from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.kinds.builtin import reviews
 from podless.kinds.kind import Kind
-from podless.meta import field, labelselector, marks
+from podless.meta import clock, field, labelselector
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
-from podless.verbs import admit, body, options, steps, tokens, tracking
+from podless.verbs import admit, body, fieldmanager, options, steps, tokens
 from podless.verbs.call import API, Call, Document
 
 Object = dict[str, Any]
@@ -34,8 +34,8 @@ async def review(api: API, call: Call) -> Document:
     chosen = options.write(call, "CreateOptions")
     obj = body.read(asked, chosen)
     steps.fit_namespace(asked, obj["metadata"])
-    asked.kind.rules.default(asked.version, obj)
-    await tracking.created(asked, obj, chosen.manager)
+    asked.kind.strategy.default(asked.version, obj)
+    await fieldmanager.created(asked, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     await admit.validate(api, call, chosen, obj)
     return Document(await _ANSWERS[asked.kind](api, call, obj), 201)
@@ -44,7 +44,7 @@ async def review(api: API, call: Call) -> Document:
 async def _self(api: API, call: Call, obj: Object) -> Object:
     """Who the server takes the client for."""
     return _head(obj) | {
-        "metadata": {"creationTimestamp": marks.now()},
+        "metadata": {"creationTimestamp": clock.now()},
         "status": {"userInfo": user_info(call.user)},
     }
 

@@ -14,7 +14,7 @@ from podless.kinds.types import SCALE
 from podless.meta import codec, gotext, structs
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.meta.field import invalid
-from podless.verbs import admit, options, steps, tracking
+from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.patch import APPLY_PATCH, MERGE_PATCH, media_type
@@ -111,8 +111,8 @@ async def scale(api: API, call: Call, verb: str) -> Document:
             raise Invalid(call.kind.kind, call.kind.named, call.name, [error])
         obj = view.copy(old)
         _put(obj, paths.spec_replicas_path, replicas)
-        call.kind.rules.default(call.version, obj)
-        managers.put(obj["metadata"], tracking.scaled(call, old, before, given, chosen.manager))
+        call.kind.strategy.default(call.version, obj)
+        managers.put(obj["metadata"], fieldmanager.scaled(call, old, before, given, chosen.manager))
         if wanted := (given.get("metadata") or {}).get("resourceVersion"):
             obj["metadata"]["resourceVersion"] = wanted
         return obj

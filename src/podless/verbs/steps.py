@@ -10,7 +10,7 @@ from typing import Any
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
 from podless.kinds.kind import Kind
-from podless.meta import codec, errors, marks, names, objectmeta
+from podless.meta import clock, codec, errors, names, objectmeta, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
 from podless.verbs import options as options_
@@ -34,7 +34,7 @@ def may_create(api: API, call: Call) -> None:
 def fit_namespace(call: Call, metadata: Object) -> None:
     """The object is in the namespace of the path; a cluster-scoped one in none. Raises BadRequest, or Invalid."""
     if not call.kind.namespaced:
-        if metadata.pop("namespace", None) and not call.kind.rules.placed:
+        if metadata.pop("namespace", None) and not call.kind.strategy.placed:
             name = metadata.get("name") or ""
             raise Invalid(call.kind.kind, call.kind.group, name, [forbidden("metadata.namespace", _NOT_PLACED)])
         return
@@ -69,9 +69,9 @@ def wipe(metadata: Object) -> None:
 def identify(kind: Kind, metadata: Object) -> None:
     """Set what the server alone says about a new object."""
     metadata.pop("generation", None)
-    metadata["uid"] = marks.uid()
-    metadata["creationTimestamp"] = marks.now()
-    if kind.rules.generation:
+    metadata["uid"] = uids.make()
+    metadata["creationTimestamp"] = clock.now()
+    if kind.strategy.generation:
         metadata["generation"] = 1
 
 
@@ -109,7 +109,7 @@ def check_revision(call: Call, metadata: Object, revision: int) -> None:
         raise Internal(str(error)) from None
     kind = call.kind
     if not wanted:
-        if kind.rules.unconditional:
+        if kind.strategy.unconditional:
             return
         missing = invalid("metadata.resourceVersion", 0, "must be specified for an update")
         raise Invalid(kind.plural, kind.named, call.name, [missing])
@@ -150,9 +150,9 @@ def check_create(call: Call, obj: Object) -> None:
     """The new object obeys all rules. Raises Invalid."""
     kind, metadata = call.kind, obj["metadata"]
     check_type(call, obj)
-    found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=kind.rules.name_errors)
+    found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=kind.strategy.name_errors)
     with codec.as_sent(obj, call.floats) if call.floats else nullcontext():
-        found += kind.rules.validate_create(kind, call.version, obj)
+        found += kind.strategy.validate_create(kind, call.version, obj)
     refuse(kind, obj, found)
 
 
@@ -166,7 +166,7 @@ def check_update(call: Call, obj: Object, old: Object) -> None:
         found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=_any_name)
         # a real server checks what may not change twice, and says so twice
         found += 2 * objectmeta.validate_update(metadata, old["metadata"])
-    check = kind.rules.validate_status if call.subresource == "status" else kind.rules.validate_update
+    check = kind.strategy.validate_status if call.subresource == "status" else kind.strategy.validate_update
     with codec.as_sent(obj, call.floats) if call.floats else nullcontext():
         found += check(kind, call.version, obj, old, call.warnings)
     refuse(kind, obj, found)
@@ -181,6 +181,6 @@ def warn(call: Call, obj: Object, old: Object | None = None) -> None:
     """Tell the client what is odd about a write that obeys all rules."""
     metadata = obj["metadata"]
     before = old["metadata"] if old is not None else None
-    call.warnings += call.kind.rules.warnings(call.version, obj, old)
+    call.warnings += call.kind.strategy.warnings(call.version, obj, old)
     if call.kind.custom and metadata.get("finalizers"):
         call.warnings += objectmeta.finalizer_warnings(metadata, before)

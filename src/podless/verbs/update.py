@@ -11,7 +11,7 @@ from podless.kinds import conversion, view
 from podless.meta import objectmeta
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Record, Write
-from podless.verbs import admit, body, options, steps, tracking
+from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make
 from podless.verbs.options import WriteOptions
@@ -45,15 +45,15 @@ async def update(api: API, call: Call) -> Single:
 
 async def _makes(api: API, call: Call) -> bool:
     """Whether the update makes the object, as some built-in kinds allow."""
-    if not call.kind.rules.created_by_update or call.subresource:
+    if not call.kind.strategy.created_by_update or call.subresource:
         return False
     return (await api.loaded(call.kind)).get(call.key) is None
 
 
 def complete(call: Call, obj: Object, old: Object, chosen: WriteOptions) -> None:
     """Give the object as the client wants it its defaults, and say who owns what changes."""
-    call.kind.rules.default(call.version, obj)
-    tracking.changed(call, old, obj, chosen.manager)
+    call.kind.strategy.default(call.version, obj)
+    fieldmanager.changed(call, old, obj, chosen.manager)
 
 
 async def rewrite(
@@ -94,15 +94,15 @@ async def rewrite(
 
 def _finish(call: Call, obj: Object, old: Object) -> None:
     """The steps between what the client wants and what is stored."""
-    rules, metadata = call.kind.rules, obj["metadata"]
+    strategy, metadata = call.kind.strategy, obj["metadata"]
     steps.keep(metadata, old["metadata"])
     if call.subresource == "status":
-        rules.prepare_status(call.version, obj, old)
+        strategy.prepare_status(call.version, obj, old)
         metadata = obj["metadata"]
     else:
-        rules.prepare_update(call.version, obj, old)
+        strategy.prepare_update(call.version, obj, old)
         call.warnings += objectmeta.dedupe_owners(metadata)
-    if rules.generation and call.subresource != "status" and rules.changed(call.version, obj, old):
+    if strategy.generation and call.subresource != "status" and strategy.changed(call.version, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     managers.settle(obj, old)
     steps.check_update(call, obj, old)
@@ -115,7 +115,7 @@ async def _store(api: API, call: Call, chosen: WriteOptions, entry: Entry, obj: 
     metadata["resourceVersion"] = str(entry.revision)
     if chosen.dry_run:
         return Single(None, await conversion.unstored(kind, call.version, obj))
-    if _ends(kind.rules.ordered, obj):
+    if _ends(kind.strategy.ordered, obj):
         return await _remove(api, call, entry, obj)
     value, mark = view.encode(kind, await conversion.stored(kind, obj))
     if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from podless.cache.collection import Batch, Collection, Event
 from podless.cache.entry import Entry
+from podless.cache.watchcache import Batch, Event, WatchCache
 from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import Compacted
@@ -49,7 +49,7 @@ class Watch:
     initial: what is to be sent before all else. bookmark_after: whether the end of the initial state is to be marked.
     """
 
-    def __init__(self, api: API, call: Call, options: ListOptions, collection: Collection) -> None:
+    def __init__(self, api: API, call: Call, options: ListOptions, collection: WatchCache) -> None:
         self.call = call
         self.options = options
         self.initial: list[Seen] = []
@@ -80,7 +80,7 @@ class Watch:
     async def prepare(self) -> None:
         """Find what is to be sent first. Raises Internal for a bad revision, Expired for a forgotten one."""
         wanted = self._wanted()
-        self._leave = self._collection.follow(self._take)
+        self._leave = self._collection.add_watcher(self._take)
         self._begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):

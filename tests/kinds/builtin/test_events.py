@@ -52,10 +52,10 @@ def complete(name: str, **fields: Any) -> dict[str, Any]:
 @given(EVENT)
 def test_nothing_is_lost_between_the_groups(event: dict[str, Any]) -> None:
     stored = structs.decode(core.EVENT, event) | {"kind": "Event", "apiVersion": "v1"}
-    shown = NEW_EVENTS.rules.read(NEW_EVENTS, NEW_VERSION, dict(stored))
+    shown = NEW_EVENTS.strategy.read(NEW_EVENTS, NEW_VERSION, dict(stored))
     assert shown["apiVersion"] == "events.k8s.io/v1"
-    assert NEW_EVENTS.rules.store(NEW_EVENTS, shown) == stored
-    assert EVENTS.rules.convert(EVENTS, VERSION, shown) == stored
+    assert NEW_EVENTS.strategy.store(NEW_EVENTS, shown) == stored
+    assert EVENTS.strategy.convert(EVENTS, VERSION, shown) == stored
 
 
 def test_both_groups_list_watch_and_own_the_same_object(client: Client) -> None:

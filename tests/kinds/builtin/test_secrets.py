@@ -23,12 +23,12 @@ def secret(**fields: Any) -> dict[str, Any]:
 
 
 def faults(obj: dict[str, Any]) -> list[str]:
-    return [str(error) for error in SECRETS.rules.validate_create(SECRETS, VERSION, obj)]
+    return [str(error) for error in SECRETS.strategy.validate_create(SECRETS, VERSION, obj)]
 
 
 def test_text_joins_the_data_in_the_order_of_keys() -> None:
     given = secret(data={"b": base("old"), "z": base("z")}, stringData={"b": "new", "a": "ä"}, type="t")
-    read = SECRETS.rules.decode(SECRETS, VERSION, given, [])
+    read = SECRETS.strategy.decode(SECRETS, VERSION, given, [])
     assert list(read) == ["kind", "apiVersion", "metadata", "data", "type"]
     assert list(read["data"].items()) == [("a", base("ä")), ("b", base("new")), ("z", base("z"))]
 

@@ -18,10 +18,10 @@ def service(**spec: Any) -> dict[str, Any]:
 
 
 def faults(**spec: Any) -> list[str]:
-    obj = SERVICES.rules.decode(SERVICES, VERSION, service(**spec), [])
-    SERVICES.rules.default(VERSION, obj)
-    SERVICES.rules.prepare_create(VERSION, obj)
-    return [str(error) for error in SERVICES.rules.validate_create(SERVICES, VERSION, obj)]
+    obj = SERVICES.strategy.decode(SERVICES, VERSION, service(**spec), [])
+    SERVICES.strategy.default(VERSION, obj)
+    SERVICES.strategy.prepare_create(VERSION, obj)
+    return [str(error) for error in SERVICES.strategy.validate_create(SERVICES, VERSION, obj)]
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_ports_are_known_by_number_and_protocol_when_they_are_applied(client: Cl
 
 @pytest.mark.parametrize(("prefix", "good"), [("web-", True), ("w", True), ("1web-", False), ("a.b-", False)])
 def test_a_generated_name_begins_like_a_host(prefix: str, good: bool) -> None:
-    assert (SERVICES.rules.name_errors(prefix, True) == []) is good
+    assert (SERVICES.strategy.name_errors(prefix, True) == []) is good

@@ -12,7 +12,7 @@ import orjson
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.http.attributes import attributes
-from podless.http.audit.journal import Journal
+from podless.http.audit.backend import Backend
 from podless.http.audit.policy import (
     COMPLETE,
     METADATA_LEVEL,
@@ -25,7 +25,7 @@ from podless.http.audit.policy import (
     bodies,
 )
 from podless.http.message import Answer, Ending, Handler, Name, Request, Response, Sink, Stream
-from podless.meta import codec, marks
+from podless.meta import codec, uids
 
 Object = dict[str, Any]
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
@@ -34,7 +34,7 @@ _NOBODY = User("")
 _SMALL = 64 * 1024  # bytes of a body
 
 
-class Trail:
+class AuditContext:
     """One request: what is known of it so far. The handler fills it in by `identify`, `act_as` and `decide`."""
 
     __slots__ = ("_audit", "annotations", "asked", "began", "id", "other", "request", "rule", "user")
@@ -43,7 +43,7 @@ class Trail:
         self._audit = audit
         self.request = request
         self.began = time.time()
-        self.id = marks.uid()
+        self.id = uids.make()
         self.user: User | None = None
         self.other: User | None = None
         self.asked = Attributes("")
@@ -73,47 +73,47 @@ class Auditor:
     refused before anybody looks at them.
     """
 
-    def __init__(self, handler: Handler, policy: Policy, journal: Journal, name: Name) -> None:
+    def __init__(self, handler: Handler, policy: Policy, backend: Backend, name: Name) -> None:
         self._handler = handler
         self._name = name
         self.policy = policy
-        self._journal = journal
+        self._backend = backend
 
     def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
         """The handler's answer."""
-        trail = request.trail = Trail(self, request)
+        audit = request.audit = AuditContext(self, request)
         answer = self._handler(request)
         if isinstance(answer, Response):
-            return self._answered(trail, answer)
-        return self._later(trail, answer)
+            return self._answered(audit, answer)
+        return self._later(audit, answer)
 
-    async def _later(self, trail: Trail, pending: Coroutine[Any, Any, Answer]) -> Answer:
-        return self._answered(trail, await pending)
+    async def _later(self, audit: AuditContext, pending: Coroutine[Any, Any, Answer]) -> Answer:
+        return self._answered(audit, await pending)
 
-    def _answered(self, trail: Trail, answer: Answer) -> Answer:
-        if trail.rule is None:
-            request = trail.request
-            trail.user = User(self._name(request.headers, request.certificate))
-            trail.asked = attributes(request)
-            trail.rule = self.policy.rule(trail.user, trail.asked)
-        if trail.rule.level == NONE:
+    def _answered(self, audit: AuditContext, answer: Answer) -> Answer:
+        if audit.rule is None:
+            request = audit.request
+            audit.user = User(self._name(request.headers, request.certificate))
+            audit.asked = attributes(request)
+            audit.rule = self.policy.rule(audit.user, audit.asked)
+        if audit.rule.level == NONE:
             return answer
         if isinstance(answer, Response):
-            if COMPLETE not in trail.rule.omit:
-                self.tell(trail, COMPLETE, time.time(), answer)
+            if COMPLETE not in audit.rule.omit:
+                self.tell(audit, COMPLETE, time.time(), answer)
             return answer
-        return self._stream(trail, answer)
+        return self._stream(audit, answer)
 
-    def _stream(self, trail: Trail, answer: Stream) -> Stream:
+    def _stream(self, audit: AuditContext, answer: Stream) -> Stream:
         """A watch: told when it starts and when it ends."""
-        assert trail.rule is not None
-        rule, start = trail.rule, answer.start
+        assert audit.rule is not None
+        rule, start = audit.rule, answer.start
         good = Response(200)
 
         def begin(sink: Sink) -> Callable[[], None]:
             if STARTED not in rule.omit:
-                self.tell(trail, STARTED, time.time(), good)
-            ended = Ending(sink, lambda: self._ended(trail, good))
+                self.tell(audit, STARTED, time.time(), good)
+            ended = Ending(sink, lambda: self._ended(audit, good))
             stop = start(ended)
 
             def end() -> None:
@@ -124,14 +124,14 @@ class Auditor:
 
         return Stream(begin, answer.media, answer.headers)
 
-    def _ended(self, trail: Trail, answer: Response) -> None:
-        assert trail.rule is not None
-        if COMPLETE not in trail.rule.omit:
-            self.tell(trail, COMPLETE, time.time(), answer)
+    def _ended(self, audit: AuditContext, answer: Response) -> None:
+        assert audit.rule is not None
+        if COMPLETE not in audit.rule.omit:
+            self.tell(audit, COMPLETE, time.time(), answer)
 
-    def tell(self, trail: Trail, stage: str, now: float, answer: Response | None) -> None:
+    def tell(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
         """Note one event."""
-        rule, request, asked = trail.rule, trail.request, trail.asked
+        rule, request, asked = audit.rule, audit.request, audit.asked
         assert rule is not None
         level = rule.level
         if level != METADATA_LEVEL and not bodies(rule, asked):
@@ -140,14 +140,14 @@ class Auditor:
         event: Object = {
             **_BASE,
             "level": level,
-            "auditID": trail.id,
+            "auditID": audit.id,
             "stage": stage,
             "requestURI": f"{request.path}{query}",
             "verb": asked.verb,
-            "user": _user(trail.user or _NOBODY),
+            "user": _user(audit.user or _NOBODY),
         }
-        if trail.other is not None:
-            event["impersonatedUser"] = _user(trail.other)
+        if audit.other is not None:
+            event["impersonatedUser"] = _user(audit.other)
         event["sourceIPs"] = _sources(request)
         if "user-agent" in request.headers:
             event["userAgent"] = request.headers["user-agent"]
@@ -162,11 +162,11 @@ class Auditor:
                 event["requestObject"] = _shown(sent, rule)
             if level == REQUEST_RESPONSE and (shown := _document(b"".join(answer.chunks), answer.media.decode())):
                 event["responseObject"] = _shown(shown, rule)
-        event["requestReceivedTimestamp"] = _time(trail.began)
+        event["requestReceivedTimestamp"] = _time(audit.began)
         event["stageTimestamp"] = _time(now)
-        if trail.annotations and answer is not None:
-            event["annotations"] = trail.annotations
-        self._journal.note(_line(event))
+        if audit.annotations and answer is not None:
+            event["annotations"] = audit.annotations
+        self._backend.note(_line(event))
 
 
 def _line(event: Object) -> bytes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from podless.kinds.builtin.reviews import TOKEN_REQUESTS
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Subresource, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import SERVICE_ACCOUNT
 
 _ENFORCE = "kubernetes.io/enforce-mountable-secrets"
@@ -15,7 +15,7 @@ _ENFORCED = (
 )
 
 
-class ServiceAccountRules(TypedRules):
+class ServiceAccountStrategy(TypedStrategy):
     """Secrets are referred to by their names alone; a delete shows the account once more."""
 
     shown_deleted = True
@@ -45,7 +45,7 @@ SERVICE_ACCOUNTS = Kind(
     namespaced=True,
     versions=(Version("v1"),),
     storage_version="v1",
-    rules=ServiceAccountRules(),
+    strategy=ServiceAccountStrategy(),
     short_names=("sa",),
     struct=SERVICE_ACCOUNT,
     more_subresources=(Subresource("token", ("create",), TOKEN_REQUESTS),),

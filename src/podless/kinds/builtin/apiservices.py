@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types.apiregistration import API_SERVICE
 
 
-class APIServiceRules(TypedRules):
+class APIServiceStrategy(TypedStrategy):
     """Nobody writes them but the server."""
 
     collected = False
@@ -22,7 +22,7 @@ API_SERVICES = Kind(
     namespaced=False,
     versions=(Version("v1"),),
     storage_version="v1",
-    rules=APIServiceRules(),
+    strategy=APIServiceStrategy(),
     categories=("api-extensions",),
     struct=API_SERVICE,
     verbs=("get", "list", "watch"),

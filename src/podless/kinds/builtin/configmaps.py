@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import CONFIG_MAP
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -14,7 +14,7 @@ from podless.meta.field import FieldError
 _MOST = 1024 * 1024  # bytes of keys and values together
 
 
-class ConfigMapRules(TypedRules):
+class ConfigMapStrategy(TypedStrategy):
     """Keys are file names, in one of the two maps; an immutable map stays as it is."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
@@ -59,7 +59,7 @@ CONFIG_MAPS = Kind(
     namespaced=True,
     versions=(Version("v1"),),
     storage_version="v1",
-    rules=ConfigMapRules(),
+    strategy=ConfigMapStrategy(),
     short_names=("cm",),
     struct=CONFIG_MAP,
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.kinds import definition as rules
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.definition import beta
 from podless.kinds.definition.shared import schemas
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
-from podless.meta import codec, marks
+from podless.meta import clock, codec
 from podless.meta.field import FieldError
 
 _CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
 
 
-class DefinitionRules(TypedRules):
+class DefinitionStrategy(TypedStrategy):
     """Definitions are checked like any object, and end only when their objects have."""
 
     generation = True
@@ -91,7 +91,7 @@ class DefinitionRules(TypedRules):
         held = metadata.get("finalizers") or []
         if _CLEANUP not in held:
             metadata["finalizers"] = [*held, _CLEANUP]
-        rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, marks.now())
+        rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Only the spec counts as a generation."""
@@ -123,7 +123,7 @@ DEFINITIONS = Kind(
         ),
     ),
     storage_version="v1",
-    rules=DefinitionRules(),
+    strategy=DefinitionStrategy(),
     short_names=("crd", "crds"),
     categories=("api-extensions",),
     struct=CUSTOM_RESOURCE_DEFINITION,

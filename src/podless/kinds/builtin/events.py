@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import core, events
 from podless.meta import field, names, structs
 from podless.meta.field import FieldError
@@ -56,7 +56,7 @@ def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: s
     return {**decoded, "kind": "Event", "apiVersion": api_version, "metadata": metadata}
 
 
-class EventRules(TypedRules):
+class EventStrategy(TypedStrategy):
     """Events of the core group, about which a server asks little."""
 
     collected = False
@@ -105,7 +105,7 @@ class EventRules(TypedRules):
         return f"field label not supported: {name}"
 
 
-class NewEventRules(EventRules):
+class NewEventStrategy(EventStrategy):
     """Events of events.k8s.io, which have to be complete and stay as they are but for their series."""
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
@@ -223,7 +223,7 @@ EVENTS = Kind(
     namespaced=True,
     versions=(Version("v1"),),
     storage_version="v1",
-    rules=EventRules(),
+    strategy=EventStrategy(),
     short_names=("ev",),
     struct=core.EVENT,
     verbs=_VERBS,
@@ -238,7 +238,7 @@ NEW_EVENTS = Kind(
     namespaced=True,
     versions=(Version("v1"),),
     storage_version="",
-    rules=NewEventRules(),
+    strategy=NewEventStrategy(),
     short_names=("ev",),
     struct=events.EVENT,
     home=EVENTS,

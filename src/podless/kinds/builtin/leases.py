@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import LEASE
 from podless.meta import field
 from podless.meta.field import FieldError
 
 
-class LeaseRules(TypedRules):
+class LeaseStrategy(TypedStrategy):
     """Who holds a lease says since when and how long; what belongs to coordinated election is left out.
 
     Coordinated leader election is an alpha feature of a real server, off unless asked for.
@@ -57,7 +57,7 @@ LEASES = Kind(
     namespaced=True,
     versions=(Version("v1"),),
     storage_version="v1",
-    rules=LeaseRules(),
+    strategy=LeaseStrategy(),
     struct=LEASE,
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Subresource, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import NAMESPACE
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -16,7 +16,7 @@ _FINALIZER = "kubernetes"
 _STANDARD = (_FINALIZER,)
 
 
-class NamespaceRules(TypedRules):
+class NamespaceStrategy(TypedStrategy):
     """Namespaces carry their name as a label, and end in two stages."""
 
     grace = False
@@ -108,7 +108,7 @@ NAMESPACES = Kind(
     namespaced=False,
     versions=(Version("v1", status=True),),
     storage_version="v1",
-    rules=NamespaceRules(),
+    strategy=NamespaceStrategy(),
     short_names=("ns",),
     struct=NAMESPACE,
     more_subresources=(Subresource("finalize", ("update",)),),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.kinds import admission
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types.admission import (
     MUTATING_ADMISSION_POLICY,
     MUTATING_ADMISSION_POLICY_BINDING,
@@ -19,7 +19,7 @@ from podless.meta.field import FieldError
 from podless.meta.structs import Struct
 
 
-class _SpecRules(TypedRules):
+class _SpecStrategy(TypedStrategy):
     """The spec counts as a generation."""
 
     generation = True
@@ -39,7 +39,7 @@ class _SpecRules(TypedRules):
         return codec.encode_sorted(obj.get("spec")) != codec.encode_sorted(old.get("spec"))
 
 
-class PolicyRules(_SpecRules):
+class PolicyStrategy(_SpecStrategy):
     """A policy says what it is about, and its expressions compile."""
 
     def default(self, version: Version, obj: Object) -> None:
@@ -75,7 +75,7 @@ class PolicyRules(_SpecRules):
         return admission.check_status(obj)
 
 
-class BindingRules(_SpecRules):
+class BindingStrategy(_SpecStrategy):
     """A binding names a policy, and says where it is in force."""
 
     def default(self, version: Version, obj: Object) -> None:
@@ -87,7 +87,7 @@ class BindingRules(_SpecRules):
         return admission.check_binding(obj, mutating=self._mutating)
 
 
-def _kind(kind: str, plural: str, rules: _SpecRules, struct: Struct, *, status: bool = False) -> Kind:
+def _kind(kind: str, plural: str, strategy: _SpecStrategy, struct: Struct, *, status: bool = False) -> Kind:
     return Kind(
         group="admissionregistration.k8s.io",
         plural=plural,
@@ -97,7 +97,7 @@ def _kind(kind: str, plural: str, rules: _SpecRules, struct: Struct, *, status: 
         namespaced=False,
         versions=(Version("v1", status=status),),
         storage_version="v1",
-        rules=rules,
+        strategy=strategy,
         categories=("api-extensions",),
         struct=struct,
         verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
@@ -107,26 +107,26 @@ def _kind(kind: str, plural: str, rules: _SpecRules, struct: Struct, *, status: 
 VALIDATING_POLICIES = _kind(
     "ValidatingAdmissionPolicy",
     "validatingadmissionpolicies",
-    PolicyRules(mutating=False),
+    PolicyStrategy(mutating=False),
     VALIDATING_ADMISSION_POLICY,
     status=True,
 )
 VALIDATING_BINDINGS = _kind(
     "ValidatingAdmissionPolicyBinding",
     "validatingadmissionpolicybindings",
-    BindingRules(mutating=False),
+    BindingStrategy(mutating=False),
     VALIDATING_ADMISSION_POLICY_BINDING,
 )
 MUTATING_POLICIES = _kind(
     "MutatingAdmissionPolicy",
     "mutatingadmissionpolicies",
-    PolicyRules(mutating=True),
+    PolicyStrategy(mutating=True),
     MUTATING_ADMISSION_POLICY,
 )
 MUTATING_BINDINGS = _kind(
     "MutatingAdmissionPolicyBinding",
     "mutatingadmissionpolicybindings",
-    BindingRules(mutating=True),
+    BindingStrategy(mutating=True),
     MUTATING_ADMISSION_POLICY_BINDING,
 )
 

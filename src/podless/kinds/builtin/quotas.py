@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types.core import RESOURCE_QUOTA
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
@@ -64,7 +64,7 @@ def limits(quota: Object) -> dict[str, str]:
     return {} if spec.get("scopes") or spec.get("scopeSelector") else spec.get("hard") or {}
 
 
-class QuotaRules(TypedRules):
+class QuotaStrategy(TypedStrategy):
     """Amounts are not negative, numbers whole; what is used is for the server to say."""
 
     shown_deleted = True
@@ -176,7 +176,7 @@ QUOTAS = Kind(
     namespaced=True,
     versions=(Version("v1", status=True),),
     storage_version="v1",
-    rules=QuotaRules(),
+    strategy=QuotaStrategy(),
     short_names=("quota",),
     struct=RESOURCE_QUOTA,
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),

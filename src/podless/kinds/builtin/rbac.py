@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import rbac
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
@@ -17,7 +17,7 @@ _PEOPLE = ("User", "Group")
 _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 
 
-class RoleRules(TypedRules):
+class RoleStrategy(TypedStrategy):
     """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
 
     created_by_update = True
@@ -71,7 +71,7 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
     ]
 
 
-class BindingRules(TypedRules):
+class BindingStrategy(TypedStrategy):
     """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
 
     created_by_update = True
@@ -148,7 +148,7 @@ def _grouped(subject: Object) -> Object:
     return whole | {name: value for name, value in subject.items() if name not in whole}
 
 
-def _kind(plural: str, noun: str, namespaced: bool, rules: TypedRules, struct: Struct) -> Kind:
+def _kind(plural: str, noun: str, namespaced: bool, strategy: TypedStrategy, struct: Struct) -> Kind:
     return Kind(
         group=GROUP,
         plural=plural,
@@ -158,7 +158,7 @@ def _kind(plural: str, noun: str, namespaced: bool, rules: TypedRules, struct: S
         namespaced=namespaced,
         versions=(Version("v1"),),
         storage_version="v1",
-        rules=rules,
+        strategy=strategy,
         struct=struct,
         verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
     )
@@ -169,10 +169,10 @@ CLUSTER_ROLE_BINDINGS = _kind(
     "clusterrolebindings",
     "ClusterRoleBinding",
     False,
-    BindingRules(("ClusterRole",), namespaced=False),
+    BindingStrategy(("ClusterRole",), namespaced=False),
     rbac.CLUSTER_ROLE_BINDING,
 )
-CLUSTER_ROLES = _kind("clusterroles", "ClusterRole", False, RoleRules(namespaced=False), rbac.CLUSTER_ROLE)
-ROLE_BINDINGS = _kind("rolebindings", "RoleBinding", True, BindingRules(_EITHER, namespaced=True), rbac.ROLE_BINDING)
-ROLES = _kind("roles", "Role", True, RoleRules(namespaced=True), rbac.ROLE)
+CLUSTER_ROLES = _kind("clusterroles", "ClusterRole", False, RoleStrategy(namespaced=False), rbac.CLUSTER_ROLE)
+ROLE_BINDINGS = _kind("rolebindings", "RoleBinding", True, BindingStrategy(_EITHER, namespaced=True), rbac.ROLE_BINDING)
+ROLES = _kind("roles", "Role", True, RoleStrategy(namespaced=True), rbac.ROLE)
 ALL = (CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES)

@@ -5,9 +5,9 @@ Who somebody is (authentication.k8s.io/v1), who may do what (authorization.k8s.i
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import authentication, authorization
 from podless.meta.structs import Struct
 
@@ -16,7 +16,7 @@ AUTHORIZATION = "authorization.k8s.io"
 _LIFE = 3600  # seconds that a token is good for where nothing is said
 
 
-class TokenRequestRules(TypedRules):
+class TokenRequestStrategy(TypedStrategy):
     """A token is good for an hour unless told otherwise."""
 
     def default(self, version: Version, obj: Object) -> None:
@@ -25,7 +25,7 @@ class TokenRequestRules(TypedRules):
             obj["spec"]["expirationSeconds"] = _LIFE
 
 
-def _kind(group: str, struct: Struct, *, namespaced: bool = False, rules: TypedRules | None = None) -> Kind:
+def _kind(group: str, struct: Struct, *, namespaced: bool = False, strategy: TypedStrategy | None = None) -> Kind:
     noun = struct.name
     return Kind(
         group=group,
@@ -36,7 +36,7 @@ def _kind(group: str, struct: Struct, *, namespaced: bool = False, rules: TypedR
         namespaced=namespaced,
         versions=(Version("v1"),),
         storage_version="v1",
-        rules=rules or TypedRules(),
+        strategy=strategy or TypedStrategy(),
         struct=struct,
         verbs=("create",),
         virtual=True,
@@ -59,4 +59,4 @@ ALL = (
 )
 
 # below service accounts only
-TOKEN_REQUESTS = _kind(AUTHENTICATION, authentication.TOKEN_REQUEST, namespaced=True, rules=TokenRequestRules())
+TOKEN_REQUESTS = _kind(AUTHENTICATION, authentication.TOKEN_REQUEST, namespaced=True, strategy=TokenRequestStrategy())

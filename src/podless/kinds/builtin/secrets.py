@@ -6,9 +6,9 @@ import base64
 from collections.abc import Sequence
 
 from podless.kinds.builtin import keypair
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types import SECRET
 from podless.meta import codec, field, names
 from podless.meta.field import FieldError
@@ -32,7 +32,7 @@ _SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
 _GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
-class SecretRules(TypedRules):
+class SecretStrategy(TypedStrategy):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
     def decode(
@@ -142,7 +142,7 @@ SECRETS = Kind(
     namespaced=True,
     versions=(Version("v1"),),
     storage_version="v1",
-    rules=SecretRules(),
+    strategy=SecretStrategy(),
     struct=SECRET,
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
 )

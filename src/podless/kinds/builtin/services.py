@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types.services import SERVICE
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -26,7 +26,7 @@ _NO_ADDRESSES = (
 )
 
 
-class ServiceRules(TypedRules):
+class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
@@ -133,7 +133,7 @@ SERVICES = Kind(
     namespaced=True,
     versions=(Version("v1", status=True),),
     storage_version="v1",
-    rules=ServiceRules(),
+    strategy=ServiceStrategy(),
     short_names=("svc",),
     categories=("all",),
     struct=SERVICE,

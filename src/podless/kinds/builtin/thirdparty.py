@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.thirdparty import defined, name_faults
 from podless.kinds.types import THIRD_PARTY_RESOURCE
 from podless.meta import field, names
@@ -15,7 +15,7 @@ from podless.meta.field import FieldError
 CLEANUP = "thirdpartyresourcecleanup.extensions"
 
 
-class ThirdPartyResourceRules(TypedRules):
+class ThirdPartyResourceStrategy(TypedStrategy):
     """The name says what is defined; it ends only when the objects have."""
 
     grace = False
@@ -90,7 +90,7 @@ THIRD_PARTY_RESOURCES = Kind(
         ),
     ),
     storage_version="v1beta1",
-    rules=ThirdPartyResourceRules(),
+    strategy=ThirdPartyResourceStrategy(),
     struct=THIRD_PARTY_RESOURCE,
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
 )

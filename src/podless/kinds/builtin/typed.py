@@ -1,13 +1,13 @@
-"""Rules of kinds that are described by a struct."""
+"""Strategy of kinds that are described by a struct."""
 
 from __future__ import annotations
 
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object, Rules
+from podless.kinds.strategy import Object, Strategy
 from podless.meta import structs
 
 
-class TypedRules(Rules):
+class TypedStrategy(Strategy):
     """What the struct does not have is dropped; what has the wrong type is refused."""
 
     def decode(

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.kinds import admission
-from podless.kinds.builtin.typed import TypedRules
+from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.rules import Object
+from podless.kinds.strategy import Object
 from podless.kinds.types.admission import MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION
 from podless.meta import codec
 from podless.meta.field import FieldError
 from podless.meta.structs import Struct
 
 
-class WebhookRules(TypedRules):
+class WebhookStrategy(TypedStrategy):
     """Webhooks are named after domains, and reachable by a URL or a Service."""
 
     generation = True
@@ -42,7 +42,7 @@ class WebhookRules(TypedRules):
         return codec.encode_sorted(obj.get("webhooks")) != codec.encode_sorted(old.get("webhooks"))
 
 
-def _kind(kind: str, rules: WebhookRules, struct: Struct) -> Kind:
+def _kind(kind: str, strategy: WebhookStrategy, struct: Struct) -> Kind:
     plural = kind.lower() + "s"
     return Kind(
         group="admissionregistration.k8s.io",
@@ -53,7 +53,7 @@ def _kind(kind: str, rules: WebhookRules, struct: Struct) -> Kind:
         namespaced=False,
         versions=(Version("v1"),),
         storage_version="v1",
-        rules=rules,
+        strategy=strategy,
         categories=("api-extensions",),
         struct=struct,
         verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
@@ -61,8 +61,10 @@ def _kind(kind: str, rules: WebhookRules, struct: Struct) -> Kind:
 
 
 VALIDATING_WEBHOOKS = _kind(
-    "ValidatingWebhookConfiguration", WebhookRules(mutating=False), VALIDATING_WEBHOOK_CONFIGURATION
+    "ValidatingWebhookConfiguration", WebhookStrategy(mutating=False), VALIDATING_WEBHOOK_CONFIGURATION
 )
-MUTATING_WEBHOOKS = _kind("MutatingWebhookConfiguration", WebhookRules(mutating=True), MUTATING_WEBHOOK_CONFIGURATION)
+MUTATING_WEBHOOKS = _kind(
+    "MutatingWebhookConfiguration", WebhookStrategy(mutating=True), MUTATING_WEBHOOK_CONFIGURATION
+)
 
 ALL = (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)

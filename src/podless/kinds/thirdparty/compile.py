@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.kinds.custom import CustomRules
+from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
 from podless.kinds.thirdparty.names import defined
 
 
-class ThirdPartyRules(CustomRules):
+class ThirdPartyStrategy(CustomStrategy):
     """Objects of any form; an update need not say which state it changes."""
 
     unconditional = True
@@ -33,7 +33,7 @@ def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Ki
         namespaced=True,
         versions=sort_versions(versions),
         storage_version=versions[0].name,
-        rules=ThirdPartyRules(preserve=True),
+        strategy=ThirdPartyStrategy(preserve=True),
         preserve=True,
         uid=metadata["uid"],
         created=created,

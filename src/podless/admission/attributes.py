@@ -1,0 +1,70 @@
+"""What admission is asked about: one write, as it is to be and as it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from podless.auth.user import User
+from podless.kinds.kind import Kind, Version
+
+Object = dict[str, Any]
+
+CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
+
+_SCALE = ("autoscaling", "v1", "Scale")
+
+
+@dataclass(slots=True)
+class AdmissionAttributes:
+    """One write.
+
+    operation: CREATE, UPDATE or DELETE. kind, version, subresource: what is written to; the object is a Scale where the
+    subresource is one. namespace: a namespace is in itself, what is cluster-scoped in none. name: "" where it is not
+    known yet, and for the delete of a collection. obj: as it is to be, None for a delete; steps that mutate change it
+    or put another one here. old: as it is, None for a create; nobody may change it. options: the CreateOptions,
+    UpdateOptions or DeleteOptions. warnings: texts for the client. annotations: for the audit log. again: whether
+    mutation goes round a second time; reinvoke: whether a step asks for that. rounds: what a step keeps for that.
+    """
+
+    operation: str
+    kind: Kind
+    version: Version
+    subresource: str
+    namespace: str
+    name: str
+    obj: Object | None
+    old: Object | None
+    options: Object
+    dry_run: bool
+    user: User
+    warnings: list[str] = field(default_factory=list)
+    annotations: dict[str, str] = field(default_factory=dict)
+    again: bool = False
+    reinvoke: bool = False
+    reinvocations: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def of_namespace(self) -> bool:
+        """Whether the object is a namespace."""
+        return self.kind.plural == "namespaces" and not self.kind.group
+
+    @property
+    def own(self) -> Kind | None:
+        """The kind of the object, where a subresource has objects of its own and they are no Scales."""
+        known = self.kind.subresource(self.subresource) if self.subresource else None
+        return known.kind if known is not None else None
+
+    @property
+    def converted(self) -> bool:
+        """Whether the object is another in each version of its resource."""
+        return self.subresource != "scale" and self.own is None
+
+    @property
+    def type(self) -> tuple[str, str, str]:
+        """Group, version and kind of the object."""
+        if self.subresource == "scale":
+            return _SCALE
+        if self.own is not None:
+            return self.own.group, self.own.versions[0].name, self.own.kind
+        return self.kind.group, self.version.name, self.kind.kind

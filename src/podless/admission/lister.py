@@ -1,0 +1,49 @@
+"""Configurations as they are now, each compiled once for its revision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from podless.cache.watchcache import Cache, WatchCache
+from podless.kinds.kind import Kind
+
+Object = dict[str, Any]
+T = TypeVar("T")
+
+
+class Lister(Generic[T]):
+    """All objects of a kind of configuration, in the order of their names. make: compiles one; it must be cheap."""
+
+    def __init__(self, cache: Cache, kind: Kind, make: Callable[[Object], T]) -> None:
+        self._collection: WatchCache = cache.collection(kind.prefix, kind.namespaced)
+        self._prefix = kind.prefix
+        self._make = make
+        self._made: dict[str, tuple[int, T]] = {}
+        self._items: list[T] = []
+        self._seen = -1
+
+    async def load(self) -> None:
+        """Read what there is; from then on every change is known at once."""
+        await self._collection.load()
+
+    @property
+    def revision(self) -> int:
+        """Changes with every change."""
+        return self._collection.changed
+
+    def items(self) -> list[T]:
+        """All of them."""
+        if self._seen != self._collection.changed:
+            self._refresh()
+        return self._items
+
+    def _refresh(self) -> None:
+        known, self._made = self._made, {}
+        for entry in self._collection.under(self._prefix)[0]:
+            made = known.get(entry.key)
+            if made is None or made[0] != entry.revision:
+                made = entry.revision, self._make(entry.decode())
+            self._made[entry.key] = made
+        self._items = [made for _, made in self._made.values()]
+        self._seen = self._collection.changed

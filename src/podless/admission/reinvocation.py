@@ -1,0 +1,52 @@
+"""Who is asked again when mutation goes round a second time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from podless.admission.attributes import AdmissionAttributes
+from podless.kinds import view
+
+Object = dict[str, Any]
+
+
+class Reinvocation:
+    """What one step knows of those that it has asked about a write. Kept with the attributes from round to round."""
+
+    def __init__(self) -> None:
+        self._earlier: set[Hashable] = set()
+        self._again: set[Hashable] = set()
+        self._last: Object | None = None
+
+    @classmethod
+    def of(cls, attr: AdmissionAttributes, step: str) -> Reinvocation:
+        """A step's own, for this round."""
+        found = attr.reinvocations.get(step)
+        if found is None:
+            found = attr.reinvocations[step] = cls()
+        known: Reinvocation = found
+        if attr.again and known._last != attr.obj:
+            known._require()  # a step between has changed the object
+        return known
+
+    def skips(self, attr: AdmissionAttributes, one: Hashable) -> bool:
+        """Whether this one is not to be asked, because it is the second round and nothing has changed for it."""
+        return attr.again and one not in self._again
+
+    def changed(self, attr: AdmissionAttributes) -> None:
+        """The object is another now: those that came before may want to see it."""
+        self._require()
+        attr.reinvoke = True
+
+    def asked(self, one: Hashable) -> None:
+        """This one wants to be asked again should the object change."""
+        self._earlier.add(one)
+
+    def end(self, attr: AdmissionAttributes) -> None:
+        """The step is done for this round."""
+        self._last = view.copy(attr.obj) if attr.obj is not None else None
+
+    def _require(self) -> None:
+        self._again |= self._earlier
+        self._earlier = set()

@@ -1,0 +1,318 @@
+"""One resource in memory: every object, the window of recent changes, and those who watch.
+
+State changes only through `apply`, which the store calls with durable changes in order; so what is read here is
+never undone, and a watcher sees every change once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.cache.index import LabelIndex
+from podless.store import Change, Compacted, Store
+
+# changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
+# what is older is read from the store
+WINDOW = 4096
+WINDOW_BYTES = 4 << 20
+# how long watchers rest between deliveries: so many times as long as one took, and so many seconds at the most
+_REST = 5.0
+_REST_MOST = 0.05
+
+
+class Event:
+    """One change as watchers see it: after is None for a delete, before is None for a create.
+
+    frames: the event as bytes for each form that someone asked for, made once and shared by all watchers.
+    """
+
+    __slots__ = ("_last", "after", "before", "frames", "key", "revision")
+
+    def __init__(self, key: str, revision: int, before: Entry | None, after: Entry | None) -> None:
+        self.key = key
+        self.revision = revision
+        self.before = before
+        self.after = after
+        self.frames: dict[Any, bytes] = {}
+        self._last: Entry | None = None
+
+    def last(self, before: Entry) -> Entry:
+        """What a watcher is shown of an object that leaves its sight: the state before, at this event's revision."""
+        if self._last is None:
+            self._last = before.at(self.revision)
+        return self._last
+
+
+class Batch(list[Event]):
+    """Events that watchers are told of together. views: what some of them see in common, made by the first."""
+
+    __slots__ = ("views",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[str, Any] = {}
+
+
+EventHandler = Callable[[Sequence[Event]], None]
+
+
+class WatchCache:
+    """The objects under one prefix of the store.
+
+    floor: changes at or before this revision are not in the window. changed: nothing has changed since this revision.
+    """
+
+    def __init__(self, store: Store, prefix: str, namespaced: bool) -> None:
+        self.prefix = prefix
+        self.namespaced = namespaced
+        self.loaded = False
+        self.floor = 0
+        self.changed = 0
+        self._store = store
+        self._entries: dict[str, Entry] = {}
+        self._keys: list[str] = []
+        self._window: deque[Event] = deque()
+        self._window_bytes = 0
+        self._handlers: list[EventHandler] = []
+        self._labels = LabelIndex()
+        self._watchers: list[EventHandler] = []
+        self._undelivered = Batch()
+        self._delivery: asyncio.Handle | None = None
+        self._rested = 0.0  # the loop's time from which on watchers may be told again
+        self._early: list[Change] | None = None
+
+    def count(self, prefix: str) -> int:
+        """How many objects have keys that start with the prefix."""
+        return bisect_left(self._keys, prefix[:-1] + chr(ord(prefix[-1]) + 1)) - bisect_left(self._keys, prefix)
+
+    @property
+    def watchers(self) -> int:
+        """How many hear of changes."""
+        return len(self._handlers) + len(self._watchers)
+
+    async def load(self) -> None:
+        """Read the current state from the store; nothing to do where it is here already."""
+        if self.loaded:
+            return
+        if self._early is None:
+            self._early = []
+        records, revision = await self._store.range(self.prefix)
+        if self.loaded:
+            return
+        self._keys = [record.key for record in records]
+        self._entries = {}
+        while records:  # one after the other, so that the state is not in memory twice
+            record = records.pop()
+            self._entries[record.key] = Entry(record, self.namespaced)
+        self.floor = self.changed = revision
+        self.loaded = True
+        early, self._early = self._early, None
+        events = [event for change in early if change.revision > revision and (event := self.apply(change))]
+        if events:
+            self.publish(events)
+
+    def apply(self, change: Change) -> Event | None:
+        """Take in one durable change. Returns the event, or None where this collection has not been loaded."""
+        if not self.loaded:
+            if self._early is not None:  # the state is being read; what the reading misses is applied after it
+                self._early.append(change)
+            return None
+        before = self._entries.get(change.key)
+        after = None
+        if change.record is not None:
+            after = self._entries[change.key] = Entry(change.record, self.namespaced)
+            if before is None:
+                insort(self._keys, change.key)
+        elif before is not None:
+            del self._entries[change.key]
+            del self._keys[bisect_left(self._keys, change.key)]
+        self._labels.change(before, after)
+        event = Event(change.key, change.revision, before, after)
+        self.changed = change.revision
+        self._window.append(event)
+        self._window_bytes += _size(event)
+        while len(self._window) > WINDOW or self._window_bytes > WINDOW_BYTES:
+            oldest = self._window.popleft()
+            self.floor = oldest.revision
+            self._window_bytes -= _size(oldest)
+        return event
+
+    def publish(self, events: Sequence[Event]) -> None:
+        """Tell every handler of a batch of events at once, and the watchers soon."""
+        for handler in list(self._handlers):
+            handler(events)
+        if not self._watchers:
+            return
+        self._undelivered += events
+        if self._delivery is None:
+            loop = asyncio.get_running_loop()
+            if self._rested <= loop.time():
+                self._delivery = loop.call_soon(self.deliver)
+            else:
+                self._delivery = loop.call_at(self._rested, self.deliver)
+
+    def deliver(self) -> None:
+        """Tell the watchers all that they have not been told.
+
+        Afterwards they rest for longer than that took: with many of them, events are handed over several at a time,
+        and writers get their answers in between.
+        """
+        if self._delivery is not None:
+            self._delivery.cancel()
+            self._delivery = None
+        events, self._undelivered = self._undelivered, Batch()
+        if not events:
+            return
+        began = time.monotonic()
+        for watcher in list(self._watchers):
+            watcher(events)
+        rest = (time.monotonic() - began) * _REST
+        self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
+
+    def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
+        """Have `handler` called with every batch as it comes in; the answer ends that."""
+        return _join(self._handlers, handler)
+
+    def add_watcher(self, watcher: EventHandler) -> Callable[[], None]:
+        """Have `watcher` called with all events soon after they come in; the answer ends that.
+
+        Events that have come in before may still be among them; the caller knows by `changed`.
+        """
+        return _join(self._watchers, watcher)
+
+    def end(self) -> None:
+        """Tell everybody that the resource is gone: an empty batch."""
+        self.deliver()
+        for handler in [*self._handlers, *self._watchers]:
+            handler(())
+        self._handlers.clear()
+        self._watchers.clear()
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def get(self, key: str) -> Entry | None:
+        """The object's present state."""
+        return self._entries.get(key)
+
+    def under(self, prefix: str, after: str = "", most: int = 0) -> tuple[list[Entry], int]:
+        """Entries whose keys start with `prefix`, in key order, those after the key `after` only.
+
+        most: how many at the most, 0 for all. Returns the entries, and how many more there are.
+        """
+        low = bisect_left(self._keys, max(prefix, after + "\0") if after else prefix)
+        high = bisect_left(self._keys, prefix[:-1] + chr(ord(prefix[-1]) + 1))
+        end = min(low + most, high) if most else high
+        return [self._entries[key] for key in self._keys[low:end]], max(high - end, 0)
+
+    def labelled(self, prefix: str, name: str, values: Iterable[str], after: str = "") -> list[Entry]:
+        """As `under`, those only whose label `name` has one of the values."""
+        keys = self._labels.find(name, values, self._entries.values())
+        return [self._entries[key] for key in keys if key > after and key.startswith(prefix)]
+
+    async def under_at(self, prefix: str, revision: int) -> list[Entry]:
+        """The entries under `prefix` as they were at `revision`, in key order. Raises Compacted."""
+        if revision >= self.changed:
+            return self.under(prefix)[0]
+        if revision < self.floor:
+            records = await self._store.range_at(prefix, revision)
+            return [Entry(record, self.namespaced) for record in records]
+        earlier: dict[str, Entry | None] = {}
+        for event in reversed(self._window):
+            if event.revision <= revision:
+                break
+            if event.key.startswith(prefix):
+                earlier[event.key] = event.before
+        state = {entry.key: entry for entry in self.under(prefix)[0]}
+        for key, before in earlier.items():
+            if before is None:
+                state.pop(key, None)
+            else:
+                state[key] = before
+        return [state[key] for key in sorted(state)]
+
+    async def since(self, revision: int, first: int) -> list[Event]:
+        """The changes later than `revision`, oldest first.
+
+        first: the revision before which this resource did not exist. Raises Compacted.
+        """
+        if revision < first:
+            raise Compacted(first)
+        if revision >= self.floor:
+            return [*_later(self._window, revision)][::-1]
+        events = []
+        for change in await self._store.changes(self.prefix, revision):
+            before = Entry(change.before, self.namespaced) if change.before is not None else None
+            after = Entry(change.record, self.namespaced) if change.record is not None else None
+            events.append(Event(change.key, change.revision, before, after))
+        return events
+
+
+def _join(handlers: list[EventHandler], handler: EventHandler) -> Callable[[], None]:
+    handlers.append(handler)
+
+    def leave() -> None:
+        if handler in handlers:
+            handlers.remove(handler)
+
+    return leave
+
+
+def _size(event: Event) -> int:
+    """The bytes that an event keeps in memory beside the current state."""
+    return len(event.before.body) if event.before is not None else 0
+
+
+def _later(window: deque[Event], revision: int) -> Iterator[Event]:
+    for event in reversed(window):
+        if event.revision <= revision:
+            return
+        yield event
+
+
+class Cache:
+    """All collections of a store, made as they are asked for, and kept in step with it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._collections: dict[str, WatchCache] = {}
+        store.subscribe(self._take)
+
+    @property
+    def revision(self) -> int:
+        """The newest revision: what a list answers as its resourceVersion."""
+        return self._store.revision
+
+    def collection(self, prefix: str, namespaced: bool) -> WatchCache:
+        """The collection of a prefix such as /example.com/gadgets/; it may not be loaded yet."""
+        found = self._collections.get(prefix)
+        if found is None:
+            found = self._collections[prefix] = WatchCache(self._store, prefix, namespaced)
+        return found
+
+    def known(self, prefix: str) -> WatchCache | None:
+        """The collection of a prefix where it has been asked for before."""
+        return self._collections.get(prefix)
+
+    def drop(self, prefix: str) -> None:
+        """Forget a collection whose resource is gone, and tell those who watch it."""
+        collection = self._collections.pop(prefix, None)
+        if collection is not None:
+            collection.end()
+
+    def _take(self, changes: Sequence[Change]) -> None:
+        batches: dict[str, list[Event]] = {}
+        for change in changes:
+            prefix = change.key[: change.key.index("/", change.key.index("/", 1) + 1) + 1]
+            collection = self._collections.get(prefix)
+            event = collection.apply(change) if collection is not None else None
+            if event is not None:
+                batches.setdefault(prefix, []).append(event)
+        for prefix, events in batches.items():
+            self._collections[prefix].publish(events)

@@ -1,0 +1,172 @@
+"""Namespaces: the system's own exist from the start, and a deleted one is emptied before it goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from podless.cache.entry import Entry
+from podless.cache.watchcache import Event, EventHandler, WatchCache
+from podless.controllers.write import amend, delete_all, make
+from podless.kinds.kind import Kind
+from podless.meta import clock
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+Leave = Callable[[], None]
+
+SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
+_FINALIZER = "kubernetes"
+_FINE = [
+    (
+        "NamespaceDeletionDiscoveryFailure",
+        "False",
+        "ResourcesDiscovered",
+        "All resources successfully discovered",
+    ),
+    (
+        "NamespaceDeletionGroupVersionParsingFailure",
+        "False",
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+    ),
+    (
+        "NamespaceDeletionContentFailure",
+        "False",
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+    ),
+]
+
+
+class Namespaces:
+    """Makes the system namespaces and empties those that are being deleted."""
+
+    def __init__(self, api: API, kind: Kind) -> None:
+        self._api = api
+        self._kind = kind
+        self._collection: WatchCache = api.collection(kind)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def start(self) -> None:
+        """Make what is missing, and go on with what was begun."""
+        await self._collection.load()
+        for name in SYSTEM:
+            if self._collection.get(self._kind.key("", name)) is None:
+                await make(self._api, self._kind, {"metadata": {"name": name}})
+        self._collection.add_event_handler(self._note)
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self._look(entry)
+
+    async def stop(self) -> None:
+        """End the work in the background; what is left is done at the next start."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.after is not None:
+                self._look(event.after)
+
+    def _look(self, entry: Entry) -> None:
+        if b'"deletionTimestamp":' not in entry.body or entry.key in self._tasks:
+            return
+        if _FINALIZER not in ((entry.decode().get("spec") or {}).get("finalizers") or ()):
+            return
+        task = asyncio.get_running_loop().create_task(self._empty(entry.key, entry.name))
+        self._tasks[entry.key] = task
+        task.add_done_callback(lambda _: self._tasks.pop(entry.key, None))
+
+    async def _empty(self, key: str, name: str) -> None:
+        """Delete everything in the namespace, wait until it is gone, then let the namespace go."""
+        changed = asyncio.Event()
+        following: dict[str, Callable[[], None]] = {}
+        try:
+            while True:
+                changed.clear()
+                left = await self._clear(name, lambda _: changed.set(), following)
+                if not left:
+                    break
+                await amend(self._api, self._kind, key, partial(_report, left=left))
+                await changed.wait()
+        finally:
+            for leave in following.values():
+                leave()
+        await amend(self._api, self._kind, key, _release)
+
+    async def _clear(
+        self, name: str, handler: EventHandler, following: dict[str, Callable[[], None]]
+    ) -> dict[str, Left]:
+        """Delete what is in the namespace; by resource what has to wait, changes of which the handler hears of."""
+        left = {}
+        for kind in self._api.registry:
+            if not kind.namespaced or kind.home is not None:
+                continue
+            prefix = f"{kind.prefix}{name}/"
+            collection = await self._api.loaded(kind)
+            fresh = [e for e in collection.under(prefix)[0] if b'"deletionTimestamp":' not in e.body]
+            if fresh:
+                await delete_all(self._api, kind, fresh)
+            entries = collection.under(prefix)[0]
+            if entries:
+                if kind.prefix not in following:
+                    following[kind.prefix] = collection.add_event_handler(handler)
+                held = Counter(f for e in entries for f in e.decode()["metadata"].get("finalizers") or ())
+                left[kind.resource] = Left(len(entries), held)
+        return left
+
+
+class Left(NamedTuple):
+    """What is left of a resource in a namespace: how many objects, and how many each finalizer holds."""
+
+    objects: int
+    held: Counter[str]
+
+
+def _report(obj: Object, left: dict[str, Left]) -> Object:
+    """The namespace with conditions that say what it waits for; source: the documented namespace conditions."""
+    objects = ", ".join(f"{name} has {left[name].objects} resource instances" for name in sorted(left))
+    held: Counter[str] = sum((one.held for one in left.values()), Counter())
+    finalizers = ", ".join(f"{name} in {held[name]} resource instances" for name in sorted(held))
+    found = [
+        *_FINE,
+        ("NamespaceContentRemaining", "True", "SomeResourcesRemain", f"Some resources are remaining: {objects}"),
+    ]
+    if held:
+        message = f"Some content in the namespace has finalizers remaining: {finalizers}"
+        found.append(("NamespaceFinalizersRemaining", "True", "SomeFinalizersRemain", message))
+    else:
+        message = "All content-preserving finalizers finished"
+        found.append(("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers", message))
+    status = obj.setdefault("status", {})
+    known = {condition["type"]: condition for condition in status.get("conditions") or []}
+    for type_, value, reason, message in found:
+        before = known.get(type_) or {}
+        since = before["lastTransitionTime"] if before.get("status") == value else clock.now()
+        known[type_] = {
+            "type": type_,
+            "status": value,
+            "lastTransitionTime": since,
+            "reason": reason,
+            "message": message,
+        }
+    status["conditions"] = list(known.values())
+    return obj
+
+
+def _release(obj: Object) -> Object | None:
+    """Without our finalizer; None where nobody else holds the namespace."""
+    spec = obj.setdefault("spec", {})
+    held = [name for name in spec.get("finalizers") or [] if name != _FINALIZER]
+    if not held and not obj["metadata"].get("finalizers"):
+        return None
+    if held:
+        spec["finalizers"] = held
+    else:
+        spec.pop("finalizers", None)
+    return obj

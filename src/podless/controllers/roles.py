@@ -1,0 +1,105 @@
+"""Roles: the default ones are there from the start, and aggregated ones have the rules that they gather.
+
+A server that starts adds what a default role or binding lacks, and leaves alone what somebody took out of its care
+(rbac.authorization.kubernetes.io/autoupdate: "false") or added. Aggregated rules are in force before the write that
+changes them is answered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from podless.auth import roles
+from podless.cache.entry import Entry
+from podless.controllers.write import amend
+from podless.kinds import view
+from podless.kinds.builtin import rbac
+from podless.kinds.kind import Kind
+from podless.meta import selectors
+from podless.store import Conflicted, Write
+from podless.verbs import steps
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+
+_MOST = 16  # how long a chain of roles may be that gather each other's rules
+
+
+class Roles:
+    """Keeps the default and the aggregated roles."""
+
+    def __init__(self, api: API) -> None:
+        self._api = api
+        self._roles = api.collection(rbac.CLUSTER_ROLES)
+        self._seen = -1
+
+    async def start(self) -> None:
+        """Make or mend the default roles and bindings, in one batch, and gather the rules of aggregated ones."""
+        wanted = [(rbac.CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
+        wanted += [(rbac.CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
+        for kind in (rbac.CLUSTER_ROLES, rbac.CLUSTER_ROLE_BINDINGS):
+            await self._api.loaded(kind)
+        await asyncio.gather(*(self._ensure(kind, obj) for kind, obj in wanted))
+        await self.reconcile()
+        self._api.reactions[rbac.CLUSTER_ROLES.prefix] = self.reconcile
+
+    async def stop(self) -> None:
+        """Nothing is under way."""
+
+    async def _ensure(self, kind: Kind, wanted: Object) -> None:
+        key = kind.key("", wanted["metadata"]["name"])
+        if self._api.collection(kind).get(key) is not None:
+            await amend(self._api, kind, key, lambda found: _mended(found, wanted))
+            return
+        steps.identify(kind, wanted["metadata"])
+        value, mark = view.encode(kind, wanted)
+        try:
+            await self._api.store.commit(Write(key, value, mark, 0))
+        except Conflicted:
+            return  # another server made it
+
+    async def reconcile(self) -> None:
+        """Give every aggregated role the rules of the roles that it selects."""
+        for _ in range(_MOST):
+            if self._seen == self._roles.changed:
+                return
+            self._seen = self._roles.changed
+            entries = self._roles.under(self._roles.prefix)[0]
+            gathering = [entry for entry in entries if b'"aggregationRule":{' in entry.body]
+            await asyncio.gather(*(self._gather(entry, entries) for entry in gathering))
+
+    async def _gather(self, entry: Entry, entries: list[Entry]) -> None:
+        rule = entry.decode().get("aggregationRule")
+        if rule is None:
+            return
+        found: list[Object] = []
+        for given in rule.get("clusterRoleSelectors") or []:
+            selector = selectors.from_object(given)
+            for other in entries:
+                if other.key != entry.key and selector.matches(other.labels):
+                    found += [one for one in other.decode().get("rules") or [] if one not in found]
+        if (entry.decode().get("rules") or []) != found:
+            await amend(self._api, rbac.CLUSTER_ROLES, entry.key, lambda obj: _ruled(obj, found))
+
+
+def _ruled(obj: Object, rules: list[Object]) -> Object:
+    """The role with these rules in place of its own, in the field order of the struct."""
+    head = {name: obj[name] for name in ("kind", "apiVersion", "metadata")}
+    return head | {"rules": rules} | ({"aggregationRule": obj["aggregationRule"]} if "aggregationRule" in obj else {})
+
+
+def _mended(found: Object, wanted: Object) -> Object:
+    """What is stored of a default role or binding, with all that a default one has."""
+    metadata = found["metadata"]
+    if (metadata.get("annotations") or {}).get(roles.AUTOUPDATE) == "false":
+        return found
+    for name in ("labels", "annotations"):
+        metadata[name] = dict(sorted({**(metadata.get(name) or {}), **wanted["metadata"][name]}.items()))
+    if "aggregationRule" in wanted:
+        return _ruled({**found, "aggregationRule": wanted["aggregationRule"]}, found.get("rules") or [])
+    for name in ("rules", "subjects"):
+        if name in wanted:
+            held = found.get(name) or []
+            found[name] = [*held, *(one for one in wanted[name] if one not in held)]
+    return found

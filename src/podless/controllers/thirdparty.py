@@ -1,0 +1,173 @@
+"""ThirdPartyResources come into force and go, and hand their objects over to a CustomResourceDefinition.
+
+As for definitions, `reconcile` runs after every write and before its answer. What is stored is in force even where its
+API is not served.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.write import amend, empty
+from podless.kinds.builtin.thirdparty import CLEANUP
+from podless.kinds.kind import Kind
+from podless.kinds.thirdparty import compile_third, defined
+from podless.store import Conflicted, Write
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+
+
+class ThirdParties:
+    """Keeps the registry in step with the stored ThirdPartyResources."""
+
+    def __init__(self, api: API, kind: Kind) -> None:
+        self._api = api
+        self._kind = kind
+        self._collection: WatchCache = api.collection(kind)
+        self._dirty: dict[str, None] = {}
+        self._serving: dict[str, Kind] = {}
+        self._teardowns: dict[str, asyncio.Task[None]] = {}
+        self._late: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Serve what is stored."""
+        await self._collection.load()
+        self._collection.add_event_handler(self._note)
+        self._api.reactions[self._kind.prefix] = self.reconcile
+        self._dirty = {entry.key: None for entry in self._collection.under(self._kind.prefix)[0]}
+        await self.reconcile()
+
+    async def stop(self) -> None:
+        """End the work in the background; what is left is done at the next start."""
+        await asyncio.gather(*self._late, return_exceptions=True)
+        tasks = list(self._teardowns.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._dirty[event.key] = None
+
+    async def reconcile(self) -> None:
+        """Bring every changed one into force."""
+        while self._dirty:
+            key = next(iter(self._dirty))
+            del self._dirty[key]
+            entry = self._collection.get(key)
+            if entry is None:
+                self._forget(key)
+            else:
+                self._take(key, entry)
+
+    def _forget(self, key: str) -> None:
+        """It is gone, and so is the endpoint, unless somebody else serves it by now."""
+        kind = self._serving.pop(key, None)
+        if kind is not None and self._mine(kind):
+            self._api.registry.remove(kind.group, kind.plural)
+            self._api.cache.drop(kind.prefix)
+
+    def _mine(self, kind: Kind) -> bool:
+        served = self._api.registry.get(kind.group, kind.plural)
+        return served is None or served.uid == kind.uid
+
+    def _take(self, key: str, entry: Entry) -> None:
+        resource = entry.decode()
+        kind = compile_third(resource, created=entry.created, changed=entry.revision)
+        if not self._mine(kind):
+            return
+        self._serving[key] = kind
+        self._api.registry.put(kind)
+        held = resource["metadata"].get("finalizers") or ()
+        if kind.terminating and CLEANUP in held and key not in self._teardowns:
+            task = asyncio.get_running_loop().create_task(self._take_down(key, kind))
+            self._teardowns[key] = task
+            task.add_done_callback(lambda _: self._teardowns.pop(key, None))
+
+    async def _take_down(self, key: str, kind: Kind) -> None:
+        """Delete the objects, wait for those that are held, then let it go."""
+        await empty(self._api, kind)
+        await amend(self._api, self._kind, key, _release)
+        await self.reconcile()
+
+    async def hand_over(self, heir: Kind) -> int:
+        """Give the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
+
+        In one transaction the ThirdPartyResource goes and, where the plural is another one, the objects move.
+        Returns the revision from which on their history may be watched, 0 where there was nothing to give.
+        """
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            kind = self._serving.get(entry.key)
+            if kind is not None and defined(entry.name) == (heir.kind, heir.group) and not kind.terminating:
+                await self._give(entry, kind, heir)
+                return kind.created if kind.prefix == heir.prefix else 0
+        return 0
+
+    async def _give(self, entry: Entry, kind: Kind, heir: Kind) -> None:
+        self._serving.pop(entry.key, None)
+        moves = kind.prefix != heir.prefix
+        if moves:
+            self._api.registry.remove(kind.group, kind.plural)  # from here on nobody makes new ones
+        while True:
+            writes = await self._moves(kind, heir) if moves else []
+            current = self._collection.get(entry.key)
+            if current is not None:
+                writes.append(Write(current.key, None, 0, current.revision))
+            if not writes:
+                break
+            await self._commit(writes)
+        if moves:
+            self._api.cache.drop(kind.prefix)
+            await self._follow(kind, heir)
+
+    async def _moves(self, kind: Kind, heir: Kind) -> list[Write]:
+        objects = (await self._api.loaded(kind)).under(kind.prefix)[0]
+        return [write for one in objects for write in _moved(one, kind, heir)]
+
+    async def _commit(self, writes: list[Write]) -> None:
+        """Commits that are asked for in the same turn of the loop are one transaction."""
+        done = await asyncio.gather(*map(self._api.store.commit, writes), return_exceptions=True)
+        for failure in done:
+            if isinstance(failure, BaseException) and not isinstance(failure, Conflicted):
+                raise failure
+
+    async def _follow(self, kind: Kind, heir: Kind) -> None:
+        """Requests that had begun before may still write at the old place: that moves too."""
+
+        def late(events: Sequence[Event]) -> None:
+            if not any(event.after is not None for event in events):
+                return
+            now = self._api.registry.get(heir.group, heir.plural)
+            if now is None or now.uid != heir.uid or self._api.registry.get(kind.group, kind.plural) is not None:
+                return
+            task = asyncio.get_running_loop().create_task(self._bring(kind, heir))
+            self._late.add(task)
+            task.add_done_callback(self._late.discard)
+
+        (await self._api.loaded(kind)).add_event_handler(late)
+        await self._bring(kind, heir)
+
+    async def _bring(self, kind: Kind, heir: Kind) -> None:
+        while writes := await self._moves(kind, heir):
+            await self._commit(writes)
+
+
+def _moved(entry: Entry, kind: Kind, heir: Kind) -> list[Write]:
+    """The writes that give an object another key; its bytes stay as they are."""
+    value = entry.body[: entry.mark] + entry.body[entry.mark + len(str(entry.revision)) :]
+    key = heir.prefix + entry.key.removeprefix(kind.prefix)
+    return [Write(key, value, entry.mark, 0), Write(entry.key, None, 0, entry.revision)]
+
+
+def _release(obj: Object) -> Object | None:
+    """Without our finalizer; None where nobody else holds it."""
+    held = [name for name in obj["metadata"].get("finalizers") or [] if name != CLEANUP]
+    if not held:
+        return None
+    obj["metadata"]["finalizers"] = held
+    return obj

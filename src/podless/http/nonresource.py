@@ -1,0 +1,191 @@
+"""Everything that is not an object: health, version, discovery and OpenAPI documents."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable
+from typing import Any
+
+from podless import __version__
+from podless.auth.accounts import ALGORITHM, Accounts
+from podless.http import negotiate
+from podless.http.message import JSON, TEXT, Request, Response
+from podless.http.metrics import MEDIA, Metrics
+from podless.http.openapi import OpenAPI
+from podless.http.render import pretty
+from podless.kinds.registry import Registry
+from podless.meta import codec
+from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
+from podless.publish import discovery, discovery_messages
+
+_HEALTH = ("healthz", "livez", "readyz")
+_CHECKS = ("ping", "log", "store")
+_AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_KEYS = ("/.well-known/openid-configuration", "/openid/v1/jwks")
+_SERVER = "v1.36.2"  # clients choose the behaviour of this release
+
+
+def version() -> dict[str, str]:
+    """The answer of /version."""
+    return {
+        "major": "1",
+        "minor": "36",
+        "emulationMajor": "1",
+        "emulationMinor": "36",
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": "35",
+        "gitVersion": f"{_SERVER}+podless.{__version__}",
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": f"python{platform.python_version()}",
+        "compiler": platform.python_implementation(),
+        "platform": f"{platform.system().lower()}/{platform.machine()}",
+    }
+
+
+class NonResource:
+    """Answers all paths that are no resource. address: the host and port that clients know the server by.
+
+    accounts: whose key is published, for those who check tokens of service accounts by themselves.
+    """
+
+    def __init__(
+        self, registry: Registry, address: Callable[[], str], metrics: Metrics, accounts: Accounts | None = None
+    ) -> None:
+        self._metrics = metrics
+        self._registry = registry
+        self._address = address
+        self._accounts = accounts
+        self._openapi = OpenAPI(registry, _SERVER)
+        self._kept: dict[Any, tuple[bytes, str]] = {}
+        self._generation = -1
+
+    def answer(self, request: Request, accept: str) -> Response:
+        """The document at the request's path. Raises PageNotFound, NotServed, NotAcceptable or MethodNotAllowed."""
+        path = request.path
+        if path.startswith("//"):
+            raise PageNotFound
+        parts = path.strip("/").split("/")
+        first = parts[0]
+        if first in _HEALTH:
+            return self._health(request, path)
+        if first == "version" and len(parts) == 1:
+            return self._version(request)
+        if first == "metrics" and len(parts) == 1:
+            return Response(200, [self._metrics.text()], MEDIA)
+        if first == "openapi":
+            return self._openapi.answer(request, parts)
+        if first == "api" and len(parts) <= 2:
+            return self._core(request, parts, accept)
+        if first == "apis" and len(parts) <= 3:
+            return self._group(request, parts, accept)
+        if self._accounts is not None and path.removesuffix("/") in _KEYS:
+            return self._keys(self._accounts, path)
+        if path == "/":
+            return Response(200, [codec.encode({"paths": self._paths()})], JSON)
+        raise PageNotFound
+
+    def _keys(self, accounts: Accounts, path: str) -> Response:
+        """What is to be known of the tokens of service accounts. Source: OpenID Connect Discovery."""
+        if path.startswith("/openid"):
+            return Response(200, [codec.encode(accounts.keys())], b"application/jwk-set+json")
+        shown = {
+            "issuer": accounts.issuer,
+            "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [ALGORITHM],
+        }
+        return Response(200, [codec.encode(shown)], JSON)
+
+    def _health(self, request: Request, path: str) -> Response:
+        name, _, check = path[1:].partition("/")
+        if path.endswith("/") or (check and check not in _CHECKS):
+            raise PageNotFound
+        text = "ok"
+        if "verbose" in request.query and not check:
+            excluded = request.query.get("exclude", [])
+            lines = [f"[+]{known} {'excluded: ok' if known in excluded else 'ok'}" for known in _CHECKS]
+            text = "\n".join([*lines, f"{name} check passed", ""])
+        headers = [("X-Content-Type-Options", "nosniff")]
+        return Response(200, [text.encode()], TEXT, headers)
+
+    def _version(self, request: Request) -> Response:
+        if request.method not in ("GET", "HEAD"):
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+        return Response(200, [pretty(version())], JSON)
+
+    def _paths(self) -> list[str]:
+        paths = [
+            "/api",
+            "/api/v1",
+            "/apis",
+            "/healthz",
+            "/livez",
+            "/metrics",
+            "/openapi/v2",
+            "/openapi/v3",
+            "/readyz",
+            "/version",
+        ]
+        for group in self._registry.groups():
+            paths.append(f"/apis/{group}")
+            paths += [f"/apis/{group}/{name}" for name in self._registry.versions(group)]
+        return sorted(paths)
+
+    def _core(self, request: Request, parts: list[str], accept: str) -> Response:
+        if len(parts) == 1:
+            return self._root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
+        document = discovery.resources(self._registry, "", parts[1])
+        if document is None:
+            raise NotServed
+        return _document(document, _form(request, accept))
+
+    def _group(self, request: Request, parts: list[str], accept: str) -> Response:
+        registry = self._registry
+        if len(parts) == 1:
+            return self._root(request, accept, lambda: discovery.groups(registry), core=False)
+        if len(parts) == 2:
+            document = discovery.group(registry, parts[1])
+        else:
+            document = discovery.resources(registry, parts[1], parts[2])
+        if document is None:
+            raise NotServed if registry.builtin(parts[1]) else PageNotFound
+        return _document(document, _form(request, accept))
+
+    def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response:
+        """/api and /apis: plain, or aggregated with an ETag. Both are kept until a kind changes."""
+        form = _form(request, accept, aggregated=True)
+        if self._generation != self._registry.generation:
+            self._kept.clear()
+            self._generation = self._registry.generation
+        if not form.target:
+            return _document(plain(), form)
+        kept = self._kept.get(core)
+        if kept is None:
+            body = codec.fitted(codec.encode(discovery.aggregated(self._registry, core=core)))
+            kept = self._kept[core] = body, hashlib.sha256(body).hexdigest().upper()
+        body, tag = kept
+        headers = [("ETag", f'"{tag}"'), ("Vary", "Accept")]
+        if request.headers.get("if-none-match", "") == f'"{tag}"':
+            return Response(304, (), b"", headers)
+        shown = Response(200, [body])
+        if form.media != negotiate.JSON or form.pretty:
+            shown = _document(codec.decode_json(body), form)
+        return Response(200, shown.chunks, shown.media + _AGGREGATED, headers)
+
+
+def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.Form:
+    form = negotiate.of_discovery(accept, aggregated=aggregated)
+    return negotiate.readable(form, request.query, request.headers.get("user-agent", ""))
+
+
+def _document(document: Any, form: negotiate.Form) -> Response:
+    if form.media == negotiate.PROTOBUF:
+        return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
+    if form.media == negotiate.YAML:
+        return Response(200, [codec.encode_yaml(document)], negotiate.YAML.encode())
+    body = pretty(document) if form.pretty else codec.encode(document)
+    return Response(200, [body], JSON)

@@ -1,0 +1,137 @@
+"""What a kind's objects must obey: one method for each step of a write that kinds differ in.
+
+The write path (verbs/) is the same for all kinds and calls these; the defaults here are those of an object that has
+metadata and nothing else to say. All methods work on decoded objects; `prepare` ones change them in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from podless.meta import gotext, names
+from podless.meta.field import FieldError
+
+if TYPE_CHECKING:
+    from podless.kinds.kind import Kind, Version
+
+Object = dict[str, Any]
+
+
+class Strategy:
+    """The rules of a kind.
+
+    generation: whether metadata.generation counts changes of what is wanted. unconditional: whether an update may
+    leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
+    kinds) rather than with sorted keys. grace: whether deletes go the common way, with
+    grace periods and propagation policies; a kind that ends in stages of its own has its own way. placed: whether a
+    namespace in a cluster-scoped object is only dropped; else it is an error.
+    collected: whether the objects are garbage without their owners, and hold what they own.
+    shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
+    object that is not there makes it.
+    """
+
+    generation = False
+    unconditional = True
+    ordered = True
+    grace = True
+    placed = True
+    collected = True
+    shown_deleted = False
+    created_by_update = False
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """What is wrong with a name, or with a generateName where prefix is true."""
+        return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+
+    def decode(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+    ) -> Object:
+        """The object with only what it may have; unknown collects the paths of what was dropped.
+
+        known: a metadata that comes from the store; an object that still has this very one need not have it read.
+        Raises structs.DecodeError where a value has the wrong type.
+        """
+        raise NotImplementedError
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Fill in what the client left out."""
+
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """A stored object as one version shows it; may change it in place."""
+        obj["apiVersion"] = kind.api_version(version.name)
+        return obj
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """An object of any version as it is stored; may change it in place."""
+        obj["apiVersion"] = kind.api_version(kind.storage_version)
+        return obj
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """An object of any version as another version says it; the given one is left as it is."""
+        return {**obj, "apiVersion": kind.api_version(version.name)}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Reset what a client may not set on a new object."""
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """Keep what a client may not change."""
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Keep everything but the status, and metadata as far as a status write may not change it."""
+        status = obj.get("status")
+        metadata = obj["metadata"]
+        for key in [key for key in obj if key not in ("status", "metadata")]:
+            del obj[key]
+        obj.update({key: value for key, value in old.items() if key not in ("status", "metadata")})
+        obj["metadata"] = metadata
+        if status is None:
+            obj.pop("status", None)
+        else:
+            obj["status"] = status
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """What is wrong with a new object beside its metadata."""
+        return ()
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What is wrong with a changed object beside its metadata; warnings gets what is wrong but was so before."""
+        return ()
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What is wrong with a status write beside the metadata; warnings as for an update."""
+        return self.validate_update(kind, version, obj, old, warnings)
+
+    def prepare_delete(self, obj: Object) -> None:
+        """What a delete does to an object before it is looked at whether it has to wait."""
+
+    def waits(self, obj: Object) -> bool:
+        """Whether a delete only marks the object, because someone holds it."""
+        return bool(obj["metadata"].get("finalizers"))
+
+    def finalize(self, obj: Object, given: Object) -> None:
+        """Take over the finalizers of the spec from what a client sent to the finalize subresource."""
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Whether what is wanted of the object differs: such a change counts as a new generation."""
+        return False
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What a client should know about a write that is accepted."""
+        return []
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The fields beside name and namespace that a fieldSelector may use, with the object's values."""
+        return {}
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """The names of those fields."""
+        return frozenset()
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f'{gotext.quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -1,0 +1,153 @@
+"""Who owns the fields of an object that a request writes: the bridge from a call to fields/managers.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from podless.fields import managers, scaling, sets
+from podless.fields.managers import Entry
+from podless.fields.merge import Endpoint
+from podless.fields.sets import Fields
+from podless.fields.typed import of_schema, of_struct
+from podless.kinds import conversion
+from podless.kinds.kind import Kind, Version
+from podless.kinds.types import SCALE
+from podless.meta import clock, structs
+from podless.verbs.call import Call
+
+Object = dict[str, Any]
+
+_STATUS = sets.of(("f:status",))
+_SPEC = sets.of(("f:spec",))
+_NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what the status of a custom object leaves alone
+
+# made at a kind's first write; a changed kind is another one
+_PLACES: WeakKeyDictionary[Kind, dict[tuple[str, str], Endpoint]] = WeakKeyDictionary()
+
+_SCALE_PLACE = Endpoint(
+    version=scaling.SCALE,
+    shapes={scaling.SCALE: of_struct(SCALE)}.get,
+    blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode(SCALE, {})},
+    subresource="scale",
+    custom=False,
+)
+
+
+def place(call: Call) -> Endpoint:
+    """The endpoint that a call writes to."""
+    if call.subresource == "scale":
+        return _SCALE_PLACE
+    known = _PLACES.get(call.kind)
+    if known is None:
+        known = _PLACES[call.kind] = {}
+    found = known.get((call.version.name, call.subresource))
+    if found is None:
+        found = known[call.version.name, call.subresource] = _place(call.kind, call.version, call.subresource)
+    if call.kind.converter is not None:
+        return replace(found, convert=partial(conversion.lookup, call.kind, call.conversions))
+    return found
+
+
+def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
+    api_version = kind.api_version(version.name)
+    head = {"kind": kind.kind, "apiVersion": api_version}
+    convert = None
+    if kind.struct is None:
+        shapes = {
+            kind.api_version(name): of_schema(kind.structure(known), kind.preserve)
+            for name, known in kind.by_version.items()
+        }
+        blank = head
+    else:
+        shown = {one.api_version(name): (one, known) for one in kind.views for name, known in one.by_version.items()}
+        structures = {name: one.struct_of(known) for name, (one, known) in shown.items()}
+        fields = {name: struct for name, struct in structures.items() if struct is not None}
+        shapes = {name: of_struct(struct) for name, struct in fields.items()}
+        blank = {**structs.decode(fields[api_version], {}), **head}
+        convert = partial(_convert, shown) if len(shapes) > 1 else None
+    reset = _reset(kind, version, subresource)
+    return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert)
+
+
+def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
+    kind, version = shown[api_version]
+    return kind.strategy.convert(kind, version, obj)
+
+
+def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
+    """What an endpoint does not change, by version. Source: the strategies of k8s.io/apiextensions-apiserver."""
+    if subresource == "status":
+        names = [name for name, known in kind.by_version.items() if known.status]
+        return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if kind.custom else _SPEC)
+    return {kind.api_version(version.name): _STATUS} if version.status and not subresource else {}
+
+
+async def created(call: Call, obj: Object, manager: str) -> None:
+    """Set the managedFields of a new object; it has its defaults, and nothing yet that the server says.
+
+    manager: the fieldManager parameter. What the client sent as managedFields is still in the object.
+    """
+    given = obj["metadata"].get("managedFields")
+    while True:
+        try:
+            entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), clock.now())
+        except conversion.Unconverted as unconverted:
+            await unconverted.fetch()
+            obj["metadata"]["managedFields"] = given
+        else:
+            managers.put(obj["metadata"], entries)
+            return
+
+
+def changed(call: Call, old: Object, obj: Object, manager: str) -> None:
+    """Set the managedFields of a changed object; as `created`. old: the object before, in the version of the call.
+
+    Raises Unconverted where owners wrote in versions that only a webhook can tell.
+    """
+    # the fields in an object that was written since its kind last changed are of the kind's schema
+    settled = call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
+    entries = managers.update(place(call), old, obj, managers.name(manager, call.agent), clock.now(), settled=settled)
+    managers.put(obj["metadata"], entries)
+
+
+def noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
+    """As `changed`, for a write that the server makes by itself, in the storage version."""
+    version = kind.by_version[kind.storage_version]
+    changed(Call(kind, version, "", "", subresource), old, obj, manager)
+
+
+def scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) -> list[Entry]:
+    """The managedFields of an object whose Scale is changed.
+
+    old: the object before. shown, given: the Scale before and as it is to be.
+    """
+    held = old["metadata"].get("managedFields")
+    shown = {**shown, "metadata": {**shown["metadata"]}}
+    managers.put(shown["metadata"], scaling.to_scale(held, _paths(call.kind)))
+    given = {**given, "metadata": {**(given.get("metadata") or {})}}
+    now = clock.now()
+    scale = managers.update(_SCALE_PLACE, shown, given, managers.name(manager, call.agent), now)
+    return rescaled(call, old, scale)
+
+
+def rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
+    """The managedFields of an object whose Scale has these after a write."""
+    held = old["metadata"].get("managedFields")
+    return scaling.to_object(held, scale, call.api_version, _paths(call.kind), custom=call.kind.custom)
+
+
+def scale_entries(call: Call, old: Object) -> list[Entry]:
+    """The managedFields of the Scale of an object."""
+    return scaling.to_scale(old["metadata"].get("managedFields"), _paths(call.kind))
+
+
+def _paths(kind: Kind) -> scaling.Paths:
+    """Where the versions of a kind have their replicas."""
+    found: dict[str, sets.Path | None] = {}
+    for name, version in kind.by_version.items():
+        path = version.scale.spec_replicas_path.removeprefix(".").split(".") if version.scale else None
+        found[kind.api_version(name)] = tuple(f"f:{part}" for part in path) if path else None
+    return found

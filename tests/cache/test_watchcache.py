@@ -1,0 +1,157 @@
+"""The cache against a plain model: every state of the past, every event once and in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podless.cache import watchcache as module
+from podless.cache.watchcache import Cache, Event, WatchCache
+from podless.store import Compacted, Write
+from podless.store.sqlite import SQLiteStore
+
+PREFIX = "/g/things/"
+NAMES = ["ns1/a", "ns1/b", "ns2/a", "ns1/c"]
+
+
+def value(number: int) -> tuple[bytes, int]:
+    """An object with a hole for its revision."""
+    head, tail = b'{"metadata":{"labels":{"n":"%d"},"resourceVersion":"' % number, b'"}}'
+    return head + tail, len(head)
+
+
+class World:
+    """A store with a cache over it, and the dict that both must agree with."""
+
+    def __init__(self) -> None:
+        self.store = SQLiteStore()
+        self.cache = Cache(self.store)
+        self.history: list[dict[str, int]] = [{}]
+        self.seen: list[tuple[str, int, bool, bool]] = []
+
+    async def open(self, *, early: bool) -> WatchCache:
+        await self.store.open()
+        collection = self.cache.collection(PREFIX, namespaced=True)
+        if early:
+            await collection.load()
+            collection.add_event_handler(self._note)
+        return collection
+
+    def _note(self, events: Sequence[Event]) -> None:
+        self.seen += [(e.key, e.revision, e.before is not None, e.after is not None) for e in events]
+
+    async def write(self, name: str, number: int | None) -> None:
+        state = dict(self.history[-1])
+        key = PREFIX + name
+        if number is None:
+            if key not in state:
+                return
+            revision = await self.store.commit(Write(key, None, 0, state.pop(key)))
+        else:
+            body, mark = value(number)
+            revision = await self.store.commit(Write(key, body, mark, state.get(key, 0)))
+            state[key] = revision
+        assert revision == len(self.history)
+        self.history.append(state)
+
+
+writes = st.lists(st.tuples(st.sampled_from(NAMES), st.none() | st.integers(0, 9)), max_size=30)
+
+
+@settings(deadline=None, max_examples=60)
+@given(writes=writes, window=st.integers(1, 8), early=st.booleans())
+def test_past_states_and_events_are_those_of_the_model(
+    writes: list[tuple[str, int | None]], window: int, early: bool
+) -> None:
+    async def play() -> None:
+        world = World()
+        collection = await world.open(early=early)
+        for name, number in writes:
+            await world.write(name, number)
+            if early:
+                collection.labelled(PREFIX, "n", ["3"])  # followed from the first write on
+        await collection.load()
+        for revision, state in enumerate(world.history):
+            entries = await collection.under_at(PREFIX, revision)
+            assert {entry.key: entry.revision for entry in entries} == state
+            assert [entry.key for entry in entries] == sorted(state)
+            assert all(b'"resourceVersion":"%d"' % entry.revision in entry.body for entry in entries)
+            events = await collection.since(revision, 0)
+            assert [event.revision for event in events] == list(range(revision + 1, len(world.history)))
+            replayed = dict(state)
+            for event in events:
+                assert (event.before is not None) == (event.key in replayed)
+                if event.after is None:
+                    del replayed[event.key]
+                else:
+                    replayed[event.key] = event.after.revision
+            assert replayed == world.history[-1]
+        for wanted in ("3", "5"):
+            held = [entry.key for entry in collection.under(PREFIX)[0] if entry.labels["n"] == wanted]
+            assert [entry.key for entry in collection.labelled(PREFIX, "n", [wanted, "-"])] == held
+        if early:
+            assert [revision for _, revision, _, _ in world.seen] == list(range(1, len(world.history)))
+        await world.store.close()
+
+    kept = module.WINDOW, module.WINDOW_BYTES
+    module.WINDOW, module.WINDOW_BYTES = window, 60 * window  # an object has about 60 bytes
+    try:
+        asyncio.run(play())
+    finally:
+        module.WINDOW, module.WINDOW_BYTES = kept
+
+
+async def test_replaced_states_do_not_fill_the_memory() -> None:
+    world = World()
+    collection = await world.open(early=True)
+    body, mark = b'{"metadata":{"resourceVersion":"', 32
+    revision = 0
+    for _ in range(20):
+        revision = await world.store.commit(Write(PREFIX + "ns1/big", body + b"x" * (1 << 20), mark, revision))
+    assert sum(len(event.before.body) for event in collection._window if event.before) <= module.WINDOW_BYTES
+    assert [event.revision for event in await collection.since(1, 0)] == list(range(2, 21))
+    await world.store.close()
+
+
+async def test_a_page_starts_after_a_key_and_tells_what_is_left() -> None:
+    world = World()
+    collection = await world.open(early=True)
+    for name in NAMES:
+        await world.write(name, 1)
+    entries, left = collection.under(PREFIX, most=2)
+    assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/a", PREFIX + "ns1/b"], 2)
+    entries, left = collection.under(PREFIX, PREFIX + "ns1/b")
+    assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/c", PREFIX + "ns2/a"], 0)
+    assert [entry.name for entry in collection.under(PREFIX + "ns2/")[0]] == ["a"]
+    await world.store.close()
+
+
+async def test_what_a_watcher_is_shown_of_a_deleted_object_is_its_last_state_at_the_new_revision() -> None:
+    world = World()
+    collection = await world.open(early=True)
+    await world.write("ns1/a", 7)
+    caught: list[Event] = []
+    leave = collection.add_event_handler(caught.extend)
+    await world.write("ns1/a", None)
+    before = caught[0].before
+    assert before is not None
+    last = caught[0].last(before)
+    assert last.body == before.body.replace(b'"1"', b'"2"')
+    assert (last.name, last.namespace, last.labels) == ("a", "ns1", {"n": "7"})
+    leave()
+    await world.write("ns1/a", 1)
+    assert len(caught) == 1
+    await world.store.close()
+
+
+async def test_history_from_before_the_resource_is_refused() -> None:
+    world = World()
+    collection = await world.open(early=True)
+    await world.write("ns1/a", 1)
+    with pytest.raises(Compacted):
+        await collection.since(0, 1)
+    await world.store.close()

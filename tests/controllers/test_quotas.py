@@ -1,0 +1,120 @@
+"""Quotas: creations over them are refused, and their status tells what is there."""
+
+from __future__ import annotations
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from podless import Server
+from tests.conftest import CRDS, Client, definition, gadget
+from tests.controllers.test_teardown import until
+
+
+@pytest.fixture
+def home(client: Client) -> str:
+    name = f"q{uuid.uuid4().hex[:8]}"
+    assert client.post("/api/v1/namespaces", {"metadata": {"name": name}}).status == 201
+    return f"/api/v1/namespaces/{name}"
+
+
+@pytest.fixture
+def group(client: Client) -> str:
+    name = f"g{uuid.uuid4().hex[:8]}.example.com"
+    assert client.post(CRDS, definition(name)).status == 201
+    return name
+
+
+def quota(**hard: object) -> dict[str, object]:
+    return {"metadata": {"name": "counts"}, "spec": {"hard": hard}}
+
+
+def used(client: Client, home: str) -> dict[str, str]:
+    found: dict[str, str] = client.get(f"{home}/resourcequotas/counts").body["status"].get("used", {})
+    return found
+
+
+def test_custom_objects_are_counted_and_refused(client: Client, home: str, group: str) -> None:
+    name = f"count/gadgets.{group}"
+    assert client.post(f"{home}/resourcequotas", quota(**{name: 1})).status == 201
+    until(lambda: used(client, home) == {name: "0"})
+    objects = f"/apis/{group}/v1/namespaces/{home.rpartition('/')[2]}/gadgets"
+    assert client.post(objects, gadget(group, "a")).status == 201
+    until(lambda: used(client, home) == {name: "1"})
+    refused = client.post(objects, gadget(group, "b"))
+    assert (refused.status, refused.body["reason"]) == (403, "Forbidden")
+    assert refused.body["message"] == (
+        f'gadgets.{group} "b" is forbidden: exceeded quota: counts, requested: {name}=1, used: {name}=1, '
+        f"limited: {name}=1"
+    )
+    assert client.merge(f"{objects}/a", {"spec": {"x": 1}}).status == 200
+    applied = client.send(
+        "PATCH", f"{objects}/c?fieldManager=m", gadget(group, "c"), Content_Type="application/apply-patch+yaml"
+    )
+    assert applied.status == 403
+    client.send("DELETE", f"{objects}/a")
+    assert client.post(objects, gadget(group, "b")).status == 201
+    until(lambda: used(client, home) == {name: "1"})
+
+
+def test_built_in_kinds_count_under_both_names(client: Client, home: str) -> None:
+    assert (
+        client.post(f"{home}/resourcequotas", quota(**{"configmaps": 2, "count/configmaps": 5, "pods": 3})).status
+        == 201
+    )
+    for name, status in (("a", 201), ("b", 201), ("c", 403)):
+        assert client.post(f"{home}/configmaps?dryRun=All", {"metadata": {"name": name}}).status in (201, status)
+        answer = client.post(f"{home}/configmaps", {"metadata": {"name": name}})
+        assert answer.status == status
+    assert answer.body["message"].endswith("requested: configmaps=1, used: configmaps=2, limited: configmaps=2")
+    until(lambda: used(client, home) == {"configmaps": "2", "count/configmaps": "2"})
+    status = client.get(f"{home}/resourcequotas/counts").body["status"]
+    assert status["hard"] == {"configmaps": "2", "count/configmaps": "5", "pods": "3"}
+    shown = client.get(f"{home}/resourcequotas", Accept="application/json;as=Table;v=v1;g=meta.k8s.io").body
+    assert shown["rows"][0]["cells"][1] == "configmaps: 2/2, count/configmaps: 2/5, pods: 0/3"
+
+
+def test_a_quota_with_scopes_counts_no_objects(client: Client, home: str) -> None:
+    scoped = {"metadata": {"name": "counts"}, "spec": {"hard": {"count/configmaps": 0}, "scopes": ["BestEffort"]}}
+    assert client.post(f"{home}/resourcequotas", scoped).status == 201
+    assert client.post(f"{home}/configmaps", {"metadata": {"name": "a"}}).status == 201
+
+
+def test_many_at_once_do_not_pass_together(server: Server, client: Client, home: str) -> None:
+    assert client.post(f"{home}/resourcequotas", quota(configmaps=3)).status == 201
+
+    def make(number: int) -> int:
+        mine = Client(server.url, server.token)
+        status = mine.post(f"{home}/configmaps", {"metadata": {"name": f"m{number}"}}).status
+        mine.close()
+        return status
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(make, range(8))) == [201] * 3 + [403] * 5
+
+
+def test_a_quota_counts_a_resource_that_comes_later(client: Client, home: str) -> None:
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    name = f"count/gadgets.{group}"
+    assert client.post(f"{home}/resourcequotas", quota(**{name: 1})).status == 201
+    until(lambda: client.get(f"{home}/resourcequotas/counts").body["status"].get("hard") == {name: "1"})
+    assert used(client, home) == {}
+    assert client.post(CRDS, definition(group)).status == 201
+    until(lambda: used(client, home) == {name: "0"})
+
+
+@pytest.mark.parametrize(
+    ("spec", "fields"),
+    [
+        ({"hard": {"count/a.b": -1}}, ["spec.hard[count/a.b]"]),
+        ({"hard": {"count/a.b": "500m"}}, ["spec.hard[count/a.b]"]),
+        ({"hard": {"gadgets": 1}}, ["spec.hard[gadgets]", "spec.hard[gadgets]"]),
+        ({"hard": {"a b": 1}}, ["spec.hard[a b]", "spec.hard[a b]"]),
+        ({"scopes": ["Odd"]}, ["spec.scopes"]),
+        ({"hard": {"secrets": 1}, "scopes": ["BestEffort", "NotBestEffort"]}, ["spec.scopes"] * 3),
+    ],
+)
+def test_what_is_no_quota(client: Client, spec: dict[str, object], fields: list[str]) -> None:
+    bad = client.post("/api/v1/namespaces/default/resourcequotas", {"metadata": {"name": "bad"}, "spec": spec})
+    assert (bad.status, [cause["field"] for cause in bad.body["details"]["causes"]]) == (422, fields)

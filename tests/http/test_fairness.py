@@ -1,0 +1,155 @@
+"""Requests take turns between users, within bounds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from podless.http import fairness as flow_module
+from podless.http.fairness import PriorityAndFairness
+from podless.http.limits import Limits
+from podless.http.message import Request, Response, Sink, Stream
+
+DONE = Response(200)
+
+
+def name(headers: dict[str, str], certificate: Any) -> str:
+    return headers["authorization"]
+
+
+def asked(user: str) -> Request:
+    return Request("GET", "/", {"authorization": user})
+
+
+class Work:
+    """A handler whose requests end when they are let go. begun: who asked, in the order in which work began."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.gate = asyncio.Event()
+
+    def now(self, request: Request) -> Response:
+        self.begun.append(request.headers["authorization"])
+        return DONE
+
+    def later(self, request: Request) -> Any:
+        self.begun.append(request.headers["authorization"])
+
+        async def answer() -> Response:
+            await self.gate.wait()
+            return DONE
+
+        return answer()
+
+
+def send(flow: PriorityAndFairness, user: str) -> asyncio.Future[Any]:
+    answer = flow.handle(asked(user))
+    if isinstance(answer, Coroutine):
+        return asyncio.ensure_future(answer)
+    done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+    done.set_result(answer)
+    return done
+
+
+def code(answer: Any) -> int:
+    assert isinstance(answer, Response)
+    return answer.status
+
+
+async def test_one_user_is_served_at_once() -> None:
+    work = Work()
+    flow = PriorityAndFairness(work.now, name, Limits())
+    assert [code(flow.handle(asked("a"))) for _ in range(50)] == [200] * 50
+
+
+async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow_module, "_TURN", 0.0)  # nothing is begun at once
+    work = Work()
+    flow = PriorityAndFairness(work.now, name, Limits())
+    flow._left = 0.0
+    waiting = [send(flow, "few")] + [send(flow, "many") for _ in range(100)] + [send(flow, "few") for _ in range(3)]
+    monkeypatch.setattr(flow_module, "_TURN", 0.002)
+    assert {code(answer) for answer in await asyncio.gather(*waiting)} == {200}
+    assert work.begun.count("many") == 100
+    assert max(place for place, user in enumerate(work.begun) if user == "few") < 20
+
+
+async def test_too_many_at_work_wait_and_too_many_that_wait_are_refused() -> None:
+    work = Work()
+    flow = PriorityAndFairness(work.later, name, Limits(in_flight=2, queue=3))
+    waiting = []
+    for _ in range(8):
+        waiting.append(send(flow, "a"))
+        await asyncio.sleep(0)
+    refused = [answer.result() for answer in waiting if answer.done()]
+    assert [(answer.status, dict(answer.headers)["Retry-After"]) for answer in refused] == [(429, "1")] * 3
+    assert len(work.begun) == 2
+    work.gate.set()
+    assert sorted(code(answer) for answer in await asyncio.gather(*waiting)) == [200] * 5 + [429] * 3
+
+
+async def test_nobody_holds_more_than_half_while_others_ask() -> None:
+    work = Work()
+    flow = PriorityAndFairness(work.later, name, Limits(in_flight=4))
+    pending = [send(flow, user) for user in ("b", *"aaaaaa")]
+    await asyncio.sleep(0.01)
+    assert sorted(work.begun) == ["a", "a", "b"]
+    pending.append(send(flow, "b"))
+    await asyncio.sleep(0.01)
+    assert sorted(work.begun) == ["a", "a", "b", "b"]
+    work.gate.set()
+    assert {code(answer) for answer in await asyncio.gather(*pending)} == {200}
+
+
+async def test_what_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow_module, "_SWEEP", 0.01)
+    work = Work()
+    flow = PriorityAndFairness(work.later, name, Limits(in_flight=1, wait=0.0))
+    first = send(flow, "a")
+    await asyncio.sleep(0)
+    assert code(await send(flow, "a")) == 429
+    work.gate.set()
+    assert code(await first) == 200
+
+
+class Wire(Sink):
+    def send(self, data: bytes) -> bool:
+        return True
+
+    def end(self) -> None:
+        pass
+
+
+def streaming(sinks: list[Sink]) -> Callable[[Request], Any]:
+    def start(sink: Sink) -> Callable[[], None]:
+        sinks.append(sink)
+        return lambda: None
+
+    async def answer() -> Stream:
+        return Stream(start)
+
+    return lambda request: answer()
+
+
+async def test_watches_are_counted_until_they_end() -> None:
+    sinks: list[Sink] = []
+    flow = PriorityAndFairness(streaming(sinks), name, Limits(in_flight=1, watches=4))
+
+    async def watch(user: str) -> Any:
+        answer = await send(flow, user)
+        return answer.start(Wire()) if isinstance(answer, Stream) else answer.status
+
+    stop, second, refused = [await watch("a") for _ in range(3)]
+    assert refused == 429
+    assert callable(await watch("b"))
+    stop()
+    stop()
+    third = await watch("a")
+    assert callable(third)
+    sinks[-1].end()  # the server ended it
+    third()  # and the client has gone
+    assert callable(await watch("a"))
+    second()
