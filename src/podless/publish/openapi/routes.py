@@ -260,7 +260,7 @@ class Writer:
         scope = "Namespaced" if kind.namespaced and not everywhere else ""
         rest = f"{scope}{kind.kind}{sub.title()}{'ForAllNamespaces' if everywhere else ''}"
         if verb == "deletecollection":
-            verb, rest = "delete", f"WatchCache{rest}"
+            verb, rest = "delete", f"Collection{rest}"
         return verb + self.prefix + camel(rest, True)
 
 
