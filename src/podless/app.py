@@ -22,6 +22,7 @@ from podless.admission.reading import ParameterReading
 from podless.admission.state import State
 from podless.admission.validating import ValidatingPolicies
 from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
+from podless.auth import accounts
 from podless.auth.access import Access, BadAccess
 from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
@@ -59,6 +60,7 @@ from podless.meta.files import write_file
 from podless.remote import Client
 from podless.store import StoreError
 from podless.store.sqlite import SQLiteStore
+from podless.verbs import storage
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
@@ -185,6 +187,7 @@ class App:
         self._store = SQLiteStore(folder / "podless.db" if settings.data is not None else None)
         cache = Cache(self._store)
         await self._store.open()
+        await cache.open()
         registry = Registry()
         for kind in runtime.served(builtin.ALL, settings.runtime_config):
             registry.put(kind)
@@ -192,17 +195,18 @@ class App:
         self._remote = Client(settings.services)
         state = State(cache, registry)
         self.admission.steps += _admission(state, authorizer, self._remote)
-        quota = ObjectQuota(state)
-        self.admission.steps.append(quota)  # the last one: what it lets pass is stored next
-        authenticator = _authenticator(settings, folder, cache, Tokens(tokens))
-        api = API(self._store, cache, registry, self._remote, authorizer, self.admission, authenticator)
+        self.admission.steps.append(ObjectQuota(state))  # the last one: what it lets pass is stored next
+        api = API(self._store, cache, registry, self._remote, authorizer, self.admission)
+        secret = await storage.once(api, accounts.SECRET, partial(accounts.make_secret, folder / "accounts.key"))
+        (folder / "accounts.key").unlink(missing_ok=True)
+        api.authenticator = _authenticator(settings, secret, cache, Tokens(tokens))
         self._remote.external = partial(_external, api)
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
         definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
         self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
         if settings.garbage_delay is not None:
             self._controllers.append(Garbage(api, settings.garbage_delay))
-        self._controllers += [Quotas(api, builtin.QUOTAS, quota), APIServices(api, builtin.API_SERVICES)]
+        self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
         self._controllers += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api, certificates)]
         for controller in self._controllers:
             await controller.start()
@@ -285,15 +289,13 @@ class App:
             self._scratch = None
 
 
-def _authenticator(settings: Settings, folder: Path, cache: Cache, tokens: Tokens) -> Authenticator:
+def _authenticator(settings: Settings, secret: bytes, cache: Cache, tokens: Tokens) -> Authenticator:
     """Who is known: by tokens that are set, by those of service accounts, by certificates."""
-    collections = [
-        cache.collection(kind.prefix, kind.namespaced) for kind in (builtin.SERVICE_ACCOUNTS, builtin.SECRETS)
-    ]
-    accounts = Accounts(folder / "accounts.key", AUDIENCE, *collections)
+    collections = [cache.collection(kind.keys) for kind in (builtin.SERVICE_ACCOUNTS, builtin.SECRETS)]
+    issuer = Accounts(secret, AUDIENCE, *collections)
     anonymous = settings.access.anonymous and settings.access.mode == "RBAC"
     oidc = settings.access.oidc
-    return Authenticator(tokens, accounts, [Provider(oidc, AUDIENCE)] if oidc is not None else [], anonymous=anonymous)
+    return Authenticator(tokens, issuer, [Provider(oidc, AUDIENCE)] if oidc is not None else [], anonymous=anonymous)
 
 
 def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:

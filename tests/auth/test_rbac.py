@@ -15,7 +15,7 @@ from podless.cache.watchcache import Cache
 from podless.kinds import view
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
-from podless.store import Write
+from podless.store import Operation
 from podless.store.sqlite import SQLiteStore
 from tests.auth.test_rules import any_rule, paths, plainly, resources
 
@@ -92,6 +92,7 @@ async def play(steps: list[Any], questions: list[Attributes]) -> None:
     store = SQLiteStore(None)
     cache = Cache(store)
     await store.open()
+    await cache.open()
     authorizer = RBAC(cache)
     half = len(steps) // 2
     model: Model = {}
@@ -102,11 +103,11 @@ async def play(steps: list[Any], questions: list[Attributes]) -> None:
         key = kind.key(namespace, name)
         if body is None:
             if model.pop(key, None) is not None:
-                await store.commit(Write(key, None, 0, revisions.pop(key)))
+                await store.commit([Operation(key, None, revisions.pop(key))])
         else:
             model[key] = document(kind, namespace, name, body)
-            value, mark = view.encode(kind, dict(model[key]))
-            revisions[key] = await store.commit(Write(key, value, mark, revisions.get(key, 0)))
+            stored = view.encode(kind, dict(model[key]))
+            revisions[key] = await store.commit([Operation(key, stored, revisions.get(key, 0))])
         if number >= half:
             for asked in questions:
                 for user in USERS:

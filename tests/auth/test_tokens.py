@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless import Server
+from podless import Server, StartError
 from podless.auth import claims
-from podless.auth.accounts import Accounts
+from podless.auth.accounts import SECRET, Accounts, make_secret
+from podless.cache.watchcache import Cache
+from podless.kinds.registry import Registry
+from podless.store.sqlite import SQLiteStore
+from podless.verbs.call import API
+from podless.verbs.storage import once
 from tests.conftest import Client
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
@@ -137,13 +146,41 @@ def test_forged_tokens_are_nobodys(served: Server, admin: Client) -> None:
 def test_the_key_is_kept_and_is_the_owners_alone(tmp_path: Path) -> None:
     with Server(tmp_path) as server:
         token = make(Client(server.url, server.token), "robot")
-    assert (tmp_path / "accounts.key").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "podless.db").stat().st_mode & 0o777 == 0o600
     with Server(tmp_path) as server:
         assert who(server, token).status == 201
+
+
+def test_a_key_of_earlier_releases_is_taken_over(tmp_path: Path) -> None:
+    former = ec.generate_private_key(ec.SECP256R1())
+    pem = former.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "accounts.key").write_bytes(pem)
+    for _ in range(2):
+        with Server(tmp_path) as server:
+            token = make(Client(server.url, server.token), f"robot{uuid.uuid4().hex[:8]}")
+            assert jwt.decode(token, former.public_key(), ["ES256"], audience=ISSUER)
+            assert who(server, token).status == 201
+        assert not (tmp_path / "accounts.key").exists()
+
+
+def test_a_former_key_that_is_none_is_not_thrown_away(tmp_path: Path) -> None:
     (tmp_path / "accounts.key").write_text("nonsense")
-    with Server(tmp_path) as server:
-        assert who(server, token).status == 401
-        assert ask(Client(server.url, server.token), "robot").status == 500
+    with pytest.raises(StartError, match="not a P-256 key in PEM"), Server(tmp_path):
+        pass
+    assert (tmp_path / "accounts.key").read_text() == "nonsense"
+
+
+async def test_servers_that_start_at_once_have_one_key() -> None:
+    store = SQLiteStore()
+    await store.open()
+    found = []
+    for _ in range(2):
+        cache = Cache(store)
+        await cache.open()
+        api = API(store, cache, Registry(), cast(Any, None))
+        found.append(once(api, SECRET, lambda: make_secret(Path("no such file"))))
+    assert len(set(await asyncio.gather(*found))) == 1
+    await store.close()
 
 
 @given(st.text() | st.from_regex(r"[\w-]*\.[\w-]*\.[\w-]*", fullmatch=True))
@@ -151,16 +188,12 @@ def test_no_text_is_too_strange_for_a_token(text: str) -> None:
     assert isinstance(claims.issuer(text), str)
 
 
-@pytest.fixture(scope="module")
-def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("key") / "accounts.key"
-
-
+KEY = make_secret(Path("no such file"))
 PART = st.binary(max_size=60)
 
 
 @given(head=PART, body=PART, signature=PART)
-async def test_nothing_that_we_have_not_signed_is_ours(key: Path, head: bytes, body: bytes, signature: bytes) -> None:
+async def test_nothing_that_we_have_not_signed_is_ours(head: bytes, body: bytes, signature: bytes) -> None:
     text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (head, body, signature))
-    accounts = Accounts(key, ISSUER, None, None)  # type: ignore[arg-type]
+    accounts = Accounts(KEY, ISSUER, None, None)  # type: ignore[arg-type]
     assert (await accounts.find(text, (ISSUER,))).user is None

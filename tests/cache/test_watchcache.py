@@ -11,17 +11,18 @@ from hypothesis import strategies as st
 
 from podless.cache import watchcache as module
 from podless.cache.watchcache import Cache, Event, WatchCache
-from podless.store import Compacted, Write
+from podless.store import Compacted, Keys, Operation, Stored
 from podless.store.sqlite import SQLiteStore
 
 PREFIX = "/g/things/"
+THINGS = Keys(PREFIX, namespaced=True)
 NAMES = ["ns1/a", "ns1/b", "ns2/a", "ns1/c"]
 
 
-def value(number: int) -> tuple[bytes, int]:
+def value(number: int) -> Stored:
     """An object with a hole for its revision."""
     head, tail = b'{"metadata":{"labels":{"n":"%d"},"resourceVersion":"' % number, b'"}}'
-    return head + tail, len(head)
+    return Stored(head + tail, len(head))
 
 
 class World:
@@ -35,7 +36,8 @@ class World:
 
     async def open(self, *, early: bool) -> WatchCache:
         await self.store.open()
-        collection = self.cache.collection(PREFIX, namespaced=True)
+        await self.cache.open()
+        collection = self.cache.collection(THINGS)
         if early:
             await collection.load()
             collection.add_event_handler(self._note)
@@ -50,10 +52,9 @@ class World:
         if number is None:
             if key not in state:
                 return
-            revision = await self.store.commit(Write(key, None, 0, state.pop(key)))
+            revision = await self.store.commit([Operation(key, None, state.pop(key))])
         else:
-            body, mark = value(number)
-            revision = await self.store.commit(Write(key, body, mark, state.get(key, 0)))
+            revision = await self.store.commit([Operation(key, value(number), state.get(key, 0))])
             state[key] = revision
         assert revision == len(self.history)
         self.history.append(state)
@@ -108,10 +109,10 @@ def test_past_states_and_events_are_those_of_the_model(
 async def test_replaced_states_do_not_fill_the_memory() -> None:
     world = World()
     collection = await world.open(early=True)
-    body, mark = b'{"metadata":{"resourceVersion":"', 32
+    big = Stored(b'{"metadata":{"resourceVersion":"' + b"x" * (1 << 20), 32)
     revision = 0
     for _ in range(20):
-        revision = await world.store.commit(Write(PREFIX + "ns1/big", body + b"x" * (1 << 20), mark, revision))
+        revision = await world.store.commit([Operation(PREFIX + "ns1/big", big, revision)])
     assert sum(len(event.before.body) for event in collection._window if event.before) <= module.WINDOW_BYTES
     assert [event.revision for event in await collection.since(1, 0)] == list(range(2, 21))
     await world.store.close()

@@ -40,20 +40,22 @@ def conditions(found: Object) -> dict[str, str]:
     return {one["type"]: one["status"] for one in found["status"]["conditions"]}
 
 
-async def test_what_becomes_of_a_definition_is_stored_with_it_and_seen_step_by_step(tmp_path: Path) -> None:
+async def test_what_becomes_of_a_definition_is_seen_step_by_step(tmp_path: Path) -> None:
     app = App(Settings(data=tmp_path, tls=False))
     await app.start()
     batches: list[list[Change]] = []
     try:
         assert app._store is not None
-        app._store.subscribe(lambda changes: batches.append(list(changes)))
+        app._store.watch("/", await app._store.current(), lambda changes, _: batches.append(list(changes)))
         status, made = await Direct(app).send("POST", CRDS, definition("example.com"))
         assert (status, made["status"]["conditions"]) == (201, None)
-        records = [change.record for batch in batches for change in batch if "/apiservices/" not in change.key]
+        records = [
+            change.record for batch in batches for change in batch if "/customresourcedefinitions/" in change.key
+        ]
     finally:
         await app.stop()
     assert len({record.created for record in records if record is not None}) == 1
-    states = [orjson.loads(record.value)["status"]["conditions"] for record in records if record is not None]
+    states = [orjson.loads(record.stored.data)["status"]["conditions"] for record in records if record is not None]
     assert [{one["type"]: one["status"] for one in state or ()} for state in states] == [
         {},
         {"NamesAccepted": "True", "Established": "False"},

@@ -79,8 +79,7 @@ def entries(of: Kind, count: int, revision: int = 5) -> list[Entry]:
     for number in range(count):
         obj = copy.deepcopy(OBJECT)
         obj["metadata"]["name"] = f"n{number}"
-        value, mark = view.encode(of, obj)
-        found.append(Entry(Record(of.key("default", f"n{number}"), value, mark, revision, revision), True))
+        found.append(Entry(Record(of.key("default", f"n{number}"), view.encode(of, obj), revision, revision), of.keys))
     return found
 
 
@@ -224,5 +223,5 @@ async def test_objects_of_a_version_that_is_gone_cannot_be_converted() -> None:
 def test_the_version_is_read_off_the_stored_bytes_also_where_other_fields_come_first() -> None:
     of = kind(Fake(good))
     for extra in ({}, {"aaa": 1}, {"Zzz": {"apiVersion": "other/v9"}}):
-        value, mark = view.encode(of, copy.deepcopy(OBJECT) | extra)
-        assert view.stored_version(of, Entry(Record("/example.com/gadgets/default/a", value, mark, 5, 5), True)) == "v1"
+        record = Record("/example.com/gadgets/default/a", view.encode(of, copy.deepcopy(OBJECT) | extra), 5, 5)
+        assert view.stored_version(of, Entry(record, of.keys)) == "v1"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any
 
@@ -235,11 +236,16 @@ def test_all_moves_in_one_transaction(tmp_path: Any) -> None:
         client.post(THIRD, third(group))
         for place in range(50):
             client.post(path(group), crontab(group, f"c{place}"))
-        assert server._app is not None
-        assert server._app._store is not None
-        server._app._store.subscribe(
-            lambda changes: batches.append(sum(change.key.startswith(f"/{group}/") for change in changes))
-        )
+        app, loop = server._app, server._loop
+        assert app is not None
+        assert loop is not None
+
+        async def follow() -> None:
+            store = app._store
+            assert store is not None
+            store.watch(f"/{group}/", await store.current(), lambda changes, _: batches.append(len(changes)))
+
+        asyncio.run_coroutine_threadsafe(follow(), loop).result()
         client.post(CRDS, heir(group, "cronjobs"))
         client.close()
     assert [count for count in batches if count] == [100]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Conflicted, Damaged, Store, StoreError, Write
+from podless.store import Conflicted, Damaged, Operation, Record, Store, Stored, StoreError
 from podless.store.sqlite import SQLiteStore
-from tests.store.contract import Contract, put
+from tests.store.contract import Contract, Follower, delete, put
 
 
 class TestInMemory(Contract):
@@ -36,28 +36,28 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "db")
     await store.open()
     await put(store, "/g/r/a", b"1")
-    await put(store, "/g/r/b", b"2")
-    await store.commit(Write("/g/r/b", None, 0, 2))
+    await delete(store, "/g/r/b", await put(store, "/g/r/b", b"2"))
+    await store.commit([Operation(f"/g/r/{name}", Stored(b"3"), 0) for name in "cd"])
+    current = await store.current()
     await store.close()
     again = SQLiteStore(tmp_path / "db")
     await again.open()
-    assert again.revision == 3
-    assert [record.value for record in (await again.range("/g/r/"))[0]] == [b"1"]
-    assert await put(again, "/g/r/c", b"3") == 4
+    assert await again.current() == current
+    assert [record.stored.data for record in (await again.range("/g/r/"))[0]] == [b"1", b"3", b"3"]
+    assert await put(again, "/g/r/e", b"3") > current
     await again.close()
 
 
 async def test_revisions_do_not_go_back_when_the_newest_writes_were_compacted_away(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "db")
     await store.open()
-    await put(store, "/g/r/a", b"1")
-    await store.commit(Write("/g/r/a", None, 0, 1))
-    await store.compact(2)
+    last = await delete(store, "/g/r/a", await put(store, "/g/r/a", b"1"))
+    await store.compact(last)
     await store.close()
     again = SQLiteStore(tmp_path / "db")
     await again.open()
-    assert again.revision == 2
-    assert await put(again, "/g/r/a", b"1") == 3
+    assert await again.current() == last
+    assert await put(again, "/g/r/a", b"1") > last
     await again.close()
 
 
@@ -67,8 +67,9 @@ async def test_history_is_bounded() -> None:
     revision = 0
     for _ in range(1000):
         revision = await put(store, "/g/r/a", b"x", expect=revision)
-    assert 100 <= store.revision - store.floor < 100 + 500
-    assert len(await store.changes("/g/r/", store.floor)) == store.revision - store.floor
+    kept = await store.current() - store.compacted
+    assert 100 <= kept < 100 + 500
+    assert len(await store.changes("/g/r/", store.compacted)) == kept
     await store.close()
 
 
@@ -78,22 +79,63 @@ async def test_a_write_that_waits_is_committed_on_close(tmp_path: Path) -> None:
     writing = asyncio.ensure_future(put(store, "/g/r/a", b"1"))
     await asyncio.sleep(0)
     await store.close()
-    assert await writing == 1
+    revision = await writing
     again = SQLiteStore(tmp_path / "db")
     await again.open()
-    assert again.revision == 1
+    assert await again.current() == revision
     await again.close()
 
 
-async def test_a_cancelled_writer_does_not_hinder_others() -> None:
+async def test_writes_that_wait_together_are_one_transaction() -> None:
     store = SQLiteStore()
     await store.open()
-    given_up = asyncio.ensure_future(put(store, "/g/r/a", b"1"))
-    other = asyncio.ensure_future(put(store, "/g/r/b", b"2"))
-    await asyncio.sleep(0)
-    given_up.cancel()
-    assert await other == 2
+    follower = Follower(store, "/g/", 0)
+    await asyncio.gather(*(put(store, f"/g/r/{i}", b"") for i in range(10)))
+    assert len(follower.batches) == 1
     await store.close()
+
+
+async def test_of_writes_that_wait_together_one_that_the_engine_refuses_fails_alone() -> None:
+    store = SQLiteStore()
+    await store.open()
+    follower = Follower(store, "/g/", 0)
+    writing = [put(store, key, b"") for key in ("/g/r/a", "/g/r/\ud800", "/g/r/b")]
+    first, bad, second = await asyncio.wait_for(asyncio.gather(*writing, return_exceptions=True), 5)
+    assert isinstance(bad, StoreError)
+    assert [change.revision for change in follower.changes] == [first, second]
+    assert [record.key for record in (await store.range("/g/r/"))[0]] == ["/g/r/a", "/g/r/b"]
+    await store.close()
+
+
+async def test_a_database_of_the_first_format_is_read_on(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "db") as database:
+        database.executescript(FIRST_FORMAT)
+    database.close()
+    for _ in range(2):
+        store = SQLiteStore(tmp_path / "db")
+        await store.open()
+        assert (await store.current(), store.compacted) == (5, 2)
+        assert (await store.range("/g/"))[0] == [
+            Record("/g/r/a", Stored(b"13", 1), 4, 1),
+            Record("/g/r/c", Stored(b"5"), 5, 5),
+        ]
+        (change,) = (one for one in await store.changes("/g/", 2) if one.revision == 4)
+        assert change.before == Record("/g/r/a", Stored(b"1"), 1, 1)
+        await store.close()
+
+
+FIRST_FORMAT = """
+CREATE TABLE log (
+    revision INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER NOT NULL, mark INTEGER NOT NULL, value BLOB
+);
+CREATE INDEX log_key ON log (key, revision);
+CREATE TABLE state (floor INTEGER NOT NULL);
+INSERT INTO state VALUES (2);
+INSERT INTO log VALUES (1, '/g/r/a', 1, 0, x'31'), (2, '/g/r/b', 2, 0, x'32'), (3, '/g/r/b', 2, 0, NULL),
+    (4, '/g/r/a', 1, 1, x'3133'), (5, '/g/r/c', 5, 0, x'35');
+PRAGMA application_id = 0x706F646C;
+PRAGMA user_version = 1;
+"""
 
 
 async def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
@@ -127,7 +169,7 @@ async def test_a_full_disk_refuses_writes_and_keeps_what_was_acknowledged(tmp_pa
     store._database.execute("PRAGMA max_page_count = 1")  # SQLite's own way to be out of room
     with pytest.raises(StoreError, match="full"):
         await put(store, "/g/r/b", b"x" * 1_000_000)
-    assert store.revision == 1
+    assert await store.current() == 1
     assert [record.key for record in (await store.range("/g/r/"))[0]] == ["/g/r/a"]
     store._database.execute("PRAGMA max_page_count = 1000000")
     assert await put(store, "/g/r/b", b"2") == 2

@@ -13,7 +13,7 @@ from podless.cache.watchcache import Cache
 from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.registry import Registry
 from podless.remote.client import Client
-from podless.store import Write
+from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import options
 from podless.verbs.call import API, Call
@@ -70,6 +70,7 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
         store = SQLiteStore()
         await store.open()
         cache = Cache(store)
+        await cache.open()
         api = API(store, cache, Registry(), cast(Client, None))
         collection = await api.loaded(CONFIG_MAPS)
         state: dict[str, int] = {}
@@ -79,12 +80,12 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
             key = CONFIG_MAPS.key("ns", name)
             if what == "write":
                 head = HEAD % len(state)
-                state[name] = await store.commit(Write(key, head + b'"}}', len(head), state.get(name, 0)))
+                state[name] = await store.commit([Operation(key, Stored(head + b'"}}', len(head)), state.get(name, 0))])
             elif what == "delete" and name in state:
-                await store.commit(Write(key, None, 0, state.pop(name)))
+                await store.commit([Operation(key, None, state.pop(name))])
             elif "watch" in what:
-                known = what == "list and watch" and store.revision > 0
-                query = {"resourceVersion": [str(store.revision)]} if known else {}
+                known = what == "list and watch" and cache.revision > 0
+                query = {"resourceVersion": [str(cache.revision)]} if known else {}
                 watcher = Watcher(api, query)
                 await watcher.begin(state if known else {})
                 assert watcher.state == state
@@ -105,17 +106,22 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
     asyncio.run(play())
 
 
+BLANK = Stored(b'{"metadata":{"resourceVersion":""}}', 31)
+
+
 async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
     store = SQLiteStore()
     await store.open()
-    api = API(store, Cache(store), Registry(), cast(Client, None))
+    cache = Cache(store)
+    await cache.open()
+    api = API(store, cache, Registry(), cast(Client, None))
     await api.loaded(CONFIG_MAPS)
     watcher = Watcher(api, {})
     await watcher.begin({})
-    early = await store.commit(Write(CONFIG_MAPS.key("ns", "a"), b'{"metadata":{"resourceVersion":""}}', 31, 0))
+    early = await store.commit([Operation(CONFIG_MAPS.key("ns", "a"), BLANK, 0)])
     assert watcher.watch.revision < early  # the event waits for the watch to start
     watcher.start()
-    late = await store.commit(Write(CONFIG_MAPS.key("ns", "b"), b'{"metadata":{"resourceVersion":""}}', 31, 0))
+    late = await store.commit([Operation(CONFIG_MAPS.key("ns", "b"), BLANK, 0)])
     assert watcher.watch.revision == late
     assert watcher.told == [early, late]
     await store.close()

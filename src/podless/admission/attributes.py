@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.auth.user import User
 from podless.kinds.kind import Kind, Version
+from podless.store import Operation
 
 Object = dict[str, Any]
 
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
 _SCALE = ("autoscaling", "v1", "Scale")
+
+
+class Along(NamedTuple):
+    """What is committed together with a write, or not at all.
+
+    operations: makes it, of what the cache shows now; called again where others were quicker. Raises what refuses the
+    write. lock: held meanwhile, so that writers of one process do not get in each other's way.
+    """
+
+    lock: asyncio.Lock
+    operations: Callable[[], Sequence[Operation]]
 
 
 @dataclass(slots=True)
@@ -25,6 +39,7 @@ class AdmissionAttributes:
     or put another one here. old: as it is, None for a create; nobody may change it. options: the CreateOptions,
     UpdateOptions or DeleteOptions. warnings: texts for the client. annotations: for the audit log. again: whether
     mutation goes round a second time; reinvoke: whether a step asks for that. rounds: what a step keeps for that.
+    along: what a step wants to be committed with the write.
     """
 
     operation: str
@@ -43,6 +58,7 @@ class AdmissionAttributes:
     again: bool = False
     reinvoke: bool = False
     reinvocations: dict[str, Any] = field(default_factory=dict)
+    along: Along | None = None
 
     @property
     def of_namespace(self) -> bool:

@@ -26,7 +26,7 @@ class NamespaceLifecycle(Step):
             if not kind.namespaced or kind.plural == "localsubjectaccessreviews":  # would tell what there is
                 return False
             entry = self._state.known_namespace(namespace)
-            return entry is None or b'"deletionTimestamp":' in entry.body
+            return entry is None or entry.terminating
         return operation == DELETE and _is_namespace(kind)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
@@ -45,7 +45,7 @@ class NamespaceLifecycle(Step):
             return
         if entry is None:
             raise NotFound("namespaces", "", name)
-        if b'"deletionTimestamp":' in entry.body and "deletionTimestamp" in entry.decode()["metadata"]:
+        if entry.terminating:
             why = f"unable to create new content in namespace {name} because it is being terminated"
             message = f"namespace {name} is being terminated"
             cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}

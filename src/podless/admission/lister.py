@@ -16,7 +16,7 @@ class Lister(Generic[T]):
     """All objects of a kind of configuration, in the order of their names. make: compiles one; it must be cheap."""
 
     def __init__(self, cache: Cache, kind: Kind, make: Callable[[Object], T]) -> None:
-        self._collection: WatchCache = cache.collection(kind.prefix, kind.namespaced)
+        self._collection: WatchCache = cache.collection(kind.keys)
         self._prefix = kind.prefix
         self._make = make
         self._made: dict[str, tuple[int, T]] = {}

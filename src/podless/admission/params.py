@@ -48,7 +48,7 @@ async def collect(state: State, found: tuple[Kind, Version], wanted: Mapping[str
         entries = [] if entry is None else [entry]
     else:
         selector = selectors.from_object(wanted.get("selector") or {})
-        under, _ = collection.under(f"{kind.prefix}{where}/" if kind.namespaced else kind.prefix)
+        under, _ = collection.under(kind.keys.scope(where))
         entries = [entry for entry in under if selector.matches(entry.labels)]
     if not entries and wanted.get("parameterNotFoundAction") == "Deny":
         raise Unconfigured(_NONE)

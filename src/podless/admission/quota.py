@@ -5,31 +5,34 @@ Source: the ResourceQuota plugin of k8s.io/apiserver; what is counted here is th
 
 from __future__ import annotations
 
-import time
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from weakref import WeakValueDictionary
 
-from podless.admission.attributes import CREATE, AdmissionAttributes
+from podless.admission.attributes import CREATE, AdmissionAttributes, Along
 from podless.admission.chain import Step
 from podless.admission.state import State
 from podless.cache.watchcache import WatchCache
+from podless.kinds import view
 from podless.kinds.builtin.quotas import QUOTAS, counts, limits
 from podless.kinds.kind import Kind
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
-
-_PATIENCE = 5.0  # seconds that a creation may take from here to the store
+from podless.store import Operation
 
 
 class ObjectQuota(Step):
-    """Counts what is there and what is on its way; the last step, for what it lets pass is stored next.
+    """Counts what is there; the last step, for what it lets pass is stored next.
 
-    Two creations that are looked at before either is stored would both find room for one: each is remembered until it
-    is stored, or has had more time than it needs.
+    Two creations that are looked at before either is stored would both find room for one. So each is committed with the
+    status of the quotas that it is charged to, as they were when it was counted: who comes second counts again.
     """
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._quotas = state.cache.collection(QUOTAS.prefix, QUOTAS.namespaced)
-        self._coming: dict[str, float] = {}  # key -> when it was let pass
+        self._quotas = state.cache.collection(QUOTAS.keys)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Creations in namespaces, where there are quotas at all."""
@@ -37,39 +40,31 @@ class ObjectQuota(Step):
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden where a quota is used up."""
-        kind = attr.kind
-        under = counts(kind)
-        quotas = self._quotas.under(f"{QUOTAS.prefix}{attr.namespace}/")[0] if under else []
-        if not quotas:
+        kind, namespace = attr.kind, attr.namespace
+        if not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
-        collection = await self._state.loaded(kind)
-        key = kind.key(attr.namespace, attr.name)
-        used = self._used(kind, attr.namespace, collection, key)
-        limited = False
-        for entry in quotas:
-            hard = limits(entry.decode())
-            limited |= any(name in hard for name in under)
-            exceeded = [name for name in sorted(under) if name in hard and used + 1 > quantity.parse(hard[name])]
+        charge = partial(self._charge, kind, namespace, attr.name, await self._state.loaded(kind))
+        if charge() and not attr.dry_run:
+            lock = self._locks.setdefault(namespace, asyncio.Lock())
+            attr.along = Along(lock, charge)
+
+    def _charge(self, kind: Kind, namespace: str, name: str, collection: WatchCache) -> Sequence[Operation]:
+        """Counts one more. Raises Forbidden."""
+        used = collection.count(kind.keys.scope(namespace))
+        charges = []
+        for entry in self._quotas.under(QUOTAS.keys.scope(namespace))[0]:
+            quota = entry.decode()
+            hard = limits(quota)
+            names = [name for name in sorted(counts(kind)) if name in hard]
+            exceeded = [name for name in names if used + 1 > quantity.parse(hard[name])]
             if exceeded:
-                raise Forbidden(kind.plural, kind.named, attr.name, _text(entry.name, exceeded, used, hard))
-        if limited and not attr.dry_run:
-            self._coming[key] = time.monotonic()
-
-    def _used(self, kind: Kind, namespace: str, collection: WatchCache, key: str) -> int:
-        """How many there are and will be, without the one that is asked about."""
-        prefix = f"{kind.prefix}{namespace}/"
-        late = time.monotonic() - _PATIENCE
-        coming = [one for one in self._coming if one.startswith(prefix)]
-        for one in coming:
-            if self._coming[one] < late or collection.get(one) is not None:
-                del self._coming[one]
-        there = sum(one.startswith(prefix) and one != key for one in self._coming)
-        return collection.count(prefix) + there
-
-    def stored(self, keys: list[str]) -> None:
-        """What was on its way is there, or gone again already."""
-        for key in keys:
-            self._coming.pop(key, None)
+                raise Forbidden(kind.plural, kind.named, name, _text(entry.name, exceeded, used, hard))
+            if names:
+                status = quota.setdefault("status", {})
+                amounts = {**(status.get("used") or {}), **dict.fromkeys(names, str(used + 1))}
+                status["used"] = dict(sorted(amounts.items()))
+                charges.append(Operation(entry.key, view.encode(QUOTAS, quota), entry.revision))
+        return charges
 
 
 def _text(quota: str, exceeded: list[str], used: int, hard: dict[str, str]) -> str:

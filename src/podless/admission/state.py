@@ -21,7 +21,7 @@ class State:
 
     async def loaded(self, kind: Kind) -> WatchCache:
         """The kind's objects."""
-        collection = self.cache.collection(kind.prefix, kind.namespaced)
+        collection = self.cache.collection(kind.keys)
         if not collection.loaded:
             await collection.load()
         return collection
@@ -31,7 +31,7 @@ class State:
         kind = self.registry.get("", "namespaces")
         if kind is None:
             return None
-        collection = self.cache.collection(kind.prefix, kind.namespaced)
+        collection = self.cache.collection(kind.keys)
         return collection.get(kind.key("", name)) if collection.loaded else None
 
     async def namespace(self, name: str) -> Entry | None:

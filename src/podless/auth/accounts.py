@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import logging
+import secrets as random
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,8 +22,7 @@ from podless.auth.verdict import Verdict
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.meta import uids
-from podless.meta.files import write_file
-from podless.store import StoreError
+from podless.store import StoreError, keys
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("podless")
 
 ALGORITHM = "ES256"
+SECRET = f"{keys.OWN}keys/accounts"  # where all servers of a store have their key
+_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # of P-256: keys are below it
 _CLAIM = "kubernetes.io"
 _NOBODY = Verdict(None)
 
 
 class BadKey(StoreError):
-    """The key on disk cannot be used; the text is one clear line for a person."""
+    """The signing key cannot be used; the text is one clear line for a person."""
 
 
 class Bound(NamedTuple):
@@ -46,7 +48,7 @@ class Bound(NamedTuple):
 
     def alive(self, collection: WatchCache, namespace: str) -> bool:
         """Whether it is still there: the same one, and not about to go."""
-        entry = collection.get(f"{collection.prefix}{namespace}/{self.name}")
+        entry = collection.get(collection.keys.key(namespace, self.name))
         return entry is not None and identity(entry) == self.uid
 
 
@@ -54,17 +56,16 @@ def identity(entry: Entry) -> str:
     """The object's uid, found once; "" for one that is being deleted."""
     known: str | None = entry.forms.get("identity")
     if known is None:
-        metadata = entry.decode()["metadata"]
-        known = entry.forms["identity"] = "" if "deletionTimestamp" in metadata else metadata["uid"]
+        known = entry.forms["identity"] = "" if entry.terminating else entry.decode()["metadata"]["uid"]
     return known
 
 
 class Accounts:
-    """Signs tokens for service accounts, and knows them again. key: the file of the signing key, made when needed."""
+    """Signs tokens for service accounts, and knows them again. secret: the signing key, as `make_secret` gives it."""
 
-    def __init__(self, key: Path, issuer: str, accounts: WatchCache, secrets: WatchCache) -> None:
+    def __init__(self, secret: bytes, issuer: str, accounts: WatchCache, secrets: WatchCache) -> None:
         self.issuer = issuer
-        self._file = key
+        self._secret = secret
         self._accounts = accounts
         self._secrets = secrets
         self._key: EllipticCurvePrivateKey | None = None
@@ -150,32 +151,36 @@ class Accounts:
         return {"keys": [{"use": "sig", "kty": "EC", "kid": _key_id(key), "crv": "P-256", "alg": ALGORITHM, **place}]}
 
     def _signer(self) -> EllipticCurvePrivateKey:
-        """The key; read, or made, when it is first needed."""
+        """The key; made of its number when it is first needed."""
         if self._key is None:
+            from cryptography.hazmat.primitives.asymmetric import ec
+
             try:
-                self._key = _load(self._file)
-            except OSError as error:
-                raise BadKey(f"{self._file}: {error.strerror}") from None
+                self._key = ec.derive_private_key(int(self._secret, 16), ec.SECP256R1())
+            except ValueError:
+                raise BadKey(f"{SECRET} in the store is not the number of a P-256 key") from None
         return self._key
 
 
-def _load(path: Path) -> EllipticCurvePrivateKey:
+def make_secret(former: Path) -> bytes:
+    """A new signing key: the number of a P-256 key, in hexadecimal digits.
+
+    former: the PEM file that earlier releases kept theirs in; where it is there, the key in it. Raises BadKey.
+    """
+    if not former.exists():
+        return f"{1 + random.randbelow(_ORDER - 1):064x}".encode()
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec
 
-    if not path.exists():
-        made = ec.generate_private_key(ec.SECP256R1())
-        plain = serialization.NoEncryption()
-        pem = made.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-        write_file(path, pem, 0o600)
-        return made
     try:
-        key = serialization.load_pem_private_key(path.read_bytes(), None)
+        key = serialization.load_pem_private_key(former.read_bytes(), None)
+    except OSError as error:
+        raise BadKey(f"{former}: {error.strerror}") from None
     except ValueError:
         key = None
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
-        raise BadKey(f"{path}: not a P-256 key in PEM; remove it to have a new one made, which ends all tokens")
-    return key
+        raise BadKey(f"{former}: not a P-256 key in PEM; remove it to have a new one made, which ends all tokens")
+    return f"{key.private_numbers().private_value:064x}".encode()
 
 
 def _key_id(key: EllipticCurvePrivateKey) -> str:

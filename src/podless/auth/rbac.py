@@ -165,12 +165,12 @@ class RBAC:
 
     def _role(self, binding: Binding) -> Entry | None:
         if binding.role_kind == "ClusterRole":
-            return self._cluster_roles.get(f"{self._cluster_roles.prefix}{binding.role}")
-        return self._roles.get(f"{self._roles.prefix}{binding.namespace}/{binding.role}")
+            return self._cluster_roles.get(rbac.CLUSTER_ROLES.key("", binding.role))
+        return self._roles.get(rbac.ROLES.key(binding.namespace, binding.role))
 
 
 def _collection(cache: Cache, kind: Kind) -> WatchCache:
-    return cache.collection(kind.prefix, kind.namespaced)
+    return cache.collection(kind.keys)
 
 
 def parse(entry: Entry) -> Binding:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from sys import intern
 from typing import Any
 
 import orjson
 
-from podless.store import Record
+from podless.store import Keys, Record, Stored, keys
+
+_DELETION = b'"deletionTimestamp":'
 
 
 class Entry:
@@ -19,23 +20,32 @@ class Entry:
     There is one for each object, so what is seldom asked for is not kept.
     """
 
-    __slots__ = ("_forms", "_labels", "body", "created", "key", "mark", "namespace", "revision")
+    __slots__ = ("_forms", "_labels", "body", "created", "key", "namespace", "offset", "revision")
 
-    def __init__(self, record: Record, namespaced: bool, revision: int = 0) -> None:
-        """revision: shown in place of the record's own, for the last state that a DELETED event carries."""
+    def __init__(self, record: Record, where: Keys) -> None:
         self.key = record.key
-        self.namespace = intern(record.key.rsplit("/", 2)[-2]) if namespaced else ""
-        self.revision = revision or record.revision
+        self.namespace = where.namespace(record.key)
+        self.revision = record.revision
         self.created = record.created
-        self.mark = record.mark
-        self.body = b"%b%d%b" % (record.value[: record.mark], self.revision, record.value[record.mark :])
+        self.offset = record.stored.offset
+        self.body = record.stored.at(record.revision)
         self._forms: dict[Any, Any] | None = None
         self._labels: dict[str, str] | None = None
 
     @property
     def name(self) -> str:
         """The object's name."""
-        return self.key.rpartition("/")[2]
+        return keys.name(self.key)
+
+    @property
+    def stored(self) -> Stored:
+        """The value in the store."""
+        return Stored.cut(self.body, self.offset, self.revision)
+
+    @property
+    def terminating(self) -> bool:
+        """Whether the object is being deleted, and waits for those who hold it."""
+        return _DELETION in self.body and "deletionTimestamp" in self.decode()["metadata"]
 
     @property
     def forms(self) -> dict[Any, Any]:
@@ -48,9 +58,8 @@ class Entry:
         """The same state under another revision: what a DELETED event shows."""
         shown = Entry.__new__(Entry)
         shown.key, shown.namespace = self.key, self.namespace
-        shown.revision, shown.created, shown.mark = revision, self.created, self.mark
-        end = self.mark + len(str(self.revision))
-        shown.body = b"%b%d%b" % (self.body[: self.mark], revision, self.body[end:])
+        shown.revision, shown.created, shown.offset = revision, self.created, self.offset
+        shown.body = self.stored.at(revision)
         shown._forms = None
         shown._labels = self._labels
         return shown

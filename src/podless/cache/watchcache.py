@@ -1,21 +1,24 @@
 """One resource in memory: every object, the window of recent changes, and those who watch.
 
-State changes only through `apply`, which the store calls with durable changes in order; so what is read here is
-never undone, and a watcher sees every change once.
+State changes only through `apply`, which gets durable changes in order; so what is read here is never undone, and a
+watcher sees every change once.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from podless.cache.entry import Entry
 from podless.cache.index import LabelIndex
-from podless.store import Change, Compacted, Store
+from podless.store import Change, Compacted, Keys, Store, keys
+
+log = logging.getLogger("podless")
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
 # what is older is read from the store
@@ -59,7 +62,9 @@ class Batch(list[Event]):
         self.views: dict[str, Any] = {}
 
 
+T = TypeVar("T")
 EventHandler = Callable[[Sequence[Event]], None]
+ChangeHandler = Callable[[Sequence[Change]], None]
 
 
 class WatchCache:
@@ -68,12 +73,13 @@ class WatchCache:
     floor: changes at or before this revision are not in the window. changed: nothing has changed since this revision.
     """
 
-    def __init__(self, store: Store, prefix: str, namespaced: bool) -> None:
-        self.prefix = prefix
-        self.namespaced = namespaced
+    def __init__(self, cache: Cache, store: Store, where: Keys) -> None:
+        self.keys = where
+        self.prefix = where.prefix
         self.loaded = False
         self.floor = 0
         self.changed = 0
+        self._cache = cache
         self._store = store
         self._entries: dict[str, Entry] = {}
         self._keys: list[str] = []
@@ -89,7 +95,7 @@ class WatchCache:
 
     def count(self, prefix: str) -> int:
         """How many objects have keys that start with the prefix."""
-        return bisect_left(self._keys, prefix[:-1] + chr(ord(prefix[-1]) + 1)) - bisect_left(self._keys, prefix)
+        return bisect_left(self._keys, keys.end(prefix)) - bisect_left(self._keys, prefix)
 
     @property
     def watchers(self) -> int:
@@ -103,13 +109,14 @@ class WatchCache:
         if self._early is None:
             self._early = []
         records, revision = await self._store.range(self.prefix)
+        await self._cache.reach(revision)
         if self.loaded:
             return
         self._keys = [record.key for record in records]
         self._entries = {}
         while records:  # one after the other, so that the state is not in memory twice
             record = records.pop()
-            self._entries[record.key] = Entry(record, self.namespaced)
+            self._entries[record.key] = Entry(record, self.keys)
         self.floor = self.changed = revision
         self.loaded = True
         early, self._early = self._early, None
@@ -126,7 +133,7 @@ class WatchCache:
         before = self._entries.get(change.key)
         after = None
         if change.record is not None:
-            after = self._entries[change.key] = Entry(change.record, self.namespaced)
+            after = self._entries[change.key] = Entry(change.record, self.keys)
             if before is None:
                 insort(self._keys, change.key)
         elif before is not None:
@@ -146,7 +153,7 @@ class WatchCache:
     def publish(self, events: Sequence[Event]) -> None:
         """Tell every handler of a batch of events at once, and the watchers soon."""
         for handler in list(self._handlers):
-            handler(events)
+            _tell(handler, events)
         if not self._watchers:
             return
         self._undelivered += events
@@ -171,7 +178,7 @@ class WatchCache:
             return
         began = time.monotonic()
         for watcher in list(self._watchers):
-            watcher(events)
+            _tell(watcher, events)
         rest = (time.monotonic() - began) * _REST
         self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
 
@@ -190,7 +197,7 @@ class WatchCache:
         """Tell everybody that the resource is gone: an empty batch."""
         self.deliver()
         for handler in [*self._handlers, *self._watchers]:
-            handler(())
+            _tell(handler, ())
         self._handlers.clear()
         self._watchers.clear()
 
@@ -207,7 +214,7 @@ class WatchCache:
         most: how many at the most, 0 for all. Returns the entries, and how many more there are.
         """
         low = bisect_left(self._keys, max(prefix, after + "\0") if after else prefix)
-        high = bisect_left(self._keys, prefix[:-1] + chr(ord(prefix[-1]) + 1))
+        high = bisect_left(self._keys, keys.end(prefix))
         end = min(low + most, high) if most else high
         return [self._entries[key] for key in self._keys[low:end]], max(high - end, 0)
 
@@ -222,7 +229,7 @@ class WatchCache:
             return self.under(prefix)[0]
         if revision < self.floor:
             records = await self._store.range_at(prefix, revision)
-            return [Entry(record, self.namespaced) for record in records]
+            return [Entry(record, self.keys) for record in records]
         earlier: dict[str, Entry | None] = {}
         for event in reversed(self._window):
             if event.revision <= revision:
@@ -248,13 +255,21 @@ class WatchCache:
             return [*_later(self._window, revision)][::-1]
         events = []
         for change in await self._store.changes(self.prefix, revision):
-            before = Entry(change.before, self.namespaced) if change.before is not None else None
-            after = Entry(change.record, self.namespaced) if change.record is not None else None
+            before = Entry(change.before, self.keys) if change.before is not None else None
+            after = Entry(change.record, self.keys) if change.record is not None else None
             events.append(Event(change.key, change.revision, before, after))
         return events
 
 
-def _join(handlers: list[EventHandler], handler: EventHandler) -> Callable[[], None]:
+def _tell(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
+    """One that fails keeps nobody else from hearing of the same."""
+    try:
+        handler(events)
+    except Exception:
+        log.exception("what follows a change of the state failed")
+
+
+def _join(handlers: list[T], handler: T) -> Callable[[], None]:
     handlers.append(handler)
 
     def leave() -> None:
@@ -277,23 +292,32 @@ def _later(window: deque[Event], revision: int) -> Iterator[Event]:
 
 
 class Cache:
-    """All collections of a store, made as they are asked for, and kept in step with it."""
+    """All collections of a store, made as they are asked for, and kept in step with it by one watch.
+
+    `open` first. fresh: nobody can have been told of a state that is not here yet; else a read begins with `refresh`.
+    revision: the newest that is shown here, and what a list answers as its resourceVersion.
+    """
 
     def __init__(self, store: Store) -> None:
+        self.revision = 0
+        self.fresh = store.prompt
         self._store = store
         self._collections: dict[str, WatchCache] = {}
-        store.subscribe(self._take)
+        self._handlers: list[ChangeHandler] = []
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._asked: asyncio.Task[int] | None = None  # the question about the current revision that is under way
+        self._next: asyncio.Task[int] | None = None  # and the one that is to follow it
 
-    @property
-    def revision(self) -> int:
-        """The newest revision: what a list answers as its resourceVersion."""
-        return self._store.revision
+    async def open(self) -> None:
+        """Follow the store from now on."""
+        self.revision = await self._store.current()
+        self._store.watch(keys.ALL, self.revision, self._take)
 
-    def collection(self, prefix: str, namespaced: bool) -> WatchCache:
-        """The collection of a prefix such as /example.com/gadgets/; it may not be loaded yet."""
-        found = self._collections.get(prefix)
+    def collection(self, where: Keys) -> WatchCache:
+        """The collection of a resource; it may not be loaded yet."""
+        found = self._collections.get(where.prefix)
         if found is None:
-            found = self._collections[prefix] = WatchCache(self._store, prefix, namespaced)
+            found = self._collections[where.prefix] = WatchCache(self, self._store, where)
         return found
 
     def known(self, prefix: str) -> WatchCache | None:
@@ -306,13 +330,53 @@ class Cache:
         if collection is not None:
             collection.end()
 
-    def _take(self, changes: Sequence[Change]) -> None:
-        batches: dict[str, list[Event]] = {}
+    def add_change_handler(self, handler: ChangeHandler) -> Callable[[], None]:
+        """Have `handler` called with all changes in the store as they come in; the answer ends that."""
+        return _join(self._handlers, handler)
+
+    async def refresh(self) -> None:
+        """Wait until all is here that anybody has been told of before this call."""
+        if not self.fresh:
+            await self.reach(await asyncio.shield(self._question()))
+
+    def _question(self) -> asyncio.Task[int]:
+        """One that has not been put yet, shared by all who come until it is: an answer may be older than who waits."""
+        if self._next is None:
+            self._next = asyncio.get_running_loop().create_task(self._ask(self._asked))
+        return self._next
+
+    async def _ask(self, before: asyncio.Task[int] | None) -> int:
+        if before is not None:
+            await asyncio.wait([before])
+        self._asked, self._next = self._next, None
+        return await self._store.current()
+
+    async def reach(self, revision: int) -> None:
+        """Wait until a revision is shown here."""
+        if self.revision < revision:
+            shown = asyncio.get_running_loop().create_future()
+            self._waiting.append((revision, shown))
+            await shown
+
+    def _take(self, changes: Sequence[Change], revision: int) -> None:
+        batches: dict[WatchCache, list[Event]] = {}
         for change in changes:
-            prefix = change.key[: change.key.index("/", change.key.index("/", 1) + 1) + 1]
-            collection = self._collections.get(prefix)
-            event = collection.apply(change) if collection is not None else None
-            if event is not None:
-                batches.setdefault(prefix, []).append(event)
-        for prefix, events in batches.items():
-            self._collections[prefix].publish(events)
+            collection = self._collections.get(keys.prefix(change.key))
+            if collection is not None and (event := collection.apply(change)) is not None:
+                batches.setdefault(collection, []).append(event)
+        self.revision = revision
+        for collection, events in batches.items():
+            collection.publish(events)
+        for handler in self._handlers:
+            _tell(handler, changes)
+        if self._waiting:
+            self._answer()
+
+    def _answer(self) -> None:
+        """Let those go on whose revision is shown now."""
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if one[0] > self.revision:
+                self._waiting.append(one)
+            elif not one[1].done():
+                one[1].set_result(None)

@@ -6,13 +6,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from podless.controllers.write import amend, make
+from podless.controllers.write import amend, discard, make
 from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import clock
 from podless.meta.errors import APIError
-from podless.store import Conflicted, StoreError, Write
+from podless.store import StoreError
 from podless.verbs.call import API
 
 log = logging.getLogger(__name__)
@@ -67,7 +67,7 @@ class APIServices:
         entries = self._collection.under(self._kind.prefix)[0]
         there = {entry.key: entry.decode() for entry in entries}
         gone = [entry for entry in entries if entry.key not in served]
-        work = [self._delete(entry.key, entry.revision) for entry in gone]
+        work = [discard(self._api, self._kind, entry.key, entry.revision) for entry in gone]
         for key, (group, version, custom) in served.items():
             spec = _spec(group, version)
             if key not in there:
@@ -89,12 +89,6 @@ class APIServices:
 
     async def _mend(self, key: str, spec: Object) -> None:
         await amend(self._api, self._kind, key, lambda obj: {**obj, "spec": spec})
-
-    async def _delete(self, key: str, revision: int) -> None:
-        try:
-            await self._api.store.commit(Write(key, None, 0, revision))
-        except Conflicted:
-            self._wake.set()
 
 
 def _spec(group: str, version: str) -> Object:

@@ -99,7 +99,7 @@ class Contents:
 
     async def _fill(self, namespace: str, content: Content) -> None:
         home = self._api.collection(self._namespaces).get(self._namespaces.key("", namespace))
-        if home is None or b'"deletionTimestamp":' in home.body:
+        if home is None or home.terminating:
             return
         kind = content.kind
         key = kind.key(namespace, content.name)

@@ -11,15 +11,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
+from podless.admission import Along
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event, WatchCache
-from podless.controllers.write import Change, amend, empty, report, stages
+from podless.controllers.write import amend, empty, report
 from podless.kinds import definition as rules
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind, same
 from podless.kinds.thirdparty.compile import ThirdPartyStrategy
 from podless.meta import clock
-from podless.store import Write
+from podless.store import Keys, Operation, Stored, keys
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -32,6 +33,7 @@ _INSTALLING = ("False", "Installing", "the initial names have been accepted")
 _ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
 _BAD_BUNDLE = ("False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
 _NOT_ACCEPTED = ("False", "NotAccepted", "not all names are accepted")
+_NAMES = Keys(f"{keys.OWN}names/", namespaced=False)
 
 
 class Definitions:
@@ -49,17 +51,16 @@ class Definitions:
         self._collection: WatchCache = api.collection(kind)
         self._dirty: dict[str, None] = {}
         self._groups: dict[str, dict[str, Object | None]] = {}  # by group and key, the names given, once they are read
-        self._claims: dict[str, Object] = {}  # by key, names given by a write that is on its way to the store
-        self._arriving: dict[str, tuple[Object, int]] = {}  # by key, the last state of a new one and its number
+        self._names = api.cache.collection(_NAMES)
         self._lock = asyncio.Lock()
         self._teardowns: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
         """Serve what is stored."""
         await self._collection.load()
+        await self._names.load()
         self._collection.add_event_handler(self._note)
         self._api.reactions[self._kind.prefix] = self.reconcile
-        self._api.arrivals[self._kind.prefix] = self.arrive
         for entry in self._collection.under(self._kind.prefix)[0]:
             self._dirty[entry.key] = self._group(entry.key)[entry.key] = None
         await self.reconcile()
@@ -81,24 +82,7 @@ class Definitions:
 
     def _group(self, key: str) -> dict[str, Object | None]:
         """The definitions of the group that a key's definition is of."""
-        return self._groups.setdefault(key.removeprefix(self._kind.prefix).partition(".")[2], {})
-
-    async def arrive(self, write: Write, definition: Object) -> int:
-        """Store a new definition and, in the same transaction, what becomes of it: its names, then Established.
-
-        Returns the revision of the definition as it was sent. Raises as Store.commit does.
-        """
-        key = write.key
-        if key in self._group(key) or key in self._arriving:
-            return await self._api.store.commit(write)  # it is there already, which the store will say
-        known, states = stages(self._kind, definition, self._stages(key, definition), _SELF)
-        self._arriving[key] = known, len(states)
-        try:
-            revision = await self._api.store.commit(write, *states) - len(states)
-            await self.reconcile()
-        finally:
-            del self._arriving[key], self._claims[key]
-        return revision
+        return self._groups.setdefault(_group_of(key), {})
 
     async def reconcile(self) -> None:
         """Bring every changed definition into force."""
@@ -115,7 +99,7 @@ class Definitions:
     def _forget(self, key: str) -> None:
         """The definition is gone: so are its endpoint and, for others of the group, its names."""
         self._inherited.pop(key, None)
-        plural, _, group = key.removeprefix(self._kind.prefix).partition(".")
+        plural, _, group = keys.name(key).partition(".")
         kind = self._api.registry.get(group, plural)
         if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
             self._api.registry.remove(group, plural)
@@ -127,10 +111,6 @@ class Definitions:
                 self._dirty[other] = None
 
     async def _take(self, key: str, entry: Entry) -> None:
-        arrived, number = self._arriving.get(key, (None, 0))
-        if arrived is not None and entry.revision == entry.created + number:
-            await self._serve(arrived, entry)
-            return
         definition = entry.decode()
         if "deletionTimestamp" in definition["metadata"]:
             await self._serve(definition, entry)
@@ -141,33 +121,34 @@ class Definitions:
             return
         known = await self._accept(key, definition)
         current = self._collection.get(key)
-        if current is not None:
-            fits = known is not None and known["metadata"]["resourceVersion"] == str(current.revision)
-            await self._serve(known if known is not None and fits else current.decode(), current)
+        if current is None:
+            return
+        fits = known is not None and known["metadata"]["resourceVersion"] == str(current.revision)
+        if fits:
+            self._dirty.pop(key, None)  # these writes are our own
+        await self._serve(known if known is not None and fits else current.decode(), current)
 
     async def _accept(self, key: str, definition: Object) -> Object | None:
         """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see."""
-        try:
-            known = await report(self._api, self._kind, key, self._stages(key, definition), _SELF, definition)
-        finally:
-            self._claims.pop(key, None)
-        self._dirty.pop(key, None)  # these writes are our own
+        claim = _Claim(self._names, _group_of(key))
+
+        def name(obj: Object) -> Object:
+            claim.read()
+            before = obj["status"].get("acceptedNames")
+            named = self._name(key, obj)
+            claim.made = named["status"]["acceptedNames"] != before
+            return named
+
+        write = partial(report, self._api, self._kind, key, manager=_SELF, react=False)
+        known = await write(name, known=definition, along=claim.along)
+        if known is not None and not condition(known, "Established"):
+            known = await write(_establish, known=known)
         return known
 
-    def _stages(self, key: str, definition: Object) -> list[Change]:
-        stages: list[Change] = [partial(self._name, key)]
-        if not condition(definition, "Established"):
-            stages.append(_establish)
-        return stages
-
     def _others(self, key: str) -> list[Object]:
-        """What the other definitions of the group are called, or are about to be, as parts of definitions."""
+        """What the other definitions of the group are called, as parts of definitions."""
         group = self._group(key)
-        found: list[Object] = [
-            {"status": {"acceptedNames": names}}
-            for other, names in self._claims.items()
-            if other != key and self._group(other) is group
-        ]
+        found: list[Object] = []
         for other in group:
             if other == key:
                 continue
@@ -180,7 +161,6 @@ class Definitions:
 
     def _name(self, key: str, obj: Object) -> Object:
         accepted, verdict = rules.accepted_names(obj, self._others(key))
-        self._claims[key] = accepted  # nothing waits in between, so that no two are given the same name
         status = obj.setdefault("status", {})
         status["acceptedNames"] = accepted
         now = clock.now()
@@ -219,13 +199,39 @@ class Definitions:
         entry = self._collection.get(key)
         if entry is None:
             return
-        await report(self._api, self._kind, key, [say], _SELF)
+        await report(self._api, self._kind, key, say, _SELF)
         plural, _, group = entry.name.partition(".")
         kind = self._api.registry.get(group, plural)
         if kind is not None and kind.uid == entry.decode()["metadata"]["uid"]:  # else somebody else's objects are there
             await empty(self._api, kind)
         await amend(self._api, self._kind, key, _release)
-        await self.reconcile()
+
+
+class _Claim:
+    """What has names given within a group one after the other, on all servers: a key that each acceptance writes.
+
+    Who was not the last to write it looks at the names again. made: whether names are taken that were not before.
+    """
+
+    def __init__(self, names: WatchCache, group: str) -> None:
+        self._names = names
+        self._key = names.keys.key("", group)
+        self._seen = 0
+        self.made = False
+        self.along = Along(asyncio.Lock(), self._operations)
+
+    def _operations(self) -> Sequence[Operation]:
+        return (Operation(self._key, Stored(b""), self._seen),) if self.made else ()
+
+    def read(self) -> None:
+        """What is read of the names after this is as new as the key is."""
+        entry = self._names.get(self._key)
+        self._seen = entry.revision if entry is not None else 0
+
+
+def _group_of(key: str) -> str:
+    """The group that a definition's name ends with."""
+    return keys.name(key).partition(".")[2]
 
 
 def _establish(obj: Object) -> Object:

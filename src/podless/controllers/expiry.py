@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.write import discard
 from podless.kinds.kind import Kind
-from podless.store import Conflicted, StoreError, Write
+from podless.meta.errors import APIError
+from podless.store import StoreError
 from podless.verbs.call import API
 
 log = logging.getLogger(__name__)
@@ -93,10 +95,8 @@ class Expiry:
 
     async def _delete(self, one: _Due) -> None:
         try:
-            await self._api.store.commit(Write(one.key, None, 0, one.revision))
-        except Conflicted:
-            return  # written again just now, and noted as such
-        except StoreError as error:
+            await discard(self._api, self._kind, one.key, one.revision)
+        except (APIError, StoreError) as error:
             log.warning("%s is over, and stays: %s", one.key, error)
 
 

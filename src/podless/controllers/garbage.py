@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -18,8 +18,8 @@ from podless.cache.entry import Entry
 from podless.controllers.graph import Graph, Owner
 from podless.controllers.write import amend, own_version
 from podless.kinds.kind import Kind
-from podless.meta.errors import APIError
-from podless.store import Change, Conflicted, StoreError
+from podless.meta.errors import APIError, Conflict
+from podless.store import Change, StoreError, keys
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
 from podless.verbs.options import DeleteOptions
@@ -48,14 +48,16 @@ class Garbage:
         self._kinds: dict[tuple[str, str], Kind] = {}
         self._generation = -1
         self._task: asyncio.Task[None] | None = None
+        self._leave: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Begin to follow; what is stored already is read in the background."""
-        self._api.store.subscribe(self._take)
+        self._leave = self._api.cache.add_change_handler(self._take)
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
         """End; what is left is found again at the next start."""
+        self._leave()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -67,7 +69,7 @@ class Garbage:
             if self._scanning is not None:
                 self._scanning.add(change.key)
             if change.record is not None:
-                self._written(change.key, change.record.value)
+                self._written(change.key, change.record.stored.data)
             else:
                 self._deleted(change.key)
 
@@ -78,19 +80,19 @@ class Garbage:
             self._look(key)
         elif self._graph.owners(key):
             self._graph.drop(key)
-        if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
+        if (b'"orphan"' in value or b'"foregroundDeletion"' in value) and b'"deletionTimestamp":' in value:
             self._look(key)
 
     def _deleted(self, key: str) -> None:
+        namespace, gone = keys.namespace(key), self._kind_of(key)
         for owner in self._graph.drop(key):
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
-                self._look(kind.key(_namespace(key), owner.name))
-        kind = self._kind_of(key)
-        if kind is None:
+                self._look(kind.key(namespace, owner.name))
+        if gone is None:
             return
-        for dependent, owner in self._graph.dependents(kind.group, kind.kind, key.rpartition("/")[2]):
-            if not kind.namespaced or _namespace(dependent) == _namespace(key):
+        for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name(key)):
+            if not gone.namespaced or keys.namespace(dependent) == namespace:
                 self._absent[owner.uid] = None
                 self._look(dependent)
         while len(self._absent) > _REMEMBERED:
@@ -128,7 +130,7 @@ class Garbage:
             if collection.loaded:
                 found = [(entry.key, entry.body) for entry in collection.under(kind.prefix)[0]]
             else:  # read, but not kept: nobody may ever ask for it
-                found = [(record.key, record.value) for record in (await self._api.store.range(kind.prefix))[0]]
+                found = [(record.key, record.stored.data) for record in (await self._api.store.range(kind.prefix))[0]]
             for key, value in found:
                 if self._scanning is not None and key not in self._scanning:
                     self._written(key, value)
@@ -143,8 +145,8 @@ class Garbage:
             entry = (await self._api.loaded(kind)).get(key)
             if entry is not None:
                 await self._decide(kind, entry)
-        except Conflicted:
-            self._look(key)
+        except Conflict:
+            self._look(key)  # it is in another state by now
         except (APIError, StoreError) as error:
             log.warning("garbage collection leaves %s alone: %s", key, error)
 
@@ -177,7 +179,7 @@ class Garbage:
             return
         policy = "Foreground" if has_dependents and _WAITING in states.values() else ""
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
-        await remove(self._api, call, entry, DeleteOptions(False, policy, metadata["uid"], str(entry.revision)))
+        await remove(self._api, call, DeleteOptions(False, policy, metadata["uid"], str(entry.revision)))
 
     async def _state(self, kind: Kind, entry: Entry, owner: Owner) -> str:
         """Whether the owner stays, waits for its dependents to go first, or is not there."""
@@ -226,13 +228,11 @@ class Garbage:
             return obj if kind.strategy.waits(obj) or "deletionTimestamp" not in metadata else None
 
         await amend(self._api, kind, entry.key, change)
-        await self._api.react(kind)
 
     # keys and kinds
 
     def _kind_of(self, key: str) -> Kind | None:
-        group, plural = key.split("/", 3)[1:3]
-        return self._api.registry.get("" if group == "core" else group, plural)
+        return self._api.registry.get(*keys.resource(key))
 
     def _kind(self, group: str, name: str) -> Kind | None:
         """The kind that a reference names."""
@@ -241,9 +241,3 @@ class Garbage:
             self._kinds = {(kind.group, kind.kind): kind for kind in registry}
             self._generation = registry.generation
         return self._kinds.get((group, name))
-
-
-def _namespace(key: str) -> str:
-    """The namespace in a key, "" for cluster-scoped objects."""
-    parts = key.split("/")
-    return parts[3] if len(parts) > 4 else ""

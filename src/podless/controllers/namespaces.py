@@ -74,7 +74,7 @@ class Namespaces:
                 self._look(event.after)
 
     def _look(self, entry: Entry) -> None:
-        if b'"deletionTimestamp":' not in entry.body or entry.key in self._tasks:
+        if entry.key in self._tasks or not entry.terminating:
             return
         if _FINALIZER not in ((entry.decode().get("spec") or {}).get("finalizers") or ()):
             return
@@ -107,9 +107,9 @@ class Namespaces:
         for kind in self._api.registry:
             if not kind.namespaced or kind.home is not None:
                 continue
-            prefix = f"{kind.prefix}{name}/"
+            prefix = kind.keys.scope(name)
             collection = await self._api.loaded(kind)
-            fresh = [e for e in collection.under(prefix)[0] if b'"deletionTimestamp":' not in e.body]
+            fresh = [e for e in collection.under(prefix)[0] if not e.terminating]
             if fresh:
                 await delete_all(self._api, kind, fresh)
             entries = collection.under(prefix)[0]

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 
-from podless.admission.quota import ObjectQuota
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event
 from podless.controllers.write import report
@@ -26,10 +25,9 @@ _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager
 class Quotas:
     """Follows the quotas, and what they count."""
 
-    def __init__(self, api: API, kind: Kind, step: ObjectQuota) -> None:
+    def __init__(self, api: API, kind: Kind) -> None:
         self._api = api
         self._kind = kind
-        self._step = step
         self._collection = api.collection(kind)
         self._due: dict[str, None] = {}  # namespaces to be looked at
         self._followed: dict[str, Callable[[], None]] = {}
@@ -63,7 +61,6 @@ class Quotas:
         """Something that quotas count came or went."""
         moved = [entry for event in events if (entry := _moved(event)) is not None]
         if moved:
-            self._step.stored([entry.key for entry in moved])
             self._look(entry.namespace for entry in moved)
 
     def _look(self, namespaces: Iterable[str]) -> None:
@@ -78,7 +75,7 @@ class Quotas:
             self._wake.clear()
             due, self._due = list(self._due), {}
             for namespace in due:
-                entries = self._collection.under(f"{self._kind.prefix}{namespace}/")[0]
+                entries = self._collection.under(self._kind.keys.scope(namespace))[0]
                 try:
                     await asyncio.gather(*map(self._count, entries))
                 except (APIError, StoreError) as error:
@@ -95,13 +92,13 @@ class Quotas:
                 used[name] = quantity.canonical(str(await self._there(kind, entry)))
         wanted: Object = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
         if obj.get("status") != wanted:
-            await report(self._api, self._kind, entry.key, [lambda old: {**old, "status": wanted}], _MANAGER)
+            await report(self._api, self._kind, entry.key, lambda old: {**old, "status": wanted}, _MANAGER)
 
     async def _there(self, kind: Kind, entry: Entry) -> int:
         collection = await self._api.loaded(kind)
         if kind.prefix not in self._followed:
             self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind.prefix, events))
-        return collection.count(f"{kind.prefix}{entry.namespace}/")
+        return collection.count(kind.keys.scope(entry.namespace))
 
     def _hear(self, prefix: str, events: Sequence[Event]) -> None:
         if events:

@@ -12,13 +12,10 @@ from typing import Any
 
 from podless.auth import roles
 from podless.cache.entry import Entry
-from podless.controllers.write import amend
-from podless.kinds import view
+from podless.controllers.write import amend, make
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
 from podless.meta import selectors
-from podless.store import Conflicted, Write
-from podless.verbs import steps
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -52,12 +49,7 @@ class Roles:
         if self._api.collection(kind).get(key) is not None:
             await amend(self._api, kind, key, lambda found: _mended(found, wanted))
             return
-        steps.identify(kind, wanted["metadata"])
-        value, mark = view.encode(kind, wanted)
-        try:
-            await self._api.store.commit(Write(key, value, mark, 0))
-        except Conflicted:
-            return  # another server made it
+        await make(self._api, kind, wanted)
 
     async def reconcile(self) -> None:
         """Give every aggregated role the rules of the roles that it selects."""
@@ -80,7 +72,7 @@ class Roles:
                 if other.key != entry.key and selector.matches(other.labels):
                     found += [one for one in other.decode().get("rules") or [] if one not in found]
         if (entry.decode().get("rules") or []) != found:
-            await amend(self._api, rbac.CLUSTER_ROLES, entry.key, lambda obj: _ruled(obj, found))
+            await amend(self._api, rbac.CLUSTER_ROLES, entry.key, lambda obj: _ruled(obj, found), react=False)
 
 
 def _ruled(obj: Object, rules: list[Object]) -> Object:

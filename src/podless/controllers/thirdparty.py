@@ -16,7 +16,8 @@ from podless.controllers.write import amend, empty
 from podless.kinds.builtin.thirdparty import CLEANUP
 from podless.kinds.kind import Kind
 from podless.kinds.thirdparty import compile_third, defined
-from podless.store import Conflicted, Write
+from podless.store import Operation
+from podless.verbs import storage
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -113,28 +114,22 @@ class ThirdParties:
         moves = kind.prefix != heir.prefix
         if moves:
             self._api.registry.remove(kind.group, kind.plural)  # from here on nobody makes new ones
-        while True:
-            writes = await self._moves(kind, heir) if moves else []
+
+        async def plan() -> list[Operation]:
+            operations = await self._moves(kind, heir) if moves else []
             current = self._collection.get(entry.key)
             if current is not None:
-                writes.append(Write(current.key, None, 0, current.revision))
-            if not writes:
-                break
-            await self._commit(writes)
+                operations.append(Operation(current.key, None, current.revision))
+            return operations
+
+        await storage.together(self._api, plan)
         if moves:
             self._api.cache.drop(kind.prefix)
             await self._follow(kind, heir)
 
-    async def _moves(self, kind: Kind, heir: Kind) -> list[Write]:
+    async def _moves(self, kind: Kind, heir: Kind) -> list[Operation]:
         objects = (await self._api.loaded(kind)).under(kind.prefix)[0]
-        return [write for one in objects for write in _moved(one, kind, heir)]
-
-    async def _commit(self, writes: list[Write]) -> None:
-        """Commits that are asked for in the same turn of the loop are one transaction."""
-        done = await asyncio.gather(*map(self._api.store.commit, writes), return_exceptions=True)
-        for failure in done:
-            if isinstance(failure, BaseException) and not isinstance(failure, Conflicted):
-                raise failure
+        return [operation for one in objects for operation in _moved(one, heir)]
 
     async def _follow(self, kind: Kind, heir: Kind) -> None:
         """Requests that had begun before may still write at the old place: that moves too."""
@@ -153,15 +148,13 @@ class ThirdParties:
         await self._bring(kind, heir)
 
     async def _bring(self, kind: Kind, heir: Kind) -> None:
-        while writes := await self._moves(kind, heir):
-            await self._commit(writes)
+        await storage.together(self._api, lambda: self._moves(kind, heir))
 
 
-def _moved(entry: Entry, kind: Kind, heir: Kind) -> list[Write]:
-    """The writes that give an object another key; its bytes stay as they are."""
-    value = entry.body[: entry.mark] + entry.body[entry.mark + len(str(entry.revision)) :]
-    key = heir.prefix + entry.key.removeprefix(kind.prefix)
-    return [Write(key, value, entry.mark, 0), Write(entry.key, None, 0, entry.revision)]
+def _moved(entry: Entry, heir: Kind) -> list[Operation]:
+    """What gives an object another key; its bytes stay as they are."""
+    key = heir.key(entry.namespace, entry.name)
+    return [Operation(key, entry.stored, 0), Operation(entry.key, None, entry.revision)]
 
 
 def _release(obj: Object) -> Object | None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
+from podless.admission import Along
 from podless.auth.user import SERVER
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
-from podless.store import Conflicted, State, Write
-from podless.verbs import fieldmanager, steps
+from podless.store import Conflicted
+from podless.verbs import fieldmanager, steps, storage
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
 from podless.verbs.options import DeleteOptions
+from podless.verbs.storage import Action, Next
 
 Object = dict[str, Any]
 Change = Callable[[Object], Object]
@@ -37,83 +40,75 @@ async def make(api: API, kind: Kind, obj: Object, manager: str = "") -> None:
         await fieldmanager.created(call, obj, manager)
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(version, obj)
-    value, mark = view.encode(kind, obj)
     try:
-        await api.store.commit(Write(call.key, value, mark, 0))
+        await storage.create(api, kind, call.key, obj)
     except Conflicted:
         return
 
 
-async def amend(api: API, kind: Kind, key: str, change: Callable[[Object], Object | None]) -> None:
+async def amend(
+    api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], *, react: bool = True
+) -> None:
     """Change an object in place of a client: `change` gets it decoded and returns it, or None to delete it.
 
-    Made again where somebody writes in between; an object that is gone or does not change is left alone.
+    Made again where somebody writes in between; an object that is gone or does not change is left alone. react: False
+    within what follows from such writes. Raises Unavailable.
     """
-    collection = await api.loaded(kind)
-    while (entry := collection.get(key)) is not None:
-        version = own_version(kind, entry)
-        changed = change(view.load(kind, version, entry))
-        value, mark = view.encode(kind, changed) if changed is not None else (None, 0)
-        if value is not None and _same(value, mark, entry):
-            return
-        try:
-            await api.store.commit(Write(key, value, mark, entry.revision))
-        except Conflicted:
-            continue
-        return
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        if entry is None:
+            return Action.KEEP
+        changed = change(view.load(kind, own_version(kind, entry), entry))
+        return Next(changed) if changed is not None else Action.DELETE
+
+    await storage.update(api, kind, key, attempt, react=react)
+
+
+async def discard(api: API, kind: Kind, key: str, revision: int) -> None:
+    """Delete an object that is still in the state of a revision, whoever holds it."""
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        return Action.DELETE if entry is not None and entry.revision == revision else Action.KEEP
+
+    await storage.update(api, kind, key, attempt)
 
 
 async def report(
-    api: API, kind: Kind, key: str, changes: Sequence[Change], manager: str, known: Object | None = None
+    api: API,
+    kind: Kind,
+    key: str,
+    change: Change,
+    manager: str,
+    known: Object | None = None,
+    *,
+    along: Along | None = None,
+    react: bool = True,
 ) -> Object | None:
-    """Change the status of an object, as its manager, in stages that watchers see one by one.
+    """Change the status of an object, as its manager.
 
     All but metadata and status is shared with what was there. known: the object decoded, in the state that it had
-    last. Returns the object as it is now, None where it is gone. Made again where somebody writes in between.
+    last. along: what is committed with it, made after the change. react: as for `amend`. Returns the object as it is
+    now, None where it is gone. Made again where somebody writes in between. Raises Unavailable.
     """
     version = kind.by_version[kind.storage_version]
-    collection = await api.loaded(kind)
-    while (entry := collection.get(key)) is not None:
+    obj = known
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        nonlocal obj
+        if entry is None:
+            return Action.KEEP
         old = known
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load(kind, version, entry)
-        obj, states = stages(kind, old, changes, manager)
-        if states and _same(*states[0], entry):
-            del states[0]
-        if not states:
-            return obj
-        first, *later = states
-        try:
-            revision = await api.store.commit(Write(key, *first, entry.revision), *later)
-        except Conflicted:
-            continue
-        obj["metadata"]["resourceVersion"] = str(revision)
-        return obj
-    return None
+        obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})})
+        fieldmanager.noted(kind, old, obj, manager, "status")
+        return Next(obj, along)
 
-
-def stages(kind: Kind, obj: Object, changes: Sequence[Change], manager: str) -> tuple[Object, list[State]]:
-    """An object whose status its manager changes step by step: what it is in the end, and the states on the way."""
-    states: list[State] = []
-    for change in changes:
-        obj = _stage(kind, obj, change, manager)
-        state = State(*view.encode(kind, obj))
-        if not states or state != states[-1]:
-            states.append(state)
-    return obj, states
-
-
-def _stage(kind: Kind, old: Object, change: Change, manager: str) -> Object:
-    """The object with its status changed; what is not changed is shared."""
-    kept = {"metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})}
-    obj = change({**old, **kept})
-    fieldmanager.noted(kind, old, obj, manager, "status")
+    written = await storage.update(api, kind, key, attempt, react=react)
+    if written.entry is None or obj is None:
+        return None
+    obj["metadata"]["resourceVersion"] = str(written.entry.revision)
     return obj
-
-
-def _same(value: bytes, mark: int, entry: Entry) -> bool:
-    """Whether the encoded object is what the entry has."""
-    return b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body
 
 
 def own_version(kind: Kind, entry: Entry) -> Version:
@@ -139,21 +134,12 @@ async def empty(api: API, kind: Kind) -> None:
 
 async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
     """Delete objects as a client would: those with finalizers are marked and wait."""
-    collection = await api.loaded(kind)
     options = DeleteOptions(False, "", "", "")
 
     async def one(entry: Entry) -> None:
-        current: Entry | None = entry
-        while current is not None:
-            call = Call(kind, own_version(kind, current), current.namespace, current.name, user=SERVER)
-            try:
-                await remove(api, call, current, options)
-            except Conflicted:
-                current = collection.get(entry.key)
-            except APIError:
-                return
-            else:
-                return
+        call = Call(kind, own_version(kind, entry), entry.namespace, entry.name, user=SERVER)
+        with suppress(APIError):
+            await remove(api, call, options)
 
     for start in range(0, len(entries), _TOGETHER):
         await asyncio.gather(*map(one, entries[start : start + _TOGETHER]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.meta import gvk
 from podless.meta.gvk import GroupVersion
+from podless.store.keys import Keys
 
 if TYPE_CHECKING:
     from podless.kinds.conversion import Converter
@@ -168,9 +169,14 @@ class Kind:
         return self.group if self.home is None else self.home.group
 
     @cached_property
-    def prefix(self) -> str:
+    def keys(self) -> Keys:
         """Where the kind's objects are in the store."""
-        return f"/{self.named or 'core'}/{self.plural}/"
+        return Keys.of(self.named, self.plural, namespaced=self.namespaced)
+
+    @cached_property
+    def prefix(self) -> str:
+        """What the keys of all objects start with."""
+        return self.keys.prefix
 
     def subresources(self, version: Version) -> list[str]:
         """The subresources of objects in one version, in the order that discovery lists them."""
@@ -186,8 +192,8 @@ class Kind:
         return str(GroupVersion(self.group, version))
 
     def key(self, namespace: str, name: str) -> str:
-        """The object's key in the store; keys sort as lists do, by namespace and name."""
-        return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
+        """The object's key in the store."""
+        return self.keys.key(namespace, name)
 
 
 def same(one: Kind, other: Kind) -> bool:

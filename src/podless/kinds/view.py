@@ -12,6 +12,7 @@ from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec
 from podless.meta.structs_meta import OBJECT_META
+from podless.store.keys import Stored
 
 Object = dict[str, Any]
 
@@ -20,8 +21,8 @@ _MARK = f"revision-{secrets.token_hex(16)}"
 _MARK_BYTES = _MARK.encode()
 
 
-def encode(kind: Kind, obj: Object) -> tuple[bytes, int]:
-    """The object as it is stored: its bytes, and the offset at which the revision belongs."""
+def encode(kind: Kind, obj: Object) -> Stored:
+    """The object as it is stored."""
     metadata = obj["metadata"]
     kept = metadata.get("resourceVersion")
     metadata["resourceVersion"] = _MARK
@@ -34,8 +35,8 @@ def encode(kind: Kind, obj: Object) -> tuple[bytes, int]:
         del metadata["resourceVersion"]
     else:
         metadata["resourceVersion"] = kept
-    mark = body.index(_MARK_BYTES)
-    return body[:mark] + body[mark + len(_MARK_BYTES) :], mark
+    offset = body.index(_MARK_BYTES)
+    return Stored(body[:offset] + body[offset + len(_MARK_BYTES) :], offset)
 
 
 _FIELDS = tuple(known.name for known in OBJECT_META.fields)

@@ -1,5 +1,17 @@
 """The revisioned key-value store: one contract (contract.py) and its engines."""
 
-from podless.store.contract import Change, Compacted, Conflicted, Damaged, Record, State, Store, StoreError, Write
+from podless.store.contract import Change, Compacted, Conflicted, Damaged, Operation, Record, Store, StoreError
+from podless.store.keys import Keys, Stored
 
-__all__ = ["Change", "Compacted", "Conflicted", "Damaged", "Record", "State", "Store", "StoreError", "Write"]
+__all__ = [
+    "Change",
+    "Compacted",
+    "Conflicted",
+    "Damaged",
+    "Keys",
+    "Operation",
+    "Record",
+    "Store",
+    "StoreError",
+    "Stored",
+]

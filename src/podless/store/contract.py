@@ -1,15 +1,16 @@
 """What every engine of the store promises; tests/store/contract.py runs against each of them.
 
-Keys are text and sort by code point; values are bytes that an engine never looks into. Every successful write gets
-the next revision, one counter for the whole store, which never goes back, not even over a restart. A value carries a
-`mark`: the offset at which a reader splices the revision in, so that what is stored is what clients get.
+Keys are text and sort by code point; values are bytes that an engine never looks into. One counter, the revision,
+counts the commits of the whole store. It never goes back, not even over a restart, and it may leave numbers out: two
+revisions can be compared, and nothing else can be told from them. Other processes may write to the same store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
+
+from podless.store.keys import Stored
 
 
 class StoreError(Exception):
@@ -21,34 +22,33 @@ class Damaged(StoreError):
 
 
 class Conflicted(StoreError):
-    """The key does not have the revision that the write expects; `actual` is the one it has, 0 for none."""
+    """A key is not in the state that a commit expects; `current` is the one that it is in, None where it is absent."""
 
-    def __init__(self, key: str, actual: int) -> None:
-        super().__init__(f"{key} is at revision {actual}")
+    def __init__(self, key: str, current: Record | None) -> None:
+        super().__init__(f"{key} is at revision {current.revision if current is not None else 0}")
         self.key = key
-        self.actual = actual
+        self.current = current
 
 
 class Compacted(StoreError):
-    """The history asked for is gone; `floor` is the oldest revision that can still be read."""
+    """The history asked for is gone; `revision` is the oldest that can still be read."""
 
-    def __init__(self, floor: int) -> None:
-        super().__init__(f"history before revision {floor} is gone")
-        self.floor = floor
+    def __init__(self, revision: int) -> None:
+        super().__init__(f"history before revision {revision} is gone")
+        self.revision = revision
 
 
 class Record(NamedTuple):
-    """The state of one key: its value and mark, the revision that wrote it and the one that created the key."""
+    """The state of one key: its value, the revision that wrote it and the one that created the key."""
 
     key: str
-    value: bytes
-    mark: int
+    stored: Stored
     revision: int
     created: int
 
 
 class Change(NamedTuple):
-    """One write: the new state, or None for a delete; before is the state it replaced, where the engine was asked."""
+    """One key in one commit: its new state, None for a delete. before: what it replaced, in `Store.changes` only."""
 
     key: str
     revision: int
@@ -56,35 +56,29 @@ class Change(NamedTuple):
     before: Record | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A write that happens only if the key is at revision `expect` (0: absent). value None deletes the key."""
+class Operation(NamedTuple):
+    """One key in a commit: it is at revision `expect` (0: absent), and gets this value, or goes where that is None."""
 
     key: str
-    value: bytes | None
-    mark: int
+    stored: Stored | None
     expect: int
 
 
-class State(NamedTuple):
-    """A value and its mark, to follow on a write of the same key."""
-
-    value: bytes
-    mark: int
-
-
-Subscriber = Callable[[Sequence[Change]], None]
+# takes changes in the order of their revisions, those of one commit together, and the revision up to which all is told
+Deliver = Callable[[Sequence[Change], int], None]
 
 
 class Store(Protocol):
-    """A revisioned key-value store. Every method raises StoreError where the engine fails."""
+    """A revisioned key-value store. Every method raises StoreError where the engine fails.
+
+    prompt: a writer learns of its commit only after all watches have been told of it, and nobody else writes to the
+    store; who follows a watch need not ask for the current revision then.
+    """
+
+    prompt: bool
 
     @property
-    def revision(self) -> int:
-        """The revision of the newest durable write, 0 for an empty store."""
-
-    @property
-    def floor(self) -> int:
+    def compacted(self) -> int:
         """The newest compacted revision: states at and after it can be read, and changes after it."""
 
     async def open(self) -> None:
@@ -93,13 +87,21 @@ class Store(Protocol):
     async def close(self) -> None:
         """Finish what is under way and let go of everything."""
 
-    def subscribe(self, subscriber: Subscriber) -> None:
-        """Call `subscriber` with every batch of durable changes, in order, before their writers learn of them."""
+    async def current(self) -> int:
+        """The revision of the newest durable commit of anybody, 0 for an empty store."""
 
-    async def commit(self, write: Write, *later: State) -> int:
-        """Write, and return the revision once it is durable and every subscriber has seen it. Raises Conflicted.
+    def watch(self, prefix: str, after: int, deliver: Deliver) -> Callable[[], None]:
+        """Have every durable change of keys under `prefix` that is later than `after` delivered, once and in order.
 
-        later: states that follow at once, each a revision of its own; the last of them is returned.
+        Returns what ends that. `deliver` is called on the event loop; with no changes where only the revision has
+        moved. What it raises is logged and hinders nobody. Raises Compacted.
+        """
+
+    async def commit(self, operations: Sequence[Operation]) -> int:
+        """Carry out all operations, each of another key, or none of them.
+
+        Returns the revision, which all of them have, once it is durable. Raises Conflicted for the first key that is
+        not as expected. Who is cancelled meanwhile does not learn whether the commit has come to pass.
         """
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:

@@ -40,8 +40,11 @@ async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old:
     """Ask admission about an object that obeys all rules of its kind. Raises what refuses the write."""
     operation = CREATE if old is None else UPDATE
     steps = api.admission.validating(operation, call.kind, call.subresource)
+    call.along = None
     if steps:
-        await chain.validate(steps, _attributes(call, operation, obj, old, chosen))
+        attr = _attributes(call, operation, obj, old, chosen)
+        await chain.validate(steps, attr)
+        call.along = attr.along
 
 
 async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:

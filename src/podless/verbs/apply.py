@@ -10,21 +10,21 @@ from collections.abc import Callable
 from typing import Any
 
 from podless import schema
+from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
 from podless.kinds import conversion, view
 from podless.kinds.custom import CustomStrategy
 from podless.meta import clock, codec, field, structs
-from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid, NotFound, Unavailable
-from podless.store import Conflicted
-from podless.verbs import admit, fieldmanager, options, steps
+from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
+from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
-from podless.verbs.create import insert
+from podless.verbs.create import prepare
 from podless.verbs.options import WriteOptions
-from podless.verbs.update import rewrite
+from podless.verbs.storage import Action, Next
+from podless.verbs.update import Rewriting, rewrite
 
 Object = dict[str, Any]
 
-_TRIES = 50
 _GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 
@@ -40,27 +40,27 @@ async def apply(api: API, call: Call) -> Single:
     what is applied is not of the schema).
     """
     request = _Request(call)
-    collection = await api.loaded(call.kind)
     warned = len(call.warnings)
+    made: Single | None = None
 
     async def change(old: Object) -> Object:
         return await admit.mutate(api, call, request.chosen, request.fit(request.merged(old)), old)
 
-    for _ in range(_TRIES):
+    rewriting = Rewriting(api, call, request.chosen, change)
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        nonlocal made
+        made = None
+        if entry is not None or call.subresource:
+            return await rewriting.attempt(entry)
         del call.warnings[warned:]
-        if collection.get(call.key) is None:
-            if call.subresource:
-                raise call.not_found()
-            try:
-                return await _create(api, call, request)
-            except Conflicted:
-                continue
-        try:
-            return await rewrite(api, call, request.chosen, change)
-        except NotFound:
-            if call.subresource:
-                raise
-    raise Unavailable("the object changes faster than this request can be carried out; try again")
+        made = Single(None, await _create(api, call, request), 201)
+        return Action.KEEP if request.chosen.dry_run else Next(made.obj or {}, call.along)
+
+    written = await storage.update(api, call.kind, call.key, attempt)
+    if made is not None:
+        return made if written.entry is None else Single(written.entry, None, made.code)
+    return rewriting.answer or Single(written.entry)
 
 
 class _Request:
@@ -181,8 +181,8 @@ def _default(call: Call, obj: Object, applied: Object) -> None:
         strategy.default(call.version, obj)
 
 
-async def _create(api: API, call: Call, request: _Request) -> Single:
-    """Make the object. Raises Denied, or Conflicted where somebody else does so at the same time."""
+async def _create(api: API, call: Call, request: _Request) -> Object:
+    """The new object as it is to be stored. Raises Denied, and what `prepare` does."""
     kind = call.kind
     steps.may_create(api, call)
     merged = request.merged(None)
@@ -197,7 +197,7 @@ async def _create(api: API, call: Call, request: _Request) -> Single:
     obj = await admit.mutate(api, call, request.chosen, obj)
     steps.fit_namespace(call, obj["metadata"])
     _check_revision(obj["metadata"])
-    return await insert(api, call, obj, request.chosen)
+    return await prepare(api, call, obj, request.chosen)
 
 
 def _check_revision(metadata: Object) -> None:

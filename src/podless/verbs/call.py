@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from podless.admission import Admission
+from podless.admission import Admission, Along
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
@@ -18,7 +18,7 @@ from podless.kinds.registry import Registry
 from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
 from podless.remote import Client
-from podless.store import Record, Store, Write
+from podless.store import Record, Store
 
 Object = dict[str, Any]
 
@@ -29,7 +29,8 @@ class Call:
 
     query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
     warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on. floats: whole
-    numbers that the body gives as floats. conversions: what a conversion webhook told on the way.
+    numbers that the body gives as floats. conversions: what a conversion webhook told on the way. along:
+    what admission wants to be committed with the write.
     """
 
     kind: Kind
@@ -46,6 +47,7 @@ class Call:
     annotations: dict[str, str] = field(default_factory=dict)
     floats: Floats = field(default_factory=list)
     conversions: dict[tuple[bytes, str], bytes] = field(default_factory=dict)
+    along: Along | None = None
 
     @property
     def key(self) -> str:
@@ -55,9 +57,7 @@ class Call:
     @property
     def scope(self) -> str:
         """The keys that a list or watch is about."""
-        if self.kind.namespaced and self.namespace:
-            return f"{self.kind.prefix}{self.namespace}/"
-        return self.kind.prefix
+        return self.kind.keys.scope(self.namespace)
 
     @property
     def api_version(self) -> str:
@@ -107,9 +107,7 @@ class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
-    reactions: by prefix of a kind, what must have happened after a write before it is answered. arrivals: by prefix,
-    how a new object is stored where the server itself gives it further states at once: takes the write and the object,
-    returns the revision of the first state, raises as Store.commit does.
+    reactions: by prefix of a kind, what must have happened after a write before it is answered.
     """
 
     def __init__(
@@ -130,17 +128,18 @@ class API:
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))
         self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
-        self.arrivals: dict[str, Callable[[Write, Object], Awaitable[int]]] = {}
 
     def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""
-        return self.cache.collection(kind.prefix, kind.namespaced)
+        return self.cache.collection(kind.keys)
 
     async def loaded(self, kind: Kind) -> WatchCache:
-        """The kind's objects, loaded."""
+        """The kind's objects, loaded, with all that anybody can have been told of before."""
         collection = self.collection(kind)
         if not collection.loaded:
             await collection.load()
+        if not self.cache.fresh:
+            await self.cache.refresh()
         return collection
 
     def written(self, kind: Kind, record: Record) -> Entry:
@@ -148,10 +147,4 @@ class API:
         entry = self.collection(kind).get(record.key)
         if entry is not None and entry.revision == record.revision:
             return entry
-        return Entry(record, kind.namespaced)
-
-    async def react(self, kind: Kind) -> None:
-        """Wait for what follows from a write to this kind, so that it is in force for the next request."""
-        reaction = self.reactions.get(kind.prefix)
-        if reaction is not None:
-            await reaction()
+        return Entry(record, kind.keys)

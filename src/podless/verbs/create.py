@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.kinds import conversion, view
+from podless.kinds import conversion
 from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
-from podless.store import Conflicted, Record, Write
-from podless.verbs import admit, body, fieldmanager, options, steps
+from podless.store import Conflicted, Record
+from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 
@@ -42,17 +42,33 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     while True:
         attempts, told = attempts - 1, len(call.warnings)
         try:
-            return await insert(api, call, obj, chosen)
+            return await _insert(api, call, obj, chosen)
         except Conflicted as conflict:
             if not attempts:
-                raise _taken(call, metadata, (await api.loaded(kind)).get(conflict.key)) from None
+                existing = api.written(kind, conflict.current) if conflict.current is not None else None
+                raise _taken(call, metadata, existing) from None
         del metadata["name"], call.warnings[told:]
 
 
-async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
+async def _insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
     """Put the server's marks on a new object that admission has seen, check it and store it.
 
-    Raises Invalid, Internal for a resourceVersion that a client gave, or Conflicted where the name is taken.
+    Raises what `prepare` does, or Conflicted where the name is taken.
+    """
+    kind = call.kind
+    obj = await prepare(api, call, obj, chosen)
+    key = kind.key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+    if not chosen.dry_run:
+        return Single(await storage.create(api, kind, key, obj, call.along), None, 201)
+    if (existing := (await api.loaded(kind)).get(key)) is not None:
+        raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
+    return Single(None, obj, 201)
+
+
+async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Object:
+    """The object as it is to be stored; as it would be shown, for a dry run.
+
+    Raises Invalid, Internal for a resourceVersion that a client gave, or what admission raises.
     """
     kind, metadata = call.kind, obj["metadata"]
     steps.generate_name(metadata)
@@ -62,24 +78,16 @@ async def insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Sin
     steps.check_create(call, obj)
     steps.warn(call, obj)
     await admit.validate(api, call, chosen, obj)
-    key = kind.key(metadata.get("namespace", ""), metadata["name"])
     if chosen.dry_run:
-        if (existing := (await api.loaded(kind)).get(key)) is not None:
-            raise Conflicted(key, existing.revision)
-        return Single(None, await conversion.unstored(kind, call.version, obj), 201)
+        return await conversion.unstored(kind, call.version, obj)
     steps.check_new_revision(metadata)
-    kept = await conversion.stored(kind, obj)
-    value, mark = view.encode(kind, kept)
-    write, arrive = Write(key, value, mark, 0), api.arrivals.get(kind.prefix)
-    revision = await (api.store.commit(write) if arrive is None else arrive(write, kept))
-    await api.react(kind)
-    return Single(api.written(kind, Record(key, value, mark, revision, revision)), None, 201)
+    return await conversion.stored(kind, obj)
 
 
 def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
     """The name is in use, perhaps by an object that is about to go."""
     generated = bool(metadata.get("generateName"))
     refusal = AlreadyExists(call.kind.plural, call.kind.named, metadata["name"], generated=generated)
-    if existing is not None and "deletionTimestamp" in existing.decode()["metadata"]:
+    if existing is not None and existing.terminating:
         refusal.message = f"object is being deleted: {refusal.message}"
     return refusal

@@ -8,15 +8,14 @@ from podless.cache.entry import Entry
 from podless.kinds import conversion, view
 from podless.kinds.kind import Kind
 from podless.meta import clock
-from podless.meta.errors import Conflict, Unavailable
-from podless.store import Conflicted, Record, Write
-from podless.verbs import admit, options
+from podless.meta.errors import Conflict
+from podless.verbs import admit, options, storage
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.options import DeleteOptions
+from podless.verbs.storage import Action, Next
 
 Object = dict[str, Any]
 
-_TRIES = 50
 _HOLDERS = ("orphan", "foregroundDeletion")
 _POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
@@ -26,52 +25,49 @@ async def delete(api: API, call: Call) -> Single | Document:
 
     Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
     """
-    chosen = options.delete(call)
-    collection = await api.loaded(call.kind)
-    for _ in range(_TRIES):
-        entry = collection.get(call.key)
-        if entry is None:
-            raise call.not_found()
-        try:
-            return await remove(api, call, entry, chosen, asked=call)
-        except Conflicted:
-            continue
-    raise Unavailable("the object changes faster than this request can be carried out; try again")
+    answer = await remove(api, call, options.delete(call), asked=call)
+    if answer is None:
+        raise call.not_found()
+    return answer
 
 
-async def remove(
-    api: API, call: Call, entry: Entry, chosen: DeleteOptions, *, asked: Call | None = None
-) -> Single | Document:
-    """Delete the object in this state. Raises Conflicted where it is no longer in it.
+async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None) -> Single | Document | None:
+    """Delete the object that a call names. Returns what is to be answered, None where there is no such object.
 
     asked: the request behind it, in whose name admission is asked; None where the server deletes by itself.
     """
     kind = call.kind
-    await conversion.ready(kind, call.version, [entry])
-    obj = view.load(kind, call.version, entry)
-    metadata = obj["metadata"]
-    _check(kind, entry, metadata, chosen)
-    if asked is not None:
-        await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
-    if kind.strategy.grace and kind.strategy.collected:
-        _hold(metadata, chosen.policy)
-    kind.strategy.prepare_delete(obj)
-    if not kind.strategy.waits(obj):
-        if not chosen.dry_run:
-            metadata["resourceVersion"] = str(await api.store.commit(Write(entry.key, None, 0, entry.revision)))
-            await api.react(kind)
-        return Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
-    _mark(kind, metadata)
-    if chosen.dry_run:
-        return Single(None, obj)
-    if kind.converter is None or asked is not None:  # what the server does by itself needs no webhook
-        obj = await conversion.stored(kind, obj)
-    value, mark = view.encode(kind, obj)
-    if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
-        return Single(entry)
-    revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))
-    await api.react(kind)
-    return Single(api.written(kind, Record(entry.key, value, mark, revision, entry.created)))
+    answer: Single | Document | None = None
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        nonlocal answer
+        answer = None
+        if entry is None:
+            return Action.KEEP
+        await conversion.ready(kind, call.version, [entry])
+        obj = view.load(kind, call.version, entry)
+        metadata = obj["metadata"]
+        _check(kind, entry, metadata, chosen)
+        if asked is not None:
+            await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
+        if kind.strategy.grace and kind.strategy.collected:
+            _hold(metadata, chosen.policy)
+        kind.strategy.prepare_delete(obj)
+        if not kind.strategy.waits(obj):
+            answer = Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
+            return Action.KEEP if chosen.dry_run else Action.DELETE
+        _mark(kind, metadata)
+        if chosen.dry_run:
+            answer = Single(None, obj)
+            return Action.KEEP
+        if kind.converter is None or asked is not None:  # what the server does by itself needs no webhook
+            obj = await conversion.stored(kind, obj)
+        return Next(obj)
+
+    written = await storage.update(api, kind, call.key, attempt)
+    if isinstance(answer, Single) and answer.obj is not None and written.revision:
+        answer.obj["metadata"]["resourceVersion"] = str(written.revision)
+    return answer or (Single(written.entry) if written.entry is not None else None)
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:

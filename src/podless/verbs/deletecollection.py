@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from podless.kinds import conversion
-from podless.store import Conflicted
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
 from podless.verbs.delete import remove
@@ -17,13 +16,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     collection = await api.loaded(call.kind)
     page = await list_(api, call, collection, listed)
     await conversion.ready(call.kind, call.version, page.entries)
-    for listed_entry in page.entries:
-        entry = collection.get(listed_entry.key)
-        while entry is not None:
-            one = Call(call.kind, call.version, entry.namespace, entry.name)
-            try:
-                await remove(api, one, entry, chosen, asked=call)
-                break
-            except Conflicted:
-                entry = collection.get(listed_entry.key)
+    for entry in page.entries:
+        one = Call(call.kind, call.version, entry.namespace, entry.name)
+        await remove(api, one, chosen, asked=call)
     return page

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.store import Conflicted, Write
-from podless.verbs import admit, body, options, steps
+from podless.verbs import admit, body, options, steps, storage
 from podless.verbs.call import API, Call, Single
+from podless.verbs.storage import Action, Next
 
 Object = dict[str, Any]
 
@@ -18,22 +19,23 @@ async def finalize(api: API, call: Call) -> Single:
     given = body.read(call, chosen)
     steps.fit_name(call, given["metadata"])
     kind = call.kind
-    collection = await api.loaded(kind)
-    while (entry := collection.get(call.key)) is not None:
+    answer: Single | None = None
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        nonlocal answer
+        if entry is None:
+            raise call.not_found()
         obj = view.load(kind, call.version, entry)
         old = view.load(kind, call.version, entry)
         wanted = await admit.mutate(api, call, chosen, view.copy(given), old)
         steps.check_revision(call, wanted["metadata"], entry.revision)
         kind.strategy.finalize(obj, wanted)
         await admit.validate(api, call, chosen, obj, old)
+        ends = entry.terminating and not kind.strategy.waits(obj)
+        answer = Single(None, obj) if ends or chosen.dry_run else None
         if chosen.dry_run:
-            return Single(None, obj)
-        ends = "deletionTimestamp" in obj["metadata"] and not kind.strategy.waits(obj)
-        value, mark = (None, 0) if ends else view.encode(kind, obj)
-        try:
-            await api.store.commit(Write(entry.key, value, mark, entry.revision))
-        except Conflicted:
-            continue
-        current = collection.get(call.key)
-        return Single(None, obj) if ends or current is None else Single(current)
-    raise call.not_found()
+            return Action.KEEP
+        return Action.DELETE if ends else Next(obj)
+
+    written = await storage.update(api, kind, call.key, attempt)
+    return answer or Single(written.entry)

@@ -9,18 +9,15 @@ from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
 from podless.meta import objectmeta
-from podless.meta.errors import Unavailable
-from podless.store import Conflicted, Record, Write
-from podless.verbs import admit, body, fieldmanager, options, steps
+from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make
 from podless.verbs.options import WriteOptions
+from podless.verbs.storage import Action, Next
 
 Object = dict[str, Any]
 # the object now -> what it should be, with defaults and managedFields, after admission has seen it
 Change = Callable[[Object], Awaitable[Object]]
-
-_TRIES = 50  # how often a change is made again when others write in between
 
 
 async def update(api: API, call: Call) -> Single:
@@ -64,32 +61,69 @@ async def rewrite(
     shown: what admission is to see of the object, where that is not the object itself.
     Raises NotFound, Conflict, Invalid, or what `change` raises.
     """
-    collection = await api.loaded(call.kind)
-    warned = len(call.warnings)
-    for _ in range(_TRIES):
-        entry = collection.get(call.key)
+    rewriting = Rewriting(api, call, chosen, change, shown)
+    written = await storage.update(api, call.kind, call.key, rewriting.attempt)
+    return rewriting.answer or Single(written.entry)
+
+
+class Rewriting:
+    """A change of an object that is there, as an attempt of storage.update; arguments as those of `rewrite`.
+
+    answer: what is to be answered where that is not the object as it is stored then.
+    """
+
+    def __init__(
+        self,
+        api: API,
+        call: Call,
+        chosen: WriteOptions,
+        change: Change,
+        shown: Callable[[Object], Object] | None = None,
+    ) -> None:
+        self.answer: Single | None = None
+        self._api, self._call, self._chosen = api, call, chosen
+        self._change = change
+        self._shown = shown
+        self._warned = len(call.warnings)
+
+    async def attempt(self, entry: Entry | None) -> Next | Action:
+        """What becomes of the object. Raises what `rewrite` does."""
+        api, call, chosen, shown = self._api, self._call, self._chosen, self._shown
         if entry is None:
             raise call.not_found()
-        del call.warnings[warned:]
-        await conversion.ready(call.kind, call.version, [entry])
         # two copies: a patch shares with what it is applied to, and the checks need the old state untouched
-        old = view.load(call.kind, call.version, entry)
-        try:
-            obj = await change(view.load(call.kind, call.version, entry))
-        except conversion.Unconverted as unconverted:
-            await unconverted.fetch()
-            continue
+        old, obj = await self._changed(entry)
         steps.check_revision(call, obj["metadata"], entry.revision)
         _finish(call, obj, old)
         if shown is None:
             await admit.validate(api, call, chosen, obj, old)
         else:
             await admit.validate(api, call, chosen, shown(obj), shown(old))
-        try:
-            return await _store(api, call, chosen, entry, obj)
-        except Conflicted:
-            continue
-    raise Unavailable("the object changes faster than this request can be carried out; try again")
+        return await self._outcome(entry, obj)
+
+    async def _changed(self, entry: Entry) -> tuple[Object, Object]:
+        """The object as it is, and as it is wanted."""
+        call = self._call
+        while True:
+            del call.warnings[self._warned :]
+            await conversion.ready(call.kind, call.version, [entry])
+            old = view.load(call.kind, call.version, entry)
+            try:
+                return old, await self._change(view.load(call.kind, call.version, entry))
+            except conversion.Unconverted as unconverted:
+                await unconverted.fetch()
+
+    async def _outcome(self, entry: Entry, obj: Object) -> Next | Action:
+        kind = self._call.kind
+        obj["metadata"]["resourceVersion"] = str(entry.revision)
+        if self._chosen.dry_run:
+            self.answer = Single(None, await conversion.unstored(kind, self._call.version, obj))
+            return Action.KEEP
+        if _ends(kind.strategy.ordered, obj):
+            self.answer = Single(None, obj)  # as it was to be, at the revision that it had
+            return Action.DELETE
+        self.answer = None
+        return Next(await conversion.stored(kind, obj))
 
 
 def _finish(call: Call, obj: Object, old: Object) -> None:
@@ -110,31 +144,9 @@ def _finish(call: Call, obj: Object, old: Object) -> None:
         steps.warn(call, obj, old)
 
 
-async def _store(api: API, call: Call, chosen: WriteOptions, entry: Entry, obj: Object) -> Single:
-    kind, metadata = call.kind, obj["metadata"]
-    metadata["resourceVersion"] = str(entry.revision)
-    if chosen.dry_run:
-        return Single(None, await conversion.unstored(kind, call.version, obj))
-    if _ends(kind.strategy.ordered, obj):
-        return await _remove(api, call, entry, obj)
-    value, mark = view.encode(kind, await conversion.stored(kind, obj))
-    if b"%b%d%b" % (value[:mark], entry.revision, value[mark:]) == entry.body:
-        return Single(entry)  # nothing changes, so nothing is written and nobody is told
-    revision = await api.store.commit(Write(entry.key, value, mark, entry.revision))
-    await api.react(kind)
-    return Single(api.written(kind, Record(entry.key, value, mark, revision, entry.created)))
-
-
 def _ends(builtin: bool, obj: Object) -> bool:
     """Whether the object waited for its finalizers and this write takes the last one away."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
     return not (builtin and (obj.get("spec") or {}).get("finalizers"))
-
-
-async def _remove(api: API, call: Call, entry: Entry, obj: Object) -> Single:
-    """Delete the object; the answer shows it as it was to be, at the revision it had."""
-    await api.store.commit(Write(entry.key, None, 0, entry.revision))
-    await api.react(call.kind)
-    return Single(None, obj)

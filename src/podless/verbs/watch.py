@@ -57,6 +57,7 @@ class Watch:
         self._api = api
         self._collection = collection
         self._match = selector(call, options)
+        self._shown = 0  # the revision of what has been handed over last
         self._begun = 0  # what happened up to this revision is in `initial`, or known to the client
         self._early: list[Event] | None = []
         self._receive: Receive | None = None
@@ -74,7 +75,7 @@ class Watch:
             return self._begun
         self._collection.deliver()
         if self._waiting and self._waiting[0]:
-            return self._waiting[0][0].revision - 1
+            return max(self._begun, self._shown)
         return self._api.cache.revision
 
     async def prepare(self) -> None:
@@ -96,7 +97,7 @@ class Watch:
             events = await self._collection.since(wanted, self.call.kind.created)
         except Compacted as error:
             self.stop()
-            raise Expired(f"too old resource version: {wanted} ({error.floor})") from None
+            raise Expired(f"too old resource version: {wanted} ({error.revision})") from None
         # what came in while the history was read is in _early
         events = [event for event in events if event.revision <= self._begun]
         await self._convert(self._involved(events))
@@ -196,6 +197,7 @@ class Watch:
             if self._ended is not None:
                 self._ended()
             return
+        self._shown = events[-1].revision
         alike = self._match is None and self.call.kind.converter is None
         seen = self._alike(events) if alike and isinstance(events, Batch) else self._see(events)
         if seen and self._receive is not None:

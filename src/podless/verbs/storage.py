@@ -1,0 +1,161 @@
+"""The one way into the store: read, attempt, encode, commit; again where somebody else wrote in between.
+
+What changes nothing is not written. A write is there for whoever reads next, and what must follow from it has happened.
+Source: GuaranteedUpdate of k8s.io/apiserver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from podless.admission.attributes import Along
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.kinds.kind import Kind
+from podless.kinds.strategy import Object
+from podless.meta.errors import Unavailable
+from podless.store import Conflicted, Operation, Record, Stored
+from podless.verbs.call import API
+
+_TRIES = 50  # how often a write is tried when others write in between
+_BUSY = "the object changes faster than this request can be carried out; try again"
+
+
+class Action(Enum):
+    """What may become of an object beside being written: it stays as it is, or goes."""
+
+    KEEP = "keep"
+    DELETE = "delete"
+
+
+class Next(NamedTuple):
+    """An object as it is to be stored. along: what is committed with it."""
+
+    obj: Object
+    along: Along | None = None
+
+
+class Written(NamedTuple):
+    """The object as it is now, None where it is gone. revision: of the commit, 0 where nothing was written."""
+
+    entry: Entry | None
+    revision: int = 0
+
+
+# what is to become of an object that is in this state, None for absent; called again where that is no longer so
+Attempt = Callable[[Entry | None], Awaitable[Next | Action]]
+
+
+async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | None = None) -> Entry:
+    """Store a new object. Raises Conflicted where the key is in use, or what refuses what goes along."""
+    stored = view.encode(kind, obj)
+    for _ in range(_TRIES):
+        try:
+            revision = await _write(api, kind, Operation(key, stored, 0), along, react=True)
+        except Conflicted as conflict:
+            if conflict.key == key:
+                raise
+            await _catch_up(api, conflict)
+        else:
+            return api.written(kind, Record(key, stored, revision, revision))
+    raise Unavailable(_BUSY)
+
+
+async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: bool = True) -> Written:
+    """Have an object changed, made or deleted. react: False for who is himself what follows from such writes.
+
+    Raises what `attempt` raises, or Unavailable where it is overtaken again and again.
+    """
+    entry = (await api.loaded(kind)).get(key)
+    for _ in range(_TRIES):
+        wanted = await attempt(entry)
+        if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
+            return Written(entry)
+        stored, along = (view.encode(kind, wanted.obj), wanted.along) if isinstance(wanted, Next) else (None, None)
+        if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
+            return Written(entry)  # nothing changes, so nobody is told
+        expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
+        try:
+            revision = await _write(api, kind, Operation(key, stored, expect), along, react=react)
+        except Conflicted as conflict:
+            if conflict.key != key:
+                await _catch_up(api, conflict)
+            else:
+                entry = api.written(kind, conflict.current) if conflict.current is not None else None
+            continue
+        if stored is None:
+            return Written(None, revision)
+        return Written(api.written(kind, Record(key, stored, revision, created or revision)), revision)
+    raise Unavailable(_BUSY)
+
+
+async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> None:
+    """Commit what is planned on what the cache shows, all of it at once; nothing follows from it.
+
+    The plan is made again where it has been overtaken. Raises Unavailable where that happens again and again.
+    """
+    for _ in range(_TRIES):
+        operations = await plan()
+        if not operations:
+            return
+        try:
+            await _commit(api, operations)
+        except Conflicted as conflict:
+            await _catch_up(api, conflict)
+        else:
+            return
+    raise Unavailable(_BUSY)
+
+
+async def once(api: API, key: str, make: Callable[[], bytes]) -> bytes:
+    """A value that the server keeps for itself: the one that is there, or the one that is made and there first."""
+    for record in (await api.store.range(key))[0]:
+        if record.key == key:
+            return record.stored.data
+    made = make()
+    try:
+        await _commit(api, [Operation(key, Stored(made), 0)])
+    except Conflicted as conflict:
+        if conflict.current is None:
+            raise
+        return conflict.current.stored.data
+    return made
+
+
+async def _write(api: API, kind: Kind, operation: Operation, along: Along | None, *, react: bool) -> int:
+    """Commit, and have happen what follows. Raises Conflicted."""
+    reaction = api.reactions.get(kind.prefix) if react else None
+    commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
+    if reaction is None:
+        return await commit
+    # what follows must follow, also where the client does not wait for it
+    return await asyncio.shield(asyncio.get_running_loop().create_task(_followed(commit, reaction)))
+
+
+async def _followed(commit: Awaitable[int], reaction: Callable[[], Awaitable[None]]) -> int:
+    revision = await commit
+    await reaction()
+    return revision
+
+
+async def _commit_along(api: API, operation: Operation, along: Along) -> int:
+    async with along.lock:
+        return await _commit(api, (operation, *along.operations()))
+
+
+async def _commit(api: API, operations: Sequence[Operation]) -> int:
+    revision = await api.store.commit(operations)
+    if api.cache.revision < revision:
+        await api.cache.reach(revision)
+    return revision
+
+
+async def _catch_up(api: API, conflict: Conflicted) -> None:
+    """Wait until the cache shows what a commit has lost against."""
+    if conflict.current is None:
+        await api.cache.refresh()
+    else:
+        await api.cache.reach(conflict.current.revision)
