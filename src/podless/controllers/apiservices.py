@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import lru_cache
 
+from podless.cache.entry import Entry
 from podless.controllers.write import amend, discard, make
 from podless.kinds import groups
 from podless.kinds.kind import Kind
@@ -65,14 +67,14 @@ class APIServices:
             for version in kind.versions
         }
         entries = self._collection.under(self._kind.prefix)[0]
-        there = {entry.key: entry.decode() for entry in entries}
+        there = {entry.key: _held(entry) for entry in entries}
         gone = [entry for entry in entries if entry.key not in served]
         work = [discard(self._api, self._kind, entry.key, entry.revision) for entry in gone]
         for key, (group, version, custom) in served.items():
             spec = _spec(group, version)
             if key not in there:
                 work.append(self._make(group, version, spec, custom))
-            elif there[key]["spec"] != spec:
+            elif there[key] != spec:
                 work.append(self._mend(key, spec))
         await asyncio.gather(*work)
 
@@ -91,6 +93,15 @@ class APIServices:
         await amend(self._api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
 
+def _held(entry: Entry) -> Object:
+    """The spec that is stored; found once."""
+    known: Object | None = entry.forms.get("spec")
+    if known is None:
+        known = entry.forms["spec"] = entry.decode()["spec"]
+    return known
+
+
+@lru_cache(4096)
 def _spec(group: str, version: str) -> Object:
     named = {"group": group, "version": version} if group else {"version": version}
     priority = groups.version_priority(group, version)

@@ -139,10 +139,11 @@ class Definitions:
             claim.made = named["status"]["acceptedNames"] != before
             return named
 
-        write = partial(report, self._api, self._kind, key, manager=_SELF, react=False)
-        known = await write(name, known=definition, along=claim.along)
+        write = partial(report, self._api, self._kind, key, react=False)
+        known = await write(name, _SELF, definition, along=claim.along)
         if known is not None and not condition(known, "Established"):
-            known = await write(_establish, known=known)
+            owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
+            known = await write(_establish, "" if owned else _SELF, known)
         return known
 
     def _others(self, key: str) -> list[Object]:

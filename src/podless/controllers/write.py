@@ -84,7 +84,7 @@ async def report(
     along: Along | None = None,
     react: bool = True,
 ) -> Object | None:
-    """Change the status of an object, as its manager.
+    """Change the status of an object, as its manager; "" where nobody gets or loses a field by it.
 
     All but metadata and status is shared with what was there. known: the object decoded, in the state that it had
     last. along: what is committed with it, made after the change. react: as for `amend`. Returns the object as it is
@@ -101,7 +101,8 @@ async def report(
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load(kind, version, entry)
         obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})})
-        fieldmanager.noted(kind, old, obj, manager, "status")
+        if manager:
+            fieldmanager.noted(kind, old, obj, manager, "status")
         return Next(obj, along)
 
     written = await storage.update(api, kind, key, attempt, react=react)
