@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 
 from tests.conftest import CRDS, Client, definition
+from tests.engines import engine, pytest_generate_tests, server
 from tests.webhooks import Webhook
+
+__all__ = ["World", "engine", "pytest_generate_tests", "review", "server", "world"]
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
 _NUMBERS = itertools.count()

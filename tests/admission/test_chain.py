@@ -51,7 +51,7 @@ class Recorder(Step):
 
 @pytest.fixture
 def recorder(server: Server, client: Client, request: Any) -> Iterator[Recorder]:
-    group = f"{request.node.name.strip('[]').replace('_', '-')}.example.com"
+    group = f"{request.node.originalname.replace('_', '-')}.example.com"
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     parts = {"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}
     made = client.post(CRDS, definition(group, schema={"openAPIV3Schema": schema}, subresources=parts))

@@ -193,7 +193,7 @@ class Server:
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Coroutine[Any, Any, Answer]:
         collection = self._api.collection(call.kind)
-        if verb == "get" and collection.loaded:
+        if verb == "get" and collection.loaded and self._api.cache.fresh:
             outcome: Outcome = get(self._api, call, collection)
             if call.kind.converter is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 later = self._read_later(request, call, verb, form)

@@ -1,0 +1,39 @@
+"""Servers of tests on each engine: the embedded one, and one that answers late and that others write to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from podless import Server
+from podless.store.sqlite import SQLiteStore
+from tests.store.late import LateStore
+
+ENGINES = {"sqlite": SQLiteStore, "late": LateStore}
+
+
+# what has little to do with the store, or takes long for other reasons, is tried on one engine
+ONCE = {"test_calls", "test_expiry", "test_floats", "test_graph", "test_matching", "test_reading", "test_validating"}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test on every engine, but for those that are named."""
+    if metafunc.module.__name__.rpartition(".")[2] not in ONCE:
+        metafunc.parametrize("engine", list(ENGINES), indirect=True, scope="package")
+
+
+@pytest.fixture(scope="package", autouse=True)
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """All servers that are started meanwhile have this engine."""
+    name = getattr(request, "param", "sqlite")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("podless.app.SQLiteStore", ENGINES[name])
+        yield name
+
+
+@pytest.fixture(scope="package")
+def server(engine: str) -> Iterator[Server]:
+    """One server in memory for the tests of a folder; each takes an API group of its own."""
+    with Server() as running:
+        yield running
