@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from podless.cache.entry import Entry
-from podless.controllers.write import amend, discard, make
+from podless.controllers.write import amend, make
 from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
@@ -69,7 +69,7 @@ class APIServices:
         entries = self._collection.under(self._kind.prefix)[0]
         there = {entry.key: _held(entry) for entry in entries}
         gone = [entry for entry in entries if entry.key not in served]
-        work = [discard(self._api, self._kind, entry.key, entry.revision) for entry in gone]
+        work = [amend(self._api, self._kind, entry.key, lambda _: None) for entry in gone]
         for key, (group, version, custom) in served.items():
             spec = _spec(group, version)
             if key not in there:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event
+from podless.cache.watchcache import Event, WatchCache
 from podless.controllers.write import report
 from podless.kinds.builtin.quotas import counted
 from podless.kinds.kind import Kind
@@ -85,20 +85,23 @@ class Quotas:
         """Bring the status of a quota to what is there."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        used = {}
-        for name in sorted(hard):
-            kind = counted(self._api.registry, name)
-            if kind is not None:
-                used[name] = quantity.canonical(str(await self._there(kind, entry)))
-        wanted: Object = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
-        if obj.get("status") != wanted:
-            await report(self._api, self._kind, entry.key, lambda old: {**old, "status": wanted}, _MANAGER)
+        found = ((name, counted(self._api.registry, name)) for name in sorted(hard))
+        there = {name: await self._follow(kind) for name, kind in found if kind is not None}
 
-    async def _there(self, kind: Kind, entry: Entry) -> int:
+        def count(obj: Object) -> Object:
+            numbers = {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
+            used = {name: quantity.canonical(str(number)) for name, number in numbers.items()}
+            status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
+            return {**obj, "status": status}
+
+        if obj != count(obj):
+            await report(self._api, self._kind, entry.key, count, _MANAGER)
+
+    async def _follow(self, kind: Kind) -> WatchCache:
         collection = await self._api.loaded(kind)
         if kind.prefix not in self._followed:
             self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind.prefix, events))
-        return collection.count(kind.keys.scope(entry.namespace))
+        return collection
 
     def _hear(self, prefix: str, events: Sequence[Event]) -> None:
         if events:

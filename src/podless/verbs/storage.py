@@ -81,9 +81,8 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         try:
             revision = await _write(api, kind, Operation(key, stored, expect), along, react=react)
         except Conflicted as conflict:
-            if conflict.key != key:
-                await _catch_up(api, conflict)
-            else:
+            await _catch_up(api, conflict)
+            if conflict.key == key:
                 entry = api.written(kind, conflict.current) if conflict.current is not None else None
             continue
         if stored is None:

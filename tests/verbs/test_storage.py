@@ -1,0 +1,124 @@
+"""The one way into the store, on an engine on which everything is written by others, too."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, cast
+
+import pytest
+
+from podless.cache.entry import Entry
+from podless.cache.watchcache import Cache
+from podless.kinds.builtin import CONFIG_MAPS
+from podless.kinds.registry import Registry
+from podless.meta.errors import Unavailable
+from podless.remote import Client
+from podless.store import Conflicted, Operation, Record, Stored
+from podless.store.sqlite import SQLiteStore
+from podless.verbs import storage
+from podless.verbs.call import API
+from podless.verbs.storage import Action, Next
+from tests.store.late import LateStore
+
+Object = dict[str, Any]
+KEY = CONFIG_MAPS.key("ns", "a")
+
+
+def blank(**data: str) -> Object:
+    head = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "namespace": "ns"}}
+    return head | ({"data": data} if data else {})
+
+
+@pytest.fixture(params=range(4))
+async def api(request: pytest.FixtureRequest) -> AsyncIterator[API]:
+    store = LateStore(seed=request.param, disturbed=("/",))
+    await store.open()
+    cache = Cache(store)
+    await cache.open()
+    yield API(store, cache, Registry(), cast(Client, None))
+    await store.close()
+
+
+async def test_of_many_changes_at_once_none_is_lost(api: API) -> None:
+    await storage.create(api, CONFIG_MAPS, KEY, blank())
+
+    async def count(name: str) -> None:
+        async def attempt(entry: Entry | None) -> Next | Action:
+            assert entry is not None
+            obj = entry.decode()
+            return Next(blank(**{**obj.get("data", {}), name: "x"}))
+
+        written = await storage.update(api, CONFIG_MAPS, KEY, attempt)
+        assert written.entry is not None
+        assert written.revision == written.entry.revision <= api.cache.revision
+
+    names = [f"n{number}" for number in range(12)]
+    await asyncio.gather(*map(count, names))
+    entry = (await api.loaded(CONFIG_MAPS)).get(KEY)
+    assert entry is not None
+    assert sorted(entry.decode()["data"]) == sorted(names)
+
+
+async def test_what_changes_nothing_is_not_written(api: API) -> None:
+    made = await storage.create(api, CONFIG_MAPS, KEY, blank(a="1"))
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        return Next(blank(a="1"))
+
+    written = await storage.update(api, CONFIG_MAPS, KEY, attempt)
+    assert written.entry is not None
+    assert (written.entry.revision, written.revision) == (made.revision, 0)
+
+
+async def test_of_creations_at_once_one_wins_and_the_others_know_it(api: API) -> None:
+    making = (storage.create(api, CONFIG_MAPS, KEY, blank(a=str(place))) for place in range(5))
+    outcomes = await asyncio.gather(*making, return_exceptions=True)
+    (won,) = (one for one in outcomes if isinstance(one, Entry))
+    lost = [one for one in outcomes if isinstance(one, Conflicted)]
+    assert [one.current.revision for one in lost if one.current is not None] == [won.revision] * 4
+
+
+async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SQLiteStore()
+    await store.open()
+    cache = Cache(store)
+    await cache.open()
+    api = API(store, cache, Registry(), cast(Client, None))
+    tried = []
+
+    async def commit(operations: list[Operation]) -> int:
+        tried.append(operations[0].expect)
+        raise Conflicted(KEY, Record(KEY, Stored(b'{"metadata":{"resourceVersion":""}}', 33), len(tried), 1))
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        return Next(blank(a="1"))
+
+    monkeypatch.setattr(store, "commit", commit)
+    with pytest.raises(Unavailable):
+        await storage.update(api, CONFIG_MAPS, KEY, attempt)
+    assert tried == list(range(50))
+    await store.close()
+
+
+async def test_reads_that_wait_together_ask_once_and_never_take_an_older_answer(api: API) -> None:
+    store, asked = api.store, asyncio.Queue[int]()
+    current = store.current
+    answer = asyncio.Event()
+
+    async def counted() -> int:
+        revision = await current()
+        asked.put_nowait(revision)
+        await answer.wait()
+        return revision
+
+    store.current = counted  # type: ignore[method-assign]
+    early = asyncio.gather(*(api.cache.refresh() for _ in range(10)))
+    await asked.get()
+    revision = await store.commit([Operation("/g/r/a", Stored(b""), 0)])
+    late = asyncio.gather(*(api.cache.refresh() for _ in range(10)))
+    answer.set()
+    await early
+    await late
+    assert api.cache.revision >= revision
+    assert asked.qsize() == 1
