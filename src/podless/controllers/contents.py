@@ -91,7 +91,7 @@ class Contents:
         if self._due and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self.reconcile())
 
-    async def reconcile(self) -> None:
+    async def reconcile(self, made: Object | None = None) -> None:
         """Make what is due."""
         while self._due:
             due, self._due = list(self._due), {}

@@ -84,8 +84,8 @@ class Definitions:
         """The definitions of the group that a key's definition is of."""
         return self._groups.setdefault(_group_of(key), {})
 
-    async def reconcile(self) -> None:
-        """Bring every changed definition into force."""
+    async def reconcile(self, made: Object | None = None) -> None:
+        """Bring every changed definition into force. made: one that is new, decoded."""
         async with self._lock:
             while self._dirty:
                 key = next(iter(self._dirty))
@@ -94,7 +94,8 @@ class Definitions:
                 if entry is None:
                     self._forget(key)
                 else:
-                    await self._take(key, entry)
+                    fits = made is not None and made["metadata"]["resourceVersion"] == str(entry.revision)
+                    await self._take(key, entry, made if made is not None and fits else entry.decode())
 
     def _forget(self, key: str) -> None:
         """The definition is gone: so are its endpoint and, for others of the group, its names."""
@@ -110,8 +111,7 @@ class Definitions:
             if entry is not None and not condition(entry.decode(), "NamesAccepted"):
                 self._dirty[other] = None
 
-    async def _take(self, key: str, entry: Entry) -> None:
-        definition = entry.decode()
+    async def _take(self, key: str, entry: Entry, definition: Object) -> None:
         if "deletionTimestamp" in definition["metadata"]:
             await self._serve(definition, entry)
             if CLEANUP in (definition["metadata"].get("finalizers") or ()) and key not in self._teardowns:

@@ -80,7 +80,7 @@ class Garbage:
             self._look(key)
         elif self._graph.owners(key):
             self._graph.drop(key)
-        if (b'"orphan"' in value or b'"foregroundDeletion"' in value) and b'"deletionTimestamp":' in value:
+        if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._look(key)
 
     def _deleted(self, key: str) -> None:

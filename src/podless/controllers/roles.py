@@ -51,7 +51,7 @@ class Roles:
             return
         await make(self._api, kind, wanted)
 
-    async def reconcile(self) -> None:
+    async def reconcile(self, made: Object | None = None) -> None:
         """Give every aggregated role the rules of the roles that it selects."""
         for _ in range(_MOST):
             if self._seen == self._roles.changed:

@@ -55,7 +55,7 @@ class ThirdParties:
         for event in events:
             self._dirty[event.key] = None
 
-    async def reconcile(self) -> None:
+    async def reconcile(self, made: Object | None = None) -> None:
         """Bring every changed one into force."""
         while self._dirty:
             key = next(iter(self._dirty))

@@ -103,6 +103,10 @@ def entries(outcome: Outcome) -> Sequence[Entry]:
     return (outcome.entry,) if isinstance(outcome, Single) and outcome.entry is not None else ()
 
 
+# takes a new object, decoded, where that is at hand
+Reaction = Callable[[Object | None], Awaitable[None]]
+
+
 class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
@@ -127,7 +131,7 @@ class API:
         self.authorizer = authorizer or AllowAll()
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))
-        self.reactions: dict[str, Callable[[], Awaitable[None]]] = {}
+        self.reactions: dict[str, Reaction] = {}
 
     def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""

@@ -18,7 +18,7 @@ from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Record, Stored
-from podless.verbs.call import API
+from podless.verbs.call import API, Reaction
 
 _TRIES = 50  # how often a write is tried when others write in between
 _BUSY = "the object changes faster than this request can be carried out; try again"
@@ -54,7 +54,7 @@ async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | Non
     stored = view.encode(kind, obj)
     for _ in range(_TRIES):
         try:
-            revision = await _write(api, kind, Operation(key, stored, 0), along, react=True)
+            revision = await _write(api, kind, Operation(key, stored, 0), along, obj)
         except Conflicted as conflict:
             if conflict.key == key:
                 raise
@@ -124,19 +124,23 @@ async def once(api: API, key: str, make: Callable[[], bytes]) -> bytes:
     return made
 
 
-async def _write(api: API, kind: Kind, operation: Operation, along: Along | None, *, react: bool) -> int:
-    """Commit, and have happen what follows. Raises Conflicted."""
+async def _write(
+    api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, react: bool = True
+) -> int:
+    """Commit, and have happen what follows. obj: what is written, decoded. Raises Conflicted."""
     reaction = api.reactions.get(kind.prefix) if react else None
     commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
     if reaction is None:
         return await commit
     # what follows must follow, also where the client does not wait for it
-    return await asyncio.shield(asyncio.get_running_loop().create_task(_followed(commit, reaction)))
+    return await asyncio.shield(asyncio.get_running_loop().create_task(_followed(commit, reaction, obj)))
 
 
-async def _followed(commit: Awaitable[int], reaction: Callable[[], Awaitable[None]]) -> int:
+async def _followed(commit: Awaitable[int], reaction: Reaction, obj: Object | None) -> int:
     revision = await commit
-    await reaction()
+    if obj is not None:
+        obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
+    await reaction(obj)
     return revision
 
 
