@@ -1,0 +1,274 @@
+"""Holds recorded conversations with a server, and says step by step what it answered and what a real one did."""
+
+from __future__ import annotations
+
+import copy
+import json
+import queue
+import re
+import time
+import urllib.parse
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.conformance.compare import difference, equal, meaning
+from tests.conformance.normal import Names, descriptions, mask_documents, mask_prose, normalise
+from tests.conformance.recorded import Recording
+from tests.conformance.wire import Client, Watch
+
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_PATIENCE = 15.0  # seconds until something that has to come is given up
+_PAUSE = 0.02  # seconds between two looks
+
+Step = dict[str, Any]
+
+
+@dataclass
+class Result:
+    """What became of a scenario: for each step that is compared its number, what was answered and what was recorded."""
+
+    scenario: Recording
+    answers: list[tuple[int, Any, Any]] = field(default_factory=list)
+    failure: str = ""
+
+    @property
+    def steps(self) -> int:
+        """How many steps have something to compare."""
+        return sum("expect" in step for step in self.scenario["steps"])
+
+    @property
+    def exact(self) -> int:
+        return sum(equal(got, want) for _, got, want in self.answers)
+
+    @property
+    def same(self) -> int:
+        """How many steps are equal but for the wording of messages."""
+        return sum(equal(meaning(got), meaning(want)) for _, got, want in self.answers)
+
+    def wrong(self) -> list[int]:
+        """The numbers of steps that are not exact, those that were never reached among them."""
+        exact = {number for number, got, want in self.answers if equal(got, want)}
+        return [
+            number for number, step in enumerate(self.scenario["steps"]) if "expect" in step and number not in exact
+        ]
+
+    def report(self, most: int | None = 3) -> str:
+        """The steps that differ, each with the first few places."""
+        title = f"{self.scenario['area']}/{self.scenario['name']}"
+        lines = [f"FAIL {title} ({self.exact}/{self.steps} exact, {self.same} in meaning) {self.failure}".rstrip()]
+        for number, got, want in self.answers:
+            if not equal(got, want):
+                step = self.scenario["steps"][number]
+                lines.append(f"   step {number} {step.get('method', step.get('do'))} {step.get('path', '')}")
+                lines += [f"      {line}" for line in difference(got, want)[:most]]
+        return "\n".join(lines)
+
+
+def replay(client: Client, scenario: Recording) -> Result:
+    """Hold one conversation. One that breaks off keeps what there was, with the reason as its failure."""
+    conversation = _Conversation(client, scenario)
+    result = Result(scenario, conversation.answers)
+    try:
+        conversation.hold()
+    except Exception as error:  # a broken one fails by itself, and others go on
+        result.failure = f"{type(error).__name__}: {error}"
+        result.answers = []
+    finally:
+        conversation.tidy()
+    return result
+
+
+class _Conversation:
+    def __init__(self, client: Client, scenario: Recording) -> None:
+        self.answers: list[tuple[int, Any, Any]] = []
+        self._client, self._scenario = client, scenario
+        self._own = descriptions([step.get("body") for step in scenario["steps"]])
+        self._names = Names()
+        self._saved: dict[str, Any] = {}
+        self._watches: dict[str, Watch] = {}
+        self._crds: list[str] = []
+
+    def hold(self) -> None:
+        for number, step in enumerate(self._scenario["steps"]):
+            if self._scenario.get("independent"):  # so that one wrong answer does not colour the next
+                self._names = Names()
+            got = self._step(_fill({key: value for key, value in step.items() if key != "expect"}, self._saved))
+            if got is None:
+                continue
+            want = copy.deepcopy(step.get("expect"))
+            mask = mask_prose if step.get("path", "").startswith("/openapi") else mask_documents
+            mask(got, self._own)
+            mask(want, self._own)
+            self.answers.append((number, got, want))
+
+    def tidy(self) -> None:
+        """Leave nothing for the next conversation."""
+        for watch in self._watches.values():
+            watch.close()
+        for name in reversed(self._crds):
+            self._strip_finalizers(name)
+            self._client.send("DELETE", f"{CRDS}/{name}")
+        for name in self._crds:
+            self._wait_gone(f"{CRDS}/{name}")
+        for path in self._scenario.get("cleanup", []):
+            self._client.send("DELETE", _fill(path, self._saved))
+
+    def _step(self, step: Step) -> dict[str, Any] | None:
+        match step.get("do", "request"):
+            case "established":
+                self._established(step["crd"])
+            case "gone":
+                if not self._wait_gone(step["path"]):
+                    raise TimeoutError(f"{step['path']} was still there after {_PATIENCE} s")
+            case "settle":
+                pass  # a real cluster applies a changed definition after a moment; a replay must not need one
+            case "pause":
+                time.sleep(step["ms"] / 1000)
+            case "watch":
+                watch = Watch(self._client, _path(step), step.get("headers"))
+                watch.start()
+                self._watches[step["id"]] = watch
+                return {"status": watch.status}
+            case "events":
+                return self._events(step, self._watches[step["id"]])
+            case _:
+                return self._request(step)
+        return None
+
+    def _established(self, name: str) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            status, _, raw = self._client.send("GET", f"{CRDS}/{name}")
+            if status == 200 and self._served(json.loads(raw)):
+                return
+            time.sleep(_PAUSE)
+        raise TimeoutError(f"{name} was not established and served in {_PATIENCE} s")
+
+    def _served(self, crd: dict[str, Any]) -> bool:
+        conditions = {one["type"]: one["status"] for one in (crd.get("status") or {}).get("conditions") or []}
+        if conditions.get("Established") != "True":
+            return False
+        group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
+        served = [version["name"] for version in crd["spec"]["versions"] if version.get("served")]
+        return all(self._client.send("GET", f"/apis/{group}/{name}/{plural}?limit=1")[0] != 404 for name in served)
+
+    def _wait_gone(self, path: str) -> bool:
+        deadline = time.monotonic() + _PATIENCE
+        while time.monotonic() < deadline:
+            if self._client.send("GET", path)[0] == 404:
+                return True
+            time.sleep(_PAUSE)
+        return False
+
+    def _strip_finalizers(self, name: str) -> None:
+        """Let the objects of a definition go: a finalizer left by a scenario would hold it for ever."""
+        status, _, raw = self._client.send("GET", f"{CRDS}/{name}")
+        spec = json.loads(raw)["spec"] if status == 200 else {"versions": []}
+        served = [version["name"] for version in spec["versions"] if version.get("served")]
+        if not served:
+            return
+        base, plural = f"/apis/{spec['group']}/{served[0]}", spec["names"]["plural"]
+        status, _, raw = self._client.send("GET", f"{base}/{plural}")
+        for item in (json.loads(raw).get("items") or []) if status == 200 else []:
+            meta = item["metadata"]
+            if meta.get("finalizers"):
+                space = f"/namespaces/{meta['namespace']}" if meta.get("namespace") else ""
+                head = {"Content-Type": "application/merge-patch+json"}
+                path = f"{base}{space}/{plural}/{meta['name']}"
+                self._client.send("PATCH", path, {"metadata": {"finalizers": None}}, head)
+
+    def _events(self, step: Step, watch: Watch) -> dict[str, Any]:
+        seen: list[Any] = []
+        deadline = time.monotonic() + step.get("seconds", 5)
+        while len(seen) < step["count"]:
+            try:
+                event = watch.events.get(timeout=max(0.01, deadline - time.monotonic()))
+            except queue.Empty:
+                seen.append("TIMEOUT")
+                break
+            if event is None:
+                seen.append("CLOSED")
+                break
+            is_bookmark = event["type"] == "BOOKMARK"
+            if not is_bookmark or step.get("bookmarks"):
+                path = ("BOOKMARK",) if is_bookmark else ()
+                seen.append(normalise(event, self._names, step.get("keep", ()), path))
+        return {"events": seen}
+
+    def _request(self, step: Step) -> dict[str, Any]:
+        method, path = step["method"], _path(step)
+        body = step["raw"].encode() if "raw" in step else step.get("body")
+        until, deadline = step.get("until"), time.monotonic() + 10
+        while True:
+            status, headers, raw = self._client.send(method, path, body, step.get("headers"))
+            media = (headers.get("Content-Type") or "").split(";")[0]
+            parsed = _parse(raw, media)
+            if until is None or _reached(until, status, parsed) or time.monotonic() > deadline:
+                break
+            time.sleep(_PAUSE)
+        is_creation = method == "POST" and status == 201 and step["path"].startswith("/apis/apiextensions.k8s.io/")
+        if is_creation and isinstance(parsed, dict) and parsed.get("kind") == "CustomResourceDefinition":
+            self._crds.append(parsed["metadata"]["name"])
+        for name, where in step.get("save", {}).items():
+            self._saved[name] = _pick(parsed, where, f"<{where} is missing>")
+        answer: dict[str, Any] = {"status": status, "type": media}
+        if step.get("body_free"):
+            return answer
+        for where in step.get("mask", ()):
+            _mask(parsed, where)
+        if step.get("only"):  # compare just these parts of the answer, each a dotted path
+            parsed = {where: _pick(parsed, where, "MISSING") for where in step["only"]}
+        answer["body"] = normalise(parsed, self._names, step.get("keep", ()))
+        if warnings := headers.get_all("Warning"):
+            answer["warnings"] = warnings
+        return answer
+
+
+def _path(step: Step) -> str:
+    query = step.get("query")
+    return str(step["path"]) + ("?" + urllib.parse.urlencode(query, doseq=True) if query else "")
+
+
+def _parse(raw: bytes, media: str) -> Any:
+    if "json" in media:
+        try:
+            return json.loads(raw)
+        except ValueError:
+            pass
+    return raw.decode("utf-8", "replace")
+
+
+def _reached(until: dict[str, Any], status: int, parsed: Any) -> bool:
+    if "status" in until and status != until["status"]:
+        return False
+    return all(_pick(parsed, where, "MISSING") == wanted for where, wanted in until.get("equals", {}).items())
+
+
+def _pick(value: Any, path: str, otherwise: Any) -> Any:
+    try:
+        for part in path.split("."):
+            value = value[int(part)] if isinstance(value, list) else value[part]
+    except (KeyError, TypeError, IndexError, ValueError):
+        return otherwise
+    return value
+
+
+def _mask(value: Any, path: str) -> None:
+    *parents, last = path.split(".")
+    try:
+        for part in parents:
+            value = value[int(part)] if isinstance(value, list) else value[part]
+        value[int(last) if isinstance(value, list) else last] = "MASKED"
+    except (KeyError, TypeError, IndexError, ValueError):
+        pass
+
+
+def _fill(value: Any, saved: dict[str, Any]) -> Any:
+    """Put what earlier answers said in the place of {{name}}."""
+    if isinstance(value, dict):
+        return {_fill(key, saved): _fill(item, saved) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_fill(item, saved) for item in value]
+    if isinstance(value, str) and "{{" in value:
+        return re.sub(r"\{\{(\w+)\}\}", lambda found: str(saved[found.group(1)]), value)
+    return value

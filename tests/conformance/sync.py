@@ -1,0 +1,58 @@
+"""Keeps the packed recordings equal to their origin, the folder `shared/conformance` beside the checkout."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.recorded import FOLDER, KUBECTL, REALWORLD, Recording, pack, unpack
+
+# the programs that the replays here do the same as, by their digests
+PROGRAMS = FOLDER / "programs.json"
+
+
+def sync(origin: Path, check: bool = False) -> list[str]:
+    """Pack what is in the origin. Returns what differed, a line each; with `check` nothing is written."""
+    told = []
+    wanted = dict(_packs(origin))
+    for file, recordings in wanted.items():
+        if not file.exists() or unpack(file) != recordings:
+            told.append(f"{file.relative_to(FOLDER)} differs")
+            if not check:
+                pack(file, recordings)
+    for file in sorted({*FOLDER.rglob("*.jsonl.xz")} - {*wanted}):
+        told.append(f"{file.relative_to(FOLDER)} is not in {origin}")
+        if not check:
+            file.unlink()
+    digests = {name: hashlib.sha256((origin / name).read_bytes()).hexdigest() for name in ("run.py", "kubectl.py")}
+    known = json.loads(PROGRAMS.read_text()) if PROGRAMS.exists() else {}
+    told += [f"{name} has changed: do here what it does now" for name in digests if known.get(name) != digests[name]]
+    if not check:
+        PROGRAMS.write_text(json.dumps(digests, indent=1) + "\n")
+    return told
+
+
+def _packs(origin: Path) -> Iterator[tuple[Path, list[Recording]]]:
+    """Each packed file and what belongs into it."""
+    for folder in sorted((origin / "scenarios").iterdir()):
+        if folder.is_dir() and folder.name != REALWORLD:
+            yield FOLDER / "scenarios" / f"{folder.name}.jsonl.xz", _documents(folder)
+    for file in sorted((origin / "corpus").glob("*.jsonl.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            yield FOLDER / "corpus" / f"{file.name.removesuffix('.gz')}.xz", [json.loads(line) for line in lines]
+    yield KUBECTL, _documents(origin / "kubectl")
+
+
+def _documents(folder: Path) -> list[Recording]:
+    return [_own(json.loads(file.read_text())) for file in sorted(folder.glob("*.json"))]
+
+
+def _own(recording: dict[str, Any]) -> Recording:
+    """Which documentation something is about, without where its copy was."""
+    if "source" in recording:
+        recording["source"] = recording["source"].removeprefix("seed: ")
+    return recording

@@ -1,0 +1,95 @@
+"""The client that conversations are held with: HTTP/1.1, one connection, and watches read in the background."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import queue
+import socket
+import ssl
+import threading
+import urllib.parse
+from collections.abc import Mapping
+from email.message import Message
+from typing import Any
+
+Headers = Mapping[str, str | None]
+
+
+class Client:
+    """Talks to a server on loopback, whose certificate is not looked at."""
+
+    def __init__(self, server: str, token: str) -> None:
+        self._url = urllib.parse.urlsplit(server)
+        self._token = token
+        self._connection: http.client.HTTPConnection | None = None
+
+    def connect(self, timeout: float = 30) -> http.client.HTTPConnection:
+        host, port = self._url.hostname or "", self._url.port
+        if self._url.scheme == "https":
+            context = ssl._create_unverified_context()
+            return http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
+        return http.client.HTTPConnection(host, port, timeout=timeout)
+
+    def headers(self, more: Headers | None) -> dict[str, str]:
+        """The headers of a request; None takes one away."""
+        sent: dict[str, str | None] = {"Accept": "application/json", "User-Agent": "conformance"}
+        if self._token:
+            sent["Authorization"] = f"Bearer {self._token}"
+        sent.update(more or {})
+        return {name: value for name, value in sent.items() if value is not None}
+
+    def send(
+        self, method: str, path: str, body: Any = None, headers: Headers | None = None
+    ) -> tuple[int, Message, bytes]:
+        """Status, headers and body of the answer; once more on a new connection where the old one was closed."""
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        sent = self.headers(headers)
+        if data is not None and not any(name.lower() == "content-type" for name in sent):
+            sent["Content-Type"] = "application/json"
+        try:
+            return self._send(method, path, data, sent)
+        except (http.client.HTTPException, OSError):
+            self.close()
+            return self._send(method, path, data, sent)
+
+    def _send(self, method: str, path: str, data: bytes | None, sent: dict[str, str]) -> tuple[int, Message, bytes]:
+        if self._connection is None:
+            self._connection = self.connect()
+        self._connection.request(method, path, data, sent)
+        answer = self._connection.getresponse()
+        return answer.status, answer.headers, answer.read()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class Watch(threading.Thread):
+    """Reads a watch in the background; its events come out of a queue, None at its end."""
+
+    def __init__(self, client: Client, path: str, headers: Headers | None) -> None:
+        super().__init__(daemon=True)
+        self.events: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        self._connection = client.connect(timeout=60)
+        self._connection.request("GET", path, headers=client.headers(headers))
+        self._socket = self._connection.sock
+        self._answer = self._connection.getresponse()
+        self.status = self._answer.status
+
+    def run(self) -> None:
+        try:
+            while line := self._answer.readline():
+                if line.strip():
+                    self.events.put(json.loads(line))
+        except (OSError, ValueError, AttributeError, http.client.HTTPException):
+            pass  # closed meanwhile
+        self.events.put(None)
+
+    def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the reading thread, which a bare close would not
+        self.join(5)
+        self._connection.close()
