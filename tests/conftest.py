@@ -20,13 +20,21 @@ from hypothesis import settings
 
 from podless import Server
 
-# CI tries the same examples every time; HYPOTHESIS_PROFILE=long looks for more
-settings.register_profile("ci", derandomize=True)
+# How much is tried at random: the same few examples every time, more of them in CI, others with each run, many.
+# A time is never a fault: machines are shared.
+settings.register_profile("quick", max_examples=40, derandomize=True, deadline=None)
+settings.register_profile("ci", max_examples=150, derandomize=True, deadline=None)
+settings.register_profile("fresh", max_examples=100, database=None, print_blob=True, deadline=None)
 settings.register_profile("long", max_examples=2000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SHARED = Path(__file__).parent.parent.parent / "shared"
+
+
+def tries(count: int) -> int:
+    """How many examples a test tries that needs this many where others try a hundred."""
+    return max(1, count * settings().max_examples // 100)
 
 
 @dataclass

@@ -13,6 +13,7 @@ from podless.cache import watchcache as module
 from podless.cache.watchcache import Cache, Event, WatchCache
 from podless.store import Compacted, Keys, Operation, Stored
 from podless.store.sqlite import SQLiteStore
+from tests.conftest import tries
 
 PREFIX = "/g/things/"
 THINGS = Keys(PREFIX, namespaced=True)
@@ -63,7 +64,7 @@ class World:
 writes = st.lists(st.tuples(st.sampled_from(NAMES), st.none() | st.integers(0, 9)), max_size=30)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=tries(60))
 @given(writes=writes, window=st.integers(1, 8), early=st.booleans())
 def test_past_states_and_events_are_those_of_the_model(
     writes: list[tuple[str, int | None]], window: int, early: bool

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import pathlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,9 +16,9 @@ from podless.meta.errors import APIError
 from podless.meta.field import FieldError
 from podless.meta.structs_meta import OBJECT_META
 from podless.schema import Schema, structural
+from tests.conformance.recorded import Recording
 from tests.schema.replay import merged
 
-SCENARIOS = pathlib.Path(__file__).parents[3] / "shared" / "conformance" / "scenarios"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OBJECT = re.compile(
     r"^/apis/(?P<group>[^/]+)/(?P<version>[^/]+)(?:/namespaces/[^/]+)?"
@@ -30,10 +29,6 @@ BLOCKING = frozenset(
 )
 Object = dict[str, Any]
 Causes = set[tuple[str, str, str]]
-
-
-def files(*folders: str) -> list[pathlib.Path]:
-    return [file for folder in folders for file in sorted((SCENARIOS / folder).glob("*.json"))]
 
 
 @dataclass(frozen=True)
@@ -72,10 +67,10 @@ def causes(body: Object) -> Causes:
     return {(cause.get("reason", ""), cause.get("field", ""), cause.get("message", "")) for cause in found}
 
 
-def steps(file: pathlib.Path) -> Iterator[tuple[int, Causes, Causes]]:
+def steps(recording: Recording) -> Iterator[tuple[int, Causes, Causes]]:
     """For each write: its number, the causes that are found, the causes that were recorded."""
     world = World()
-    for number, step in enumerate(json.loads(file.read_text())["steps"]):
+    for number, step in enumerate(recording["steps"]):
         answer = step.get("expect")
         if not isinstance(answer, dict) or "status" not in answer or "method" not in step or "raw" in step:
             continue

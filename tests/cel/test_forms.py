@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from podless.cel import CelError, EvaluationError, compile
 from podless.cel.declared import Declared
 from podless.cel.operate import equal
+from tests.conftest import tries
 
 SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -115,7 +116,7 @@ def result(run: Any, *values: Any) -> Any:
         return f"error: {error}"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(CONDITIONS, OBJECTS)
 def test_both_forms_agree(source: str, obj: dict[str, Any]) -> None:
     assert DECLARED.root is not None
@@ -131,7 +132,7 @@ def test_both_forms_agree(source: str, obj: dict[str, Any]) -> None:
         assert quick[1] == exact[1]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(CONDITIONS, OBJECTS)
 def test_cost_is_near_the_estimate(source: str, obj: dict[str, Any]) -> None:
     """Numbers and objects are estimated at nothing and counted as one, as in the original."""
@@ -144,7 +145,7 @@ def test_cost_is_near_the_estimate(source: str, obj: dict[str, Any]) -> None:
     assert cost <= 2 * program.estimate().high + 20
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(st.text(alphabet="self.ilmo[]{}()'\"\\+-*/%<>=!&|?:,0123456789 ax\nruE", max_size=40))
 def test_any_text_is_an_expression_or_refused(source: str) -> None:
     assert DECLARED.root is not None
@@ -162,7 +163,7 @@ ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(CONDITIONS, ANYTHING)
 def test_values_of_any_form_are_taken(source: str, value: Any) -> None:
     assert DECLARED.root is not None

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cel import CelError, compile, types
+from tests.conftest import tries
 
 INSTALLED = importlib.util.find_spec("cel_expr_python") is not None
 pytestmark = pytest.mark.skipif(not INSTALLED, reason="cel-expr-python is not installed")
@@ -124,7 +125,7 @@ def ours(source: str, bindings: dict[str, Any]) -> Any:
         return "error"
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 @given(source=CONDITIONS, bindings=BINDINGS)
 def test_same_meaning(other: Any, source: str, bindings: dict[str, Any]) -> None:
     assert ours(source, bindings) == theirs(other, source, bindings)

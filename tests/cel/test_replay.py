@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import pytest
 
 from tests.cel import replay
+from tests.conformance import recorded
 
-FOLDERS = ("cel", "crd", "schema", "validation", "pruning-defaulting", "realworld", "versions", "subresources", "apply")
-FILES = replay.files(*FOLDERS)
-here = pytest.mark.skipif(not FILES, reason=f"no recordings at {replay.SCENARIOS}")
+AREAS = ("cel", "crd", "schema", "validation", "pruning-defaulting", "realworld", "versions", "subresources", "apply")
 
 
-@here
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_as_recorded(file: pathlib.Path) -> None:
-    for number, got, wanted in replay.steps(file):
+@pytest.mark.parametrize("recording", recorded.scenarios(*AREAS), ids=lambda recording: recording["name"])
+def test_as_recorded(recording: recorded.Recording) -> None:
+    for number, got, wanted in replay.steps(recording):
         assert got == wanted, f"step {number}"

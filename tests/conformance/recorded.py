@@ -7,7 +7,6 @@ is not part of this repository: it is read from the folder `shared` beside the c
 
 from __future__ import annotations
 
-import functools
 import json
 import lzma
 from collections.abc import Iterable
@@ -34,17 +33,16 @@ def corpora() -> list[str]:
     return sorted(file.name.removesuffix(".jsonl.xz") for file in (FOLDER / "corpus").glob("*.jsonl.xz"))
 
 
-@functools.cache
+def scenarios(*wanted: str) -> list[Recording]:
+    """The scenarios of areas, by name; nothing of an area that is not here."""
+    here = set(areas())
+    return [scenario for area in wanted if area in here for scenario in _scenarios(area)]
+
+
 def _scenarios(area: str) -> list[Recording]:
     if area == REALWORLD:
         return [json.loads(file.read_text()) for file in sorted((ORIGIN / "scenarios" / area).glob("*.json"))]
     return unpack(FOLDER / "scenarios" / f"{area}.jsonl.xz")
-
-
-def scenarios(*wanted: str) -> list[Recording]:
-    """The scenarios of areas, by name; nothing of an area that is not here. They are shared: change none."""
-    here = set(areas())
-    return [scenario for area in wanted if area in here for scenario in _scenarios(area)]
 
 
 def corpus(name: str) -> list[Recording]:

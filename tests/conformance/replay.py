@@ -139,6 +139,8 @@ class _Conversation:
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
             status, _, raw = self._client.send("GET", f"{CRDS}/{name}")
+            if status == 404:
+                raise LookupError(f"{name} was never created")
             if status == 200 and self._served(json.loads(raw)):
                 return
             time.sleep(_PAUSE)

@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 
 from podless import Server
+from tests.conftest import tries
 
 GROUP = "fuzz.example.com"
-# a few of each; HYPOTHESIS_PROFILE=long sends many more
 many = settings(
-    max_examples=settings().max_examples // 4,
+    max_examples=tries(25),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,24 +11,22 @@ import pytest
 from podless.kinds import definition
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
 from podless.meta import names, objectmeta, structs
+from tests.conformance import recorded
 
-SCENARIOS = pathlib.Path(__file__).parents[3] / "shared" / "conformance" / "scenarios"
 # areas whose refusals come from elsewhere: expressions and policies
 APART = {"cel", "admission"}
 # what other parts of a server say of a request for a definition
 ELSEWHERE = ("dryRun", "fieldValidation", "metadata.namespace")
 
-pytestmark = pytest.mark.skipif(not SCENARIOS.exists(), reason="the recordings are not here")
-
 
 def posted() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
     """Name, body and recorded answer of each definition that was sent."""
-    for file in sorted(SCENARIOS.glob("*/*.json")):
-        for number, step in enumerate(json.loads(file.read_text())["steps"]):
+    for recording in recorded.scenarios(*recorded.areas()):
+        for number, step in enumerate(recording["steps"]):
             answer = (step.get("expect") or {}).get("body")
             is_post = step.get("method") == "POST" and step["path"].endswith("/customresourcedefinitions")
             if is_post and isinstance(step.get("body"), dict) and isinstance(answer, dict):
-                yield f"{file.parent.name}/{file.stem}-{number}", step["body"], step["expect"]
+                yield f"{recording['area']}/{recording['name']}-{number}", step["body"], step["expect"]
 
 
 def check(name: str, prefix: bool) -> list[str]:
@@ -85,6 +82,7 @@ def full(value: Any) -> Any:
     return {key: full(item) for key, item in value.items() if item}
 
 
+@pytest.mark.skipif(recorded.REALWORLD not in recorded.areas(), reason="these recordings are not beside this checkout")
 def test_definitions_of_real_projects_keep_all_that_they_say() -> None:
     count = 0
     for name, body, _ in posted():

@@ -44,6 +44,7 @@ def test_real_definitions_come_back_as_they_were(path: Any) -> None:
     assert text(crd) == before
 
 
+@pytest.mark.slow
 def test_real_definitions_written_back_through_v1beta1_do_not_change(client: Client) -> None:
     if not REAL:
         pytest.skip("the recordings are not beside this checkout")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podless.kinds import manifests
-from tests.conftest import CRDS, Client
+from tests.conftest import CRDS, Client, tries
 from tests.legacy.conftest import BETA, THIRD, beta
 from tests.legacy.test_third import third
 
@@ -79,7 +79,7 @@ def spoilt(draw: st.DrawFn, whole: Any) -> Any:
     return found
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=tries(150), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.one_of(spoilt(WHOLE), spoilt(third(GROUP))))
 def test_definitions(client: Client, document: Any) -> None:
     path = THIRD if "versions" in document or "description" in document else BETA
@@ -92,7 +92,7 @@ def test_definitions(client: Client, document: Any) -> None:
         client.send("DELETE", f"{path}/{name}")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(st.one_of(spoilt(WHOLE), spoilt(third(GROUP))))
 def test_manifests(document: Any) -> None:
     if not manifests.is_older(document):

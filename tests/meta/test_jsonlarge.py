@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.conftest import tries
 
 from podless.meta import codec, gotext, jsonlarge, jsontext
 from podless.meta.jsontext import JSONError
@@ -79,7 +80,7 @@ def everything_is_large() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=400)
+@settings(max_examples=tries(400))
 @given(TEXTS | ANY, st.integers(0, 100), BAD)
 def test_as_token_by_token(text: str, at: int, bad: bytes) -> None:
     raw = text.encode()

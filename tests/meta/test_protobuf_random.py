@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
+from tests.conftest import tries
 
 from podless.kinds.builtin import ALL
 from podless.kinds.types import DELETE_OPTIONS, JSON_SCHEMA_PROPS, LIST_META, SCALE, STATUS
@@ -119,7 +120,7 @@ def _settle(type_: Type, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("struct", KINDS, ids=lambda struct: struct.name)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_json_to_protobuf_and_back(struct: Struct, data: st.DataObject) -> None:
     obj = structs.decode(struct, data.draw(objects(struct)))
@@ -169,7 +170,7 @@ def mutated(draw: st.DrawFn) -> tuple[Struct, bytes]:
     return struct, bytes(raw)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=tries(1500), deadline=None)
 @given(mutated())
 def test_hostile_bytes_are_read_or_refused(case: tuple[Struct, bytes]) -> None:
     struct, raw = case
@@ -188,7 +189,7 @@ def test_a_key_that_is_no_text_is_refused(unknown: bytes) -> None:
         protobuf.decode(JSON_SCHEMA_PROPS, raw.replace(b"key", b"k\x90y") + unknown)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(st.sampled_from(KINDS), st.binary(max_size=60))
 def test_random_bytes_are_read_or_refused(struct: Struct, raw: bytes) -> None:
     for body in (raw, b"k8s\0" + raw, b"k8s\0" + b"\x12" + protobuf.varint(len(raw)) + raw):

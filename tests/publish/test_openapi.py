@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import pathlib
 from typing import Any
 
 import pytest
+from tests.conformance.recorded import scenarios
 
 from podless.kinds.kind import Kind, Scale, Version
 from podless.publish.openapi import v3
 
-RECORDED = pathlib.Path(__file__).parents[3] / "shared" / "conformance" / "scenarios" / "openapi"
-SCENARIOS = sorted(RECORDED.glob("*.json"))
 NO_RULES: Any = None  # documents do not ask for them
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -59,11 +57,11 @@ def patch(body: dict[str, Any], operations: list[dict[str, Any]]) -> dict[str, A
 
 
 def recorded() -> list[Any]:
-    """(file, kinds, group, version, the parts that were recorded) of every document."""
+    """(kinds, group, version, the parts that were recorded) of every document."""
     found = []
-    for file in SCENARIOS:
+    for recording in scenarios("openapi"):
         definitions: dict[str, dict[str, Any]] = {}
-        for number, step in enumerate(json.loads(file.read_text())["steps"]):
+        for number, step in enumerate(recording["steps"]):
             path = step.get("path", "")
             if step.get("method") == "POST" and path == CRDS:
                 definitions[step["body"]["metadata"]["name"]] = step["body"]
@@ -73,7 +71,9 @@ def recorded() -> list[Any]:
             elif path.startswith("/openapi/v3/") and isinstance(step["expect"].get("body"), dict):
                 group, version = path.split("/")[-2:]
                 kinds = [kind_of(body) for body in definitions.values()]
-                found.append(pytest.param(kinds, group, version, step["expect"]["body"], id=f"{file.stem}-{number}"))
+                found.append(
+                    pytest.param(kinds, group, version, step["expect"]["body"], id=f"{recording['name']}-{number}")
+                )
     return found
 
 
@@ -88,7 +88,6 @@ def text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, indent=1)
 
 
-@pytest.mark.skipif(not SCENARIOS, reason="the recorded conversations are not beside the repository")
 @pytest.mark.parametrize(("kinds", "group", "version", "want"), recorded())
 def test_as_recorded(kinds: list[Kind], group: str, version: str, want: dict[str, Any]) -> None:
     document = json.loads(json.dumps(v3.document(group, version, kinds)))

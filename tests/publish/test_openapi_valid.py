@@ -47,6 +47,7 @@ def _real() -> list[tuple[str, list[Any]]]:
     return [(group, list(found)) for group, found in groupby(sorted(definitions, key=_group), _group)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "definitions"), _real(), ids=lambda given: given if isinstance(given, str) else "")
 def test_real_definitions(client: Client, group: str, definitions: list[Any]) -> None:
     versions = set()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pathlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,8 +11,8 @@ from typing import Any
 from podless.meta import structs
 from podless.meta.structs_meta import OBJECT_META
 from podless.schema import Malformed, Schema, structural
+from tests.conformance.recorded import Recording
 
-SCENARIOS = pathlib.Path(__file__).parents[3] / "shared" / "conformance" / "scenarios"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OBJECT = re.compile(
     r"^/apis/(?P<group>[^/]+)/(?P<version>[^/]+)(?:/namespaces/[^/]+)?/(?P<plural>[^/]+)(?:/(?P<name>[^/]+))?(?P<sub>/status)?$"
@@ -52,10 +51,6 @@ class World:
             self.objects[body["metadata"]["name"]] = body
 
 
-def files(*folders: str) -> list[pathlib.Path]:
-    return [file for folder in folders for file in sorted((SCENARIOS / folder).glob("*.json"))]
-
-
 def causes(answer: dict[str, Any]) -> set[Cause]:
     found = (answer["body"].get("details") or {}).get("causes") or []
     return {(cause.get("reason", ""), cause.get("field", ""), cause.get("message", "")) for cause in found}
@@ -81,10 +76,10 @@ def masked(value: Any, like: Any) -> Any:
     return value
 
 
-def steps(file: pathlib.Path) -> Iterator[Comparison]:
+def steps(recording: Recording) -> Iterator[Comparison]:
     """All that is compared for the objects of one scenario."""
     world = World()
-    for number, step in enumerate(json.loads(file.read_text())["steps"]):
+    for number, step in enumerate(recording["steps"]):
         answer = step.get("expect")
         if not isinstance(answer, dict) or "method" not in step:
             continue
@@ -205,9 +200,9 @@ def merged(target: Any, patch: Any) -> Any:
     return out
 
 
-def definitions(file: pathlib.Path) -> Iterator[tuple[int, set[Cause], set[Cause]]]:
+def definitions(recording: Recording) -> Iterator[tuple[int, set[Cause], set[Cause]]]:
     """Each definition that was sent whole: what structural() says of its schemas, and what was recorded."""
-    for number, step in enumerate(json.loads(file.read_text())["steps"]):
+    for number, step in enumerate(recording["steps"]):
         answer, body = step.get("expect"), step.get("body")
         if step.get("path") != CRDS or step.get("method") != "POST" or not isinstance(body, dict):
             continue

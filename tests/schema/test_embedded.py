@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from podless.schema import Malformed, embedded
 from podless.schema.node import Node
+from tests.conftest import tries
 
 NODE = Node({"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True})
 WORDS = st.sampled_from(
@@ -52,7 +53,7 @@ RESOURCES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 @given(RESOURCES)
 def test_what_looks_clean_is_neither_changed_nor_faulted(value: dict[str, Any]) -> None:
     if embedded.clean(value):
@@ -62,7 +63,7 @@ def test_what_looks_clean_is_neither_changed_nor_faulted(value: dict[str, Any]) 
         assert embedded.validate(value, NODE) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(RESOURCES)
 def test_coercing_leaves_metadata_that_can_be_judged_or_raises(value: dict[str, Any]) -> None:
     dropped = copy.deepcopy(value)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.schema import plain, structural, warnings
+from tests.conftest import tries
 from tests.schema import strategies
 
 KEYWORDS: dict[str, Any] = {
@@ -38,7 +39,7 @@ def found(schema: dict[str, Any]) -> tuple[list[str], list[str]]:
     return [str(error) for error in structural(whole, "schema")], warnings(whole)
 
 
-@settings(max_examples=300)
+@settings(max_examples=tries(300))
 @given(strategies.nodes(), st.data())
 def test_the_errors_are_those_that_are_found_when_every_node_is_looked_at(
     schema: dict[str, Any], data: st.DataObject

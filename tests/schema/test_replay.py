@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import pytest
 
+from tests.conformance import recorded
 from tests.schema import replay
 
-FOLDERS = ("realworld", "validation", "pruning-defaulting", "schema", "crd")
-FILES = replay.files(*FOLDERS)
-here = pytest.mark.skipif(not FILES, reason=f"no recordings at {replay.SCENARIOS}")
+AREAS = ("validation", "pruning-defaulting", "schema", "crd", recorded.REALWORLD)
 # rules in CEL and missing schemas are others' to judge
-NOT_OURS = ("crd-schema-required.json",)
+JUDGED = [one for one in recorded.scenarios(*AREAS) if one["name"] != "crd-schema-required"]
 
 
-@here
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_objects_are_pruned_defaulted_and_validated_as_recorded(folder: str) -> None:
+@pytest.mark.parametrize(
+    "area", [pytest.param(area, marks=[pytest.mark.slow] * (area == recorded.REALWORLD)) for area in AREAS]
+)
+def test_objects_are_pruned_defaulted_and_validated_as_recorded(area: str) -> None:
+    if area not in recorded.areas():
+        pytest.skip("these recordings are not beside this checkout")
     compared = 0
-    for file in replay.files(folder):
-        for number, what, got, wanted in replay.steps(file):
-            assert got == wanted, f"{file.name} step {number}: {what}"
+    for recording in recorded.scenarios(area):
+        for number, what, got, wanted in replay.steps(recording):
+            assert got == wanted, f"{recording['name']} step {number}: {what}"
             compared += 1
     assert compared
 
 
-@here
-@pytest.mark.parametrize("file", [file for file in FILES if file.name not in NOT_OURS], ids=lambda file: file.stem)
-def test_definitions_are_judged_as_recorded(file: pathlib.Path) -> None:
-    for number, got, wanted in replay.definitions(file):
+@pytest.mark.parametrize("recording", JUDGED, ids=lambda recording: recording["name"])
+def test_definitions_are_judged_as_recorded(recording: recorded.Recording) -> None:
+    for number, got, wanted in replay.definitions(recording):
         assert got == wanted, f"step {number}"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from podless.schema import Options, Schema, structural, tolerated, warnings
 from podless.schema.definition import has_unpruned_defaults, is_structural
+from tests.conftest import tries
 from tests.schema import strategies
 
 S = {"type": "string"}
@@ -192,7 +193,7 @@ def test_formats_that_nobody_checks_are_warned_of() -> None:
     assert warnings({"type": "object", "properties": properties}, "x") == ['unrecognized format "sha256"']
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(strategies.nodes(), st.data())
 def test_a_schema_of_any_form_gets_errors_and_never_an_exception(node: dict[str, Any], data: st.DataObject) -> None:
     schema = {"type": "object", "properties": {"a": copy.deepcopy(node)}}

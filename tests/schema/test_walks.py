@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from podless.schema import Schema, check, compile, default, lists, prune, structural
 from podless.schema.node import Node
+from tests.conftest import tries
 from tests.schema import oracle, strategies
 
 # how much is inlined, and from where on objects are walked by their fields: the same rules hold for every choice
 BUDGETS = st.sampled_from([(48, 12), (1, 12), (48, 1), (1, 0)])
-SLOW = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+SLOW = settings(max_examples=tries(100), deadline=None, suppress_health_check=list(HealthCheck))
 Case = tuple[dict[str, Any], dict[str, Any]]
 
 

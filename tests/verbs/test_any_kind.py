@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podless.kinds.builtin import ALL
 from podless.kinds.kind import Kind, Version
-from tests.conftest import Client
+from tests.conftest import Client, tries
 from tests.meta.test_protobuf_random import ANYTHING, objects
 
 SERVED = [
@@ -54,7 +54,7 @@ def bodies(draw: st.DrawFn, kind: Kind, version: Version) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("kind", "version"), SERVED, ids=lambda given: getattr(given, "plural", ""))
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_nothing_fails(client: Client, kind: Kind, version: Version, data: st.DataObject) -> None:
     where = path(kind, version)
@@ -72,7 +72,7 @@ def test_nothing_fails(client: Client, kind: Kind, version: Version, data: st.Da
 
 
 @pytest.mark.parametrize(("kind", "version"), SERVED, ids=lambda given: getattr(given, "plural", ""))
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_no_change_fails(client: Client, kind: Kind, version: Version, data: st.DataObject) -> None:
     where = path(kind, version)

@@ -18,6 +18,7 @@ from podless.store.sqlite import SQLiteStore
 from podless.verbs import options
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, Watch
+from tests.conftest import tries
 
 NAMES = ["a", "b", "c"]
 HEAD = b'{"metadata":{"labels":{"n":"%d"},"resourceVersion":"'
@@ -63,7 +64,7 @@ steps = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=tries(150))
 @given(steps)
 def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tuple[str, str]]) -> None:
     async def play() -> None:

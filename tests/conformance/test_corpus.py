@@ -1,0 +1,41 @@
+"""Thousands of requests made at random, and what kube-apiserver answered.
+
+The numbers are floors: what is reached may not be lost again. They are raised as more is reached.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conformance import recorded
+from tests.conformance.replay import replay
+from tests.conformance.servers import running
+from tests.conformance.wire import Client
+
+# corpus -> how many of its steps are answered to the letter
+EXACT = {
+    "apply": 3114,
+    "builtin": 4568,
+    "cel": 3138,
+    "rest": 3989,
+    "schema": 5320,
+}
+# kinds that are not served yet
+APART = {"workloads"}
+
+
+def test_every_corpus_has_its_floor() -> None:
+    assert {*EXACT} | APART == {*recorded.corpora()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXACT)
+def test_no_answer_is_lost(name: str) -> None:
+    with running(bare=True) as server:
+        client = Client(server.url, server.token)
+        results = [replay(client, one) for one in recorded.corpus(name)]
+        client.close()
+    exact, steps = sum(one.exact for one in results), sum(one.steps for one in results)
+    print(f"{name}: {exact} of {steps} steps are exact")
+    wrong = [one.report() for one in results if one.wrong()]
+    assert exact >= EXACT[name], f"{exact} of {steps} steps:\n" + "\n".join(wrong)[-8000:]
