@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import tries
 
 from podless.meta import codec, gotext, jsonlarge, jsontext
 from podless.meta.jsontext import JSONError
+from tests.conftest import tries
 
 SIGNS = [
     *'[]{}:,"0-1.eE tfn\n\\',

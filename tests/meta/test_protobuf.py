@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from tests.conftest import SHARED
 
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DELETE_OPTIONS, NAMESPACE, SCALE, STATUS
 from podless.meta import protobuf, structs
@@ -17,6 +16,7 @@ from podless.meta.protobuf import ProtobufError, varint
 from podless.meta.protobuf_messages import Messages
 from podless.meta.structs import BYTES, FLOAT64, MICRO_TIME, STRING, TIME, Field, ListOf, MapOf, String, Struct, Union
 from podless.meta.structs_meta import LIST_META, OBJECT_META, PARTIAL_OBJECT_METADATA
+from tests.conftest import SHARED
 
 NAMESPACE_Y = bytes.fromhex(
     "6b3873000a0f0a02763112094e616d65737061636512190a110a017912001a0022002a0032003800420012001a020a001a002200"

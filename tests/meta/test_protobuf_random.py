@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
-from tests.conftest import tries
 
 from podless.kinds.builtin import ALL
 from podless.kinds.types import DELETE_OPTIONS, JSON_SCHEMA_PROPS, LIST_META, SCALE, STATUS
@@ -34,6 +33,7 @@ from podless.meta.structs import (
     Union,
 )
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
+from tests.conftest import tries
 
 OTHERS = (STATUS, DELETE_OPTIONS, SCALE, PARTIAL_OBJECT_METADATA, LIST_META, JSON_SCHEMA_PROPS)
 SERVED = dict.fromkeys(

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.conftest import CRDS, Client, definition
 
 from podless import Server
 from podless.meta import protobuf
 from podless.publish.discovery_messages import MESSAGES
+from tests.conftest import CRDS, Client, definition
 
 AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator
-from tests.conftest import CRDS, SHARED, Client
 
 from podless import Server
+from tests.conftest import CRDS, SHARED, Client
 
 REAL = sorted((SHARED / "conformance" / "scenarios" / "realworld").glob("*.json"))
 

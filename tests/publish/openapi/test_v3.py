@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from tests.conformance.recorded import scenarios
 
 from podless.kinds.kind import Kind, Scale, Version
 from podless.publish.openapi import v3
+from tests.conformance.recorded import scenarios
 
 NO_RULES: Any = None  # documents do not ask for them
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
