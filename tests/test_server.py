@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import podless
 from podless import Server, StartError
 from tests.conftest import CRDS, Client, definition, gadget
 
@@ -101,6 +102,16 @@ def test_the_examples_of_the_readme_work(number: int) -> None:
     assert len(examples) == len(OUTPUTS)
     done = subprocess.run([sys.executable, "-c", examples[number]], capture_output=True, text=True, check=True)
     assert done.stdout == OUTPUTS[number]
+
+
+def test_what_a_server_is_told_can_be_had_from_the_package() -> None:
+    for name in podless.__all__:
+        assert getattr(podless, name) is not None
+        assert name in dir(podless)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = podless.nothing
+    with Server(limits=podless.Limits(connections=2), audit=None, oidc=None):
+        pass
 
 
 def test_importing_the_package_does_not_import_the_server() -> None:

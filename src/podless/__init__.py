@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
+from podless.version import __version__
+
 if TYPE_CHECKING:
+    from podless.auth.access import OIDC as OIDC
+    from podless.http.audit.settings import Audit as Audit
+    from podless.http.limits import Limits as Limits
     from podless.server import Server as Server
     from podless.server import StartError as StartError
 
-__version__ = "0.1.0"
-__all__ = ["Server", "StartError", "__version__"]
+__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__"]
+
+# where they are; the server and what it is told are imported for those alone who ask for them
+_PLACES = {
+    "Audit": "podless.http.audit.settings",
+    "Limits": "podless.http.limits",
+    "OIDC": "podless.auth.access",
+    "Server": "podless.server",
+    "StartError": "podless.server",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the server only for those who ask for it: podless.schema and others are of use without."""
-    if name in ("Server", "StartError"):
-        from podless import server
-
-        return getattr(server, name)
+    """Import what is asked for: podless.schema and others are of use without a server."""
+    if name in _PLACES:
+        return getattr(importlib.import_module(_PLACES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What the package has, imported yet or not."""
+    return sorted({*globals(), *__all__})

@@ -37,8 +37,8 @@ class Server:
     account "default". root_configmaps: each namespace has the config map kube-root-ca.crt.
     authorization: RBAC, or AlwaysAllow for everything to everybody that is known. anonymous: whether requests that do
     not say whose they are get as far as authorization. client_ca: a file of authorities whose client certificates are
-    good, beside those of the server's own. oidc: an OpenID Connect provider (podless.auth.access.OIDC). audit: where
-    the audit log goes (podless.http.audit.settings.Audit). limits: what clients may cost (podless.http.limits.Limits).
+    good, beside those of the server's own. oidc: an OpenID Connect provider (podless.OIDC). audit: where
+    the audit log goes (podless.Audit). limits: what clients may cost (podless.Limits).
     Raises StartError on entry where the server cannot start.
     """
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from podless import __version__
+from podless.version import __version__
 
 _COMMANDS = ("serve", "kubeconfig", "migrate", "convert")
 

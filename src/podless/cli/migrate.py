@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from podless import __version__
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Cluster, Refused
+from podless.version import __version__
 
 Object = dict[str, Any]
 Say = Callable[[str], None]

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
-from podless import __version__
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Request, Response
@@ -18,6 +17,7 @@ from podless.kinds.registry import Registry
 from podless.meta import codec
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.publish import discovery, discovery_messages
+from podless.version import __version__
 
 _HEALTH = ("healthz", "livez", "readyz")
 _CHECKS = ("ping", "log", "store")

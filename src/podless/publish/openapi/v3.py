@@ -11,13 +11,13 @@ from hashlib import sha512
 from typing import Any
 from urllib.parse import quote
 
-from podless import __version__
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.standard import META, PARAMETERS, REF, SCALE, SCHEMAS
+from podless.version import __version__
 
 Document = dict[str, Any]
 
