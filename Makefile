@@ -1,46 +1,70 @@
 # Every target prepares what it needs; a fresh machine needs only Python 3.11 or newer and make.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.ready
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# what serves, and what works on the project: the second has all of the first, in the same versions
+SERVING := $(VENV)/.serving
+WORKING := $(VENV)/.working
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 ARGS ?=
 
-.PHONY: serve test check setup bench smoke wheel lock clean
+.PHONY: serve test test-all fuzz check setup bench smoke wheel lock clean
 
-serve: $(STAMP)
+serve: $(SERVING)
 	@$(BIN)/python -m compileall -q src  # so that no start has to, where Python itself may not write
 	$(BIN)/podless serve $(ARGS)
 
-test: $(STAMP)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(WORKING) # what takes minutes is left out
+	$(PYTEST) $(ARGS)
 
-check: $(STAMP)
+test-all: $(WORKING)
+	$(PYTEST) -m "" $(ARGS)
+
+fuzz: $(WORKING) # other random requests each time, for two minutes
+	$(BIN)/python -m tests.fuzz $(ARGS)
+
+check: $(WORKING)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/architecture.py
 
-setup: $(STAMP)
+setup: $(WORKING)
 
-bench: $(STAMP)
+bench: $(WORKING)
 	$(BIN)/python -m bench $(ARGS)
 
-smoke: $(STAMP)
+smoke: $(WORKING)
 	$(BIN)/python -m bench --smoke
 
-wheel: $(STAMP)
-	$(BIN)/python -m pip wheel --no-deps --no-build-isolation --wheel-dir dist .
+wheel: $(WORKING)
+	$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist .
 
-$(STAMP): pyproject.toml requirements-dev.lock
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q src
+
+# nothing is built for serving, for that takes more packages: the sources are put on the path
+$(SERVING): requirements.lock | $(BIN)/python
+	$(PIP) install --require-hashes -r requirements.lock
+	$(BIN)/python -c 'import pathlib, sysconfig; \
+	  pathlib.Path(sysconfig.get_path("purelib"), "podless.pth").write_text("$(CURDIR)/src\n")'
+	printf '#!/bin/sh\nexec "$$(dirname "$$0")/python" -m podless "$$@"\n' > $(BIN)/podless
+	chmod +x $(BIN)/podless
 	touch $@
 
-lock: # needs uv; resolves the ranges of pyproject.toml into the two lock files
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -o requirements.lock pyproject.toml
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --extra dev -o requirements-dev.lock pyproject.toml
+$(WORKING): pyproject.toml requirements-dev.lock requirements.lock | $(BIN)/python
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) install --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q src
+	touch $(SERVING) $@
+
+lock: # needs uv (pip install uv); resolves the ranges of pyproject.toml for every Python from 3.11 up
+	$(LOCK) --extra dev -o requirements-dev.lock pyproject.toml
+	$(LOCK) --constraint requirements-dev.lock -o requirements.lock pyproject.toml
+
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+  --no-emit-index-url
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,38 @@
+"""python -m tests.fuzz: tests/fuzz and tests/faults again and again with other seeds, until the time is over.
+
+Each round prints how to repeat it; the first one that fails is the last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import subprocess
+import sys
+import time
+
+
+def main() -> int:
+    """Run rounds; returns the exit code of the last."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=120, help="no round begins that would not end in this time")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32), help="of the first round")
+    options = parser.parse_args()
+    end = time.monotonic() + options.seconds
+    last, seed = 0.0, options.seed
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "fresh"}
+    while time.monotonic() + last < end:
+        began = time.monotonic()
+        arguments = ["-m", "pytest", "-n", "auto", "tests/fuzz", "tests/faults", f"--hypothesis-seed={seed}"]
+        print(f"HYPOTHESIS_PROFILE=fresh python {' '.join(arguments)}", flush=True)
+        code = subprocess.run([sys.executable, *arguments], env=environment, check=False).returncode
+        if code:
+            print(f"to see it again: python -m tests.fuzz --seconds 1 --seed {seed}")
+            return code
+        last, seed = time.monotonic() - began, seed + 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
