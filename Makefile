@@ -8,11 +8,12 @@ SERVING := $(VENV)/.serving
 WORKING := $(VENV)/.working
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 ARGS ?=
+# what was compiled once is kept: else every worker and every server that a test starts compiles everything again
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: serve test test-all fuzz check setup bench smoke wheel lock clean
 
 serve: $(SERVING)
-	@$(BIN)/python -m compileall -q src  # so that no start has to, where Python itself may not write
 	$(BIN)/podless serve $(ARGS)
 
 test: $(WORKING) # what takes minutes is left out
