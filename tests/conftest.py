@@ -81,6 +81,15 @@ class Client:
     def merge(self, path: str, body: Any) -> Answer:
         return self.send("PATCH", path, body, Content_Type="application/merge-patch+json")
 
+    def events(self, path: str, count: int) -> list[dict[str, Any]]:
+        """The first events of a watch, which is left then; its own time need not be over."""
+        connection = self._connect()
+        connection.request("GET", path, headers={"Authorization": f"Bearer {self._token}"})
+        answer = connection.getresponse()
+        seen = [json.loads(answer.readline()) for _ in range(count)]
+        connection.close()
+        return seen
+
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()

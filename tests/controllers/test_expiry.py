@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from podless import Server
@@ -17,13 +16,12 @@ def event(name: str) -> dict[str, object]:
 
 
 def test_an_event_goes_and_watchers_are_told() -> None:
-    with Server(event_ttl=1.0) as server:
+    with Server(event_ttl=0.2) as server:
         client = Client(server.url, server.token)
         made = client.post(EVENTS, event("short")).body
         revision = made["metadata"]["resourceVersion"]
         until(lambda: client.get(f"{EVENTS}/short").status == 404)
-        seen = client.get(f"{EVENTS}?watch=1&timeoutSeconds=1&resourceVersion={revision}").body
-        told = seen if isinstance(seen, dict) else json.loads(seen)
+        told = client.events(f"{EVENTS}?watch=1&resourceVersion={revision}", 1)[0]
         assert (told["type"], told["object"]["metadata"]["name"]) == ("DELETED", "short")
         client.close()
 
