@@ -22,7 +22,7 @@ from podless import Server
 
 # How much is tried at random: the same few examples every time, more of them in CI, others with each run, many.
 # A time is never a fault: machines are shared.
-settings.register_profile("quick", max_examples=40, derandomize=True, deadline=None)
+settings.register_profile("quick", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("ci", max_examples=150, derandomize=True, deadline=None)
 settings.register_profile("fresh", max_examples=100, database=None, print_blob=True, deadline=None)
 settings.register_profile("long", max_examples=2000, deadline=None)

@@ -82,6 +82,7 @@ def full(value: Any) -> Any:
     return {key: full(item) for key, item in value.items() if item}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(recorded.REALWORLD not in recorded.areas(), reason="these recordings are not beside this checkout")
 def test_definitions_of_real_projects_keep_all_that_they_say() -> None:
     count = 0
