@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import pathlib
 import re
 from collections.abc import Iterator
@@ -36,6 +37,11 @@ LAYERS = [
 ]
 
 
+@functools.cache
+def parsed(file: pathlib.Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
 def layer(file: pathlib.Path) -> str:
     return file.relative_to(SOURCE).parts[0].removesuffix(".py")
 
@@ -43,7 +49,7 @@ def layer(file: pathlib.Path) -> str:
 def imports(file: pathlib.Path) -> set[str]:
     """The layers that a file imports, TYPE_CHECKING blocks and function bodies included."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}: relative import"
             if (node.module or "") == "podless":
@@ -122,7 +128,7 @@ def imported(known: dict[str, pathlib.Path], module: str, *, deferred: bool) -> 
                 yield from ast.walk(node)
 
     found = set()
-    for node in nodes(ast.parse(known[module].read_text()).body):
+    for node in nodes(parsed(known[module]).body):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "podless":
             base = (node.module or "").removeprefix("podless").removeprefix(".")
             for alias in node.names:
