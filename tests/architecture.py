@@ -164,7 +164,7 @@ def test_imports_form_no_circle(deferred: bool) -> None:
 
 
 DOCS = TESTS.parent / "docs"
-NAMED = re.compile(r"`([a-z_/]+(?:\.py|/))`")
+NAMED = re.compile(r"`([a-z_][a-z_/]*(?:\.py|/))`")  # what begins with a slash is a key of the store
 
 
 @pytest.mark.parametrize("page", ["architecture.md", "glossary.md", "life-of-a-request.md"])
