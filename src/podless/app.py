@@ -44,14 +44,14 @@ from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
 from podless.http import status
-from podless.http.api import Server as Requests
+from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
-from podless.http.fairness import PriorityAndFairness
+from podless.http.chain import Filter, chain, filters
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.message import Handler, Name
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
+from podless.http.offload import Offload
 from podless.http.tls import BadCertificate, Certificates
 from podless.kinds import builtin
 from podless.kinds.builtin import runtime
@@ -215,9 +215,8 @@ class App:
         await self.admission.start()
 
         documents = NonResource(registry, lambda: self._address, Metrics(cache, registry), api.authenticator.accounts)
-        requests = Requests(api, documents)
-        fairness = PriorityAndFairness(requests.handle, api.authenticator.name, settings.limits)
-        handle = self._audited(fairness.handle, api.authenticator.name)
+        handler = APIHandler(api, documents, Offload())
+        handle = chain(filters(api, settings.limits, self._auditing()), handler.handle)
         self._listener = Listener(handle, status.refuse, settings.limits, context)
         port = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, port, certificates)
@@ -229,11 +228,11 @@ class App:
             wanted.append(contents.certificates(builtin.CONFIG_MAPS, files.authority.read_text()))
         return Contents(api, builtin.NAMESPACES, wanted)
 
-    def _audited(self, handle: Handler, name: Name) -> Handler:
-        """The handler, with an audit log where one is wanted. Raises StartError."""
+    def _auditing(self) -> Filter | None:
+        """The filter that tells the audit log, where one is wanted. Raises StartError."""
         wanted = self.settings.audit
         if wanted is None:
-            return handle
+            return None
         from podless.http.audit import policy
         from podless.http.audit.auditor import Auditor
         from podless.http.audit.backend import Backend
@@ -244,7 +243,7 @@ class App:
             raise StartError(str(error)) from None
         self._backend = Backend(wanted.path, wanted.size, wanted.backups)
         self._backend.open()
-        return Auditor(handle, rules, self._backend, name).handle
+        return Auditor(rules, self._backend).filter
 
     def reopen(self) -> None:
         """Begin the audit log anew under its name, after somebody has moved the file. Raises OSError."""

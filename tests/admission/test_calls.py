@@ -40,7 +40,8 @@ def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old:
         return
     assert mutating or not verdict.patch
     if not verdict.allowed:
-        rendered = status.render(refusal("hook.example.com", verdict.result), accept, verdict.warnings)
+        rendered = status.render(refusal("hook.example.com", verdict.result), accept)
+        assert status.warning_headers(verdict.warnings) is not None
         assert rendered.status >= 400
         assert b"denied the request" in b"".join(rendered.chunks)
 

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from podless.app import App, Settings
-from podless.http.message import Request, Response
+from podless.http.message import Request, Response, settled
 from podless.store import Change
 from tests.conftest import CRDS, definition
 
@@ -23,15 +23,14 @@ class Direct:
 
     def __init__(self, app: App) -> None:
         assert app._listener is not None
-        self._handler = app._listener._handler
+        self._handler = app._listener.handler
         self._token = app.token
 
     async def send(self, method: str, path: str, body: Object | None = None) -> tuple[int, Object]:
         request = Request(method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"})
         request.body = orjson.dumps(body) if body is not None else b""
         answer = self._handler(request)
-        if not isinstance(answer, Response):
-            answer = await answer
+        answer = await settled(answer)
         assert isinstance(answer, Response)
         return answer.status, orjson.loads(b"".join(answer.chunks))
 

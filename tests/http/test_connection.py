@@ -18,10 +18,16 @@ from podless.http import listener as listener_module
 from podless.http import status
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.message import Request, Response, Sink, Stream
+from podless.http.message import Answer, Handler, Pending, Request, Response, Sink, Stream
+from podless.http.status import with_status
 
 
-def echo(request: Request) -> Response:
+async def echo(request: Request) -> Response:
+    await request.read()
+    return told(request)
+
+
+def told(request: Request) -> Response:
     text = f"{request.method} {request.path} {sorted(request.query.items())} {request.body.decode('latin-1')}"
     return Response(200, [text.encode()], b"text/plain")
 
@@ -58,8 +64,8 @@ class Client:
 
 
 @asynccontextmanager
-async def serving(handler: Callable[[Request], Any] = echo, **limits: Any) -> AsyncIterator[Callable[[], Any]]:
-    listener = Listener(handler, status.refuse, Limits(**limits), None)
+async def serving(handler: Handler = echo, **limits: Any) -> AsyncIterator[Callable[[], Any]]:
+    listener = Listener(with_status(handler), status.refuse, Limits(**limits), None)
     port = await listener.open("127.0.0.1", 0)
     clients: list[Client] = []
 
@@ -95,13 +101,14 @@ async def test_pipelined_requests_are_answered_in_order() -> None:
     def handler(request: Request) -> Any:
         async def slow() -> Response:
             await release.wait()
-            return echo(request)
+            return await echo(request)
 
         return slow() if request.path == "/slow" else echo(request)
 
     async with serving(handler) as connect:
         client = await connect()
-        client.send(b"GET /slow HTTP/1.1\r\n\r\nGET /1 HTTP/1.1\r\n\r\nPOST /2 HTTP/1.1\r\nContent-Length: 2\r\n\r\nab")
+        get = b"GET /%b HTTP/1.1\r\nHost: h\r\n\r\n"
+        client.send(get % b"slow" + get % b"1" + b"POST /2 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab")
         release.set()
         assert [(await client.answer())[2].split()[1] for _ in range(3)] == [b"/slow", b"/1", b"/2"]
 
@@ -110,13 +117,13 @@ async def test_more_pipelined_requests_than_may_wait_are_answered_all_the_same()
     def handler(request: Request) -> Any:
         async def later() -> Response:
             await asyncio.sleep(0)
-            return echo(request)
+            return await echo(request)
 
         return later()
 
     async with serving(handler, pipeline=2) as connect:
         client = await connect()
-        client.send(b"".join(b"GET /%d HTTP/1.1\r\n\r\n" % i for i in range(50)))
+        client.send(b"".join(b"GET /%d HTTP/1.1\r\nHost: h\r\n\r\n" % i for i in range(50)))
         answers = [(await client.answer())[2].split()[1] for _ in range(50)]
         assert answers == [b"/%d" % i for i in range(50)]
 
@@ -124,14 +131,16 @@ async def test_more_pipelined_requests_than_may_wait_are_answered_all_the_same()
 async def test_a_chunked_body_is_put_together() -> None:
     async with serving() as connect:
         client = await connect()
-        client.send(b"POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+        client.send(
+            b"POST /x HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+        )
         assert (await client.answer())[2].endswith(b" abcde")
 
 
 async def test_a_client_that_waits_for_leave_to_send_gets_it() -> None:
     async with serving() as connect:
         client = await connect()
-        client.send(b"PUT /x HTTP/1.1\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+        client.send(b"PUT /x HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
         assert await client.reader.readline() == b"HTTP/1.1 100 Continue\r\n"
         await client.reader.readline()
         client.send(b"ok")
@@ -144,14 +153,14 @@ async def test_methods_that_nobody_knows_reach_the_handler(method: str) -> None:
         client = await connect()
         client.send(f"{method} /x HTTP/1.1\r\nHost: h\r\n\r\n".encode())
         assert (await client.answer())[2].startswith(f"{method} /x".encode())
-        client.send(b"GET /again HTTP/1.1\r\n\r\n")
+        client.send(b"GET /again HTTP/1.1\r\nHost: h\r\n\r\n")
         assert (await client.answer())[2].startswith(b"GET /again")
 
 
 async def test_head_has_the_headers_of_get_and_no_body() -> None:
     async with serving() as connect:
         client = await connect()
-        client.send(b"HEAD /x HTTP/1.1\r\n\r\nGET /y HTTP/1.1\r\n\r\n")
+        client.send(b"HEAD /x HTTP/1.1\r\nHost: h\r\n\r\nGET /y HTTP/1.1\r\nHost: h\r\n\r\n")
         head = (await client.reader.readuntil(b"\r\n\r\n")).decode()
         assert "Content-Length: 11" in head
         assert (await client.answer())[2].startswith(b"GET /y")
@@ -160,7 +169,7 @@ async def test_head_has_the_headers_of_get_and_no_body() -> None:
 async def test_a_connection_closes_when_it_is_asked_to() -> None:
     async with serving() as connect:
         client = await connect()
-        client.send(b"GET /x HTTP/1.1\r\nConnection: close\r\n\r\n")
+        client.send(b"GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
         assert (await client.answer())[1]["connection"] == "close"
         assert await client.closed() == b""
 
@@ -178,12 +187,11 @@ async def test_an_old_client_is_answered_and_closed() -> None:
     [
         b"nonsense\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
-        b"POST / HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-        b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        b"GET / HTTP/1.1\r\nBad Header: x\r\n\r\n",
-        b"GET / HTTP/1.1\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+        b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: h\r\nBad Header: x\r\n\r\n",
     ],
 )
 async def test_what_is_no_clear_request_is_refused_and_the_connection_closed(request_bytes: bytes) -> None:
@@ -199,7 +207,7 @@ async def test_what_is_no_clear_request_is_refused_and_the_connection_closed(req
 async def test_a_body_over_the_limit_is_refused(head: bytes) -> None:
     async with serving(body=1000) as connect:
         client = await connect()
-        client.send(b"POST / HTTP/1.1\r\n" + head)
+        client.send(b"POST / HTTP/1.1\r\nHost: h\r\n" + head)
         answer = await client.closed()
         assert answer.startswith(b"HTTP/1.1 413 ")
         assert b"Request entity too large: limit is 1000" in answer
@@ -208,7 +216,7 @@ async def test_a_body_over_the_limit_is_refused(head: bytes) -> None:
 async def test_a_head_over_the_limit_is_refused() -> None:
     async with serving(head=1000) as connect:
         client = await connect()
-        client.send(b"GET / HTTP/1.1\r\nX: " + b"y" * 2000)
+        client.send(b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"y" * 2000)
         client.send(b"\r\n\r\n")
         assert (await client.closed()).startswith(b"HTTP/1.1 431 ")
 
@@ -217,7 +225,7 @@ async def test_a_big_answer_comes_whole() -> None:
     chunks = [bytes([i]) * 100_000 for i in range(64)]
     async with serving(lambda request: Response(200, chunks)) as connect:
         client = await connect()
-        client.send(b"GET / HTTP/1.1\r\n\r\nGET /next HTTP/1.1\r\n\r\n")
+        client.send(b"GET / HTTP/1.1\r\nHost: h\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\n\r\n")
         assert (await client.answer())[2] == b"".join(chunks)
         assert (await client.answer())[2] == b"".join(chunks)
 
@@ -229,7 +237,7 @@ class Tap:
         self.sinks: list[Sink] = []
         self.stopped = asyncio.Event()
 
-    def handler(self, request: Request) -> Stream | Response:
+    def handler(self, request: Request) -> Answer | Pending:
         return Stream(self._start) if request.path == "/stream" else echo(request)
 
     def _start(self, sink: Sink) -> Callable[[], None]:
@@ -241,13 +249,13 @@ async def test_a_stream_comes_in_chunks_and_ends_in_order() -> None:
     tap = Tap()
     async with serving(tap.handler) as connect:
         client = await connect()
-        client.send(b"GET /stream HTTP/1.1\r\n\r\n")
+        client.send(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
         await client.reader.readuntil(b"\r\n\r\n")
         assert tap.sinks[0].send(b"one\n")
         assert await client.reader.readuntil(b"one\n\r\n") == b"4\r\none\n\r\n"
         tap.sinks[0].end()
         assert await client.chunks() == b""
-        client.send(b"GET /after HTTP/1.1\r\n\r\n")
+        client.send(b"GET /after HTTP/1.1\r\nHost: h\r\n\r\n")
         assert (await client.answer())[0] == 200
 
 
@@ -255,7 +263,7 @@ async def test_a_stream_whose_client_leaves_is_stopped() -> None:
     tap = Tap()
     async with serving(tap.handler) as connect:
         client = await connect()
-        client.send(b"GET /stream HTTP/1.1\r\n\r\n")
+        client.send(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
         await client.reader.readuntil(b"\r\n\r\n")
         client.writer.close()
         await asyncio.wait_for(tap.stopped.wait(), 5)
@@ -271,11 +279,11 @@ async def test_what_a_connection_holds_is_free_when_its_client_leaves(path: str)
         address = urlsplit(app.url)
         trust = ssl._create_unverified_context()
         client = Client(*await asyncio.open_connection(address.hostname, address.port, ssl=trust))
-        client.send(f"GET {path} HTTP/1.1\r\nAuthorization: Bearer {app.token}\r\n\r\n".encode())
+        client.send(f"GET {path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {app.token}\r\n\r\n".encode())
         await client.reader.readuntil(b"\r\n\r\n")
         gone = asyncio.Event()
         assert app._listener is not None
-        known = [weakref.ref(connection, lambda _: gone.set()) for connection in app._listener._connections]
+        known = [weakref.ref(connection, lambda _: gone.set()) for connection in app._listener.connections]
         client.writer.close()
         await asyncio.wait_for(gone.wait(), 5)
         assert [ref() for ref in known] == [None]
@@ -288,7 +296,7 @@ async def test_a_client_that_does_not_read_its_stream_is_cut_off() -> None:
     tap = Tap()
     async with serving(tap.handler, buffer=1 << 16) as connect:
         client = await connect()
-        client.send(b"GET /stream HTTP/1.1\r\n\r\n")
+        client.send(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
         await client.reader.readuntil(b"\r\n\r\n")
         sent = 0
         while tap.sinks[0].send(b"x" * 65536):
@@ -302,7 +310,7 @@ async def test_a_stopping_server_ends_streams_in_order() -> None:
     tap = Tap()
     async with serving(tap.handler) as connect:
         client = await connect()
-        client.send(b"GET /stream HTTP/1.1\r\n\r\n")
+        client.send(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
         await client.reader.readuntil(b"\r\n\r\n")
         await connect.listener.close()  # type: ignore[attr-defined]
         assert await client.closed() == b"0\r\n\r\n"

@@ -8,20 +8,25 @@ from typing import Any
 
 import pytest
 
+from podless.auth.user import User
 from podless.http import fairness as flow_module
 from podless.http.fairness import PriorityAndFairness
 from podless.http.limits import Limits
-from podless.http.message import Request, Response, Sink, Stream
+from podless.http.message import Handler, Request, Response, Sink, Stream
 
 DONE = Response(200)
 
 
-def name(headers: dict[str, str], certificate: Any) -> str:
-    return headers["authorization"]
-
-
 def asked(user: str) -> Request:
-    return Request("GET", "/", {"authorization": user})
+    request = Request("GET", "/", {})
+    request.user = User(user)
+    return request
+
+
+def fair(handler: Handler, limits: Limits) -> PriorityAndFairness:
+    made = PriorityAndFairness(limits)
+    made.filter(handler)
+    return made
 
 
 class Work:
@@ -32,11 +37,11 @@ class Work:
         self.gate = asyncio.Event()
 
     def now(self, request: Request) -> Response:
-        self.begun.append(request.headers["authorization"])
+        self.begun.append(request.user.name)
         return DONE
 
     def later(self, request: Request) -> Any:
-        self.begun.append(request.headers["authorization"])
+        self.begun.append(request.user.name)
 
         async def answer() -> Response:
             await self.gate.wait()
@@ -61,14 +66,14 @@ def code(answer: Any) -> int:
 
 async def test_one_user_is_served_at_once() -> None:
     work = Work()
-    flow = PriorityAndFairness(work.now, name, Limits())
+    flow = fair(work.now, Limits())
     assert [code(flow.handle(asked("a"))) for _ in range(50)] == [200] * 50
 
 
 async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow_module, "_TURN", 0.0)  # nothing is begun at once
     work = Work()
-    flow = PriorityAndFairness(work.now, name, Limits())
+    flow = fair(work.now, Limits())
     flow._left = 0.0
     waiting = [send(flow, "few")] + [send(flow, "many") for _ in range(100)] + [send(flow, "few") for _ in range(3)]
     monkeypatch.setattr(flow_module, "_TURN", 0.002)
@@ -79,7 +84,7 @@ async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypa
 
 async def test_too_many_at_work_wait_and_too_many_that_wait_are_refused() -> None:
     work = Work()
-    flow = PriorityAndFairness(work.later, name, Limits(in_flight=2, queue=3))
+    flow = fair(work.later, Limits(in_flight=2, queue=3))
     waiting = []
     for _ in range(8):
         waiting.append(send(flow, "a"))
@@ -93,7 +98,7 @@ async def test_too_many_at_work_wait_and_too_many_that_wait_are_refused() -> Non
 
 async def test_nobody_holds_more_than_half_while_others_ask() -> None:
     work = Work()
-    flow = PriorityAndFairness(work.later, name, Limits(in_flight=4))
+    flow = fair(work.later, Limits(in_flight=4))
     pending = [send(flow, user) for user in ("b", *"aaaaaa")]
     await asyncio.sleep(0.01)
     assert sorted(work.begun) == ["a", "a", "b"]
@@ -107,7 +112,7 @@ async def test_nobody_holds_more_than_half_while_others_ask() -> None:
 async def test_what_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow_module, "_SWEEP", 0.01)
     work = Work()
-    flow = PriorityAndFairness(work.later, name, Limits(in_flight=1, wait=0.0))
+    flow = fair(work.later, Limits(in_flight=1, wait=0.0))
     first = send(flow, "a")
     await asyncio.sleep(0)
     assert code(await send(flow, "a")) == 429
@@ -136,7 +141,7 @@ def streaming(sinks: list[Sink]) -> Callable[[Request], Any]:
 
 async def test_watches_are_counted_until_they_end() -> None:
     sinks: list[Sink] = []
-    flow = PriorityAndFairness(streaming(sinks), name, Limits(in_flight=1, watches=4))
+    flow = fair(streaming(sinks), Limits(in_flight=1, watches=4))
 
     async def watch(user: str) -> Any:
         answer = await send(flow, user)

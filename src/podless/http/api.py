@@ -1,20 +1,15 @@
-"""From a request to a verb and back: who asks, what for, in which form."""
+"""From a request to a verb and back: the last handler of the chain."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
-from podless.auth import impersonation
-from podless.auth.denied import Denied
-from podless.auth.user import User
-from podless.http import negotiate, status
-from podless.http.attributes import attributes
+from podless.http import negotiate, place
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress, shrink
-from podless.http.info import RequestInfo, parse
-from podless.http.message import Answer, Request, Response, Stream
+from podless.http.info import RequestInfo
+from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import Form
 from podless.http.nonresource import NonResource
 from podless.http.offload import Offload
@@ -23,15 +18,8 @@ from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotime, gvk
-from podless.meta.errors import (
-    APIError,
-    BadRequest,
-    Expired,
-    MethodNotAllowed,
-    NotServed,
-    PageNotFound,
-)
+from podless.meta import codec, gvk
+from podless.meta.errors import APIError, Expired, NotServed, PageNotFound
 from podless.verbs import options
 from podless.verbs.apply import is_json
 from podless.verbs.call import API, Call, Outcome, entries
@@ -51,15 +39,6 @@ from podless.verbs.watch import Watch
 _LONG_YAML = 64 * 1024
 _LONG_JSON = 256 * 1024  # sound ones take a moment, but what is wrong with one may be hard to tell
 
-# method -> (verb on a collection, verb on an object)
-_VERBS = {
-    "GET": ("list", "get"),
-    "HEAD": ("list", "get"),
-    "POST": ("create", "create"),
-    "PUT": ("update", "update"),
-    "PATCH": ("patch", "patch"),
-    "DELETE": ("deletecollection", "delete"),
-}
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
     "create": create,
     "update": update,
@@ -67,140 +46,80 @@ _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
     "delete": delete,
     "deletecollection": delete_collection,
 }
-_ON_SUBRESOURCES = {"get", "update", "patch"}
 
 
-class Server:
-    """Answers requests. Reads answer at once; what has to wait gives a coroutine."""
+class APIHandler:
+    """Answers requests that may be answered. Reads answer at once; what has to wait gives a coroutine.
 
-    def __init__(self, api: API, documents: NonResource) -> None:
+    A request comes through the filters of http/chain.py, which say what it asks for and who does, and turn what is
+    raised here into an answer.
+    """
+
+    def __init__(self, api: API, documents: NonResource, offload: Offload) -> None:
         self._api = api
         self._nonresource = documents
         self._rows = Rows()
-        self._offload = Offload()
-        self.started = time.time()
+        self._offload = offload
 
-    def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
-        """The answer, or a coroutine that gives it. Never raises."""
+    def handle(self, request: Request) -> Answer | Pending:
+        """The answer, or a coroutine that gives it. Both raise APIError."""
         accept = request.headers.get("accept", "")
-        try:
-            answer = self._answer(request, accept)
-        except Exception as error:
-            return status.render(error, accept)
-        return answer
-
-    async def _guard(self, answer: Coroutine[Any, Any, Answer], accept: str, call: Call) -> Answer:
-        try:
-            return await answer
-        except Exception as error:
-            return status.render(error, accept, call.warnings)
-
-    def _answer(self, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
-        user = self._api.authenticator.user(request.headers, request.certificate)
-        if not isinstance(user, User):
-            return self._answer_later(request, accept, user)
-        return self._answer_to(user, request, accept)
-
-    async def _answer_later(self, request: Request, accept: str, user: Coroutine[Any, Any, User]) -> Answer:
-        """For those whom it takes time to know."""
-        try:
-            answer = self._answer_to(await user, request, accept)
-        except Exception as error:
-            return status.render(error, accept)
-        return answer if isinstance(answer, (Response, Stream)) else await answer
-
-    def _answer_to(self, user: User, request: Request, accept: str) -> Answer | Coroutine[Any, Any, Answer]:
-        authorizer = self._api.authorizer
-        asked, audit = attributes(request), request.audit
-        if audit is not None:
-            audit.identify(user, asked)
-        other = impersonation.wanted(request.headers)
-        if other is not None:
-            user = impersonation.act(authorizer, user, other, asked)
-            if audit is not None:
-                audit.act_as(user)
-        allowed = authorizer.allowed(user, asked)
-        if audit is not None:
-            audit.decide(allowed, authorizer.decide(user, asked).reason)
-        if not allowed:
-            raise Denied(user, asked, authorizer.decide(user, asked).reason)
-        info = parse(request.path)
-        if info is None:
+        info = request.info
+        if not info.asked.resource:
             document = self._nonresource.answer(request, accept)
+            if not isinstance(document, Response):
+                return document
             return shrink(request, document, DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD))
         call, verb = self._call(request, info)
-        call.user = user
-        if audit is not None:
-            audit.annotations = call.annotations = call.annotations | audit.annotations
         form = self._form(call, verb, accept)
         if verb == "watch":
-            return self._guard(self._watch(call, form), accept, call)
-        _check_timeout(call)
+            return self._watch(call, form)
         if verb in ("get", "list") and call.subresource != "scale":
-            try:
-                return self._read(request, call, verb, form)
-            except APIError as error:
-                return status.render(error, accept, call.warnings)
-        return self._guard(self._write(request, call, verb, form), accept, call)
+            return self._read(request, call, verb, form)
+        return self._write(request, call, verb, form)
 
     def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
         """What is asked of which resource. Raises NotServed, PageNotFound or MethodNotAllowed."""
-        found = self._api.registry.find(info.group, info.version, info.resource)
+        asked = info.asked
+        found = self._api.registry.find(asked.group, asked.version, asked.resource)
         if found is None:
-            raise NotServed if info.legacy or self._api.registry.builtin(info.group) else PageNotFound
+            raise NotServed if info.legacy or self._api.registry.builtin(asked.group) else PageNotFound
         kind, version = found
+        audit = request.audit
         call = Call(
             kind=kind,
             version=version,
             namespace=info.namespace,
             name=info.name,
-            subresource=info.subresource,
+            subresource=asked.subresource,
             query=request.query,
-            body=request.body,
             content_type=request.headers.get("content-type", ""),
+            user=request.user,
             agent=request.headers.get("user-agent", ""),
+            warnings=request.warnings,
+            annotations=audit.annotations if audit is not None else {},
         )
-        verb = self._verb(request, info, call)
-        if version.deprecated and verb != "":
-            call.warnings.append(version.deprecation_warning or _deprecation(kind, version))
-        return call, verb
-
-    def _verb(self, request: Request, info: RequestInfo, call: Call) -> str:
-        kind = call.kind
-        collection_verb, object_verb = _VERBS.get(request.method, ("", ""))
-        verb = object_verb if info.name else collection_verb
-        if verb == "list" and (info.watch or options.truth(call, "watch")):
-            verb = "watch"
-        elif info.watch and verb == "get":
-            verb = "watch"
+        place.check(kind, info, request.method)
+        if asked.subresource:
+            place.check_subresource(call, info)
+        if info.prefix == "watch" and info.name:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
-        _check_place(kind, info, verb)
-        if info.subresource:
-            return _on_subresource(call, verb)
-        if not info.name and verb in ("update", "patch"):
-            if kind.custom:
-                raise BadRequest("name must be provided")
-            raise MethodNotAllowed("the server does not allow this method on the requested resource")
-        if not kind.custom and ((info.name and verb == "create") or request.method == "HEAD"):
-            raise MethodNotAllowed("the server does not allow this method on the requested resource")
-        if verb not in kind.verbs and not (kind.terminating and verb):
-            raise _not_allowed(kind, verb)
-        return verb
+        if version.deprecated:
+            call.warnings.append(version.deprecation_warning or _deprecation(kind, version))
+        return call, info.verb
 
     def _form(self, call: Call, verb: str, accept: str) -> Form:
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch")
         return negotiate.readable(form, call.query, call.agent)
 
-    def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Coroutine[Any, Any, Answer]:
+    def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and self._api.cache.fresh:
             outcome: Outcome = get(self._api, call, collection)
             if call.kind.converter is not None and conversion.missing(call.kind, call.version, entries(outcome)):
-                later = self._read_later(request, call, verb, form)
-                return self._guard(later, request.headers.get("accept", ""), call)
-            return shrink(request, response(call, outcome, form, status.warning_headers(call.warnings), self._rows))
-        later = self._read_later(request, call, verb, form)
-        return self._guard(later, request.headers.get("accept", ""), call)
+                return self._read_later(request, call, verb, form)
+            return shrink(request, response(call, outcome, form, self._rows))
+        return self._read_later(request, call, verb, form)
 
     async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         collection = await self._api.loaded(call.kind)
@@ -209,10 +128,11 @@ class Server:
         else:
             outcome = await list_(self._api, call, collection, options.listing(call, watch=False))
         await conversion.ready(call.kind, call.version, entries(outcome))
-        answer = response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
+        answer = response(call, outcome, form, self._rows)
         return await compress(request, answer)
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
+        call.body = await request.read()
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
             call.content_type = negotiate.body_type(call.content_type, custom=whole)
@@ -227,7 +147,7 @@ class Server:
         else:
             outcome = await _WRITES[verb](self._api, call)
         await conversion.ready(call.kind, call.version, entries(outcome))
-        answer = response(call, outcome, form, status.warning_headers(call.warnings), self._rows)
+        answer = response(call, outcome, form, self._rows)
         return await compress(request, answer)
 
     async def _read_offloaded(self, call: Call, verb: str) -> bytes:
@@ -244,55 +164,16 @@ class Server:
         chosen = options.listing(call, watch=True)
         collection = await self._api.loaded(call.kind)
         watch = Watch(self._api, call, chosen, collection)
-        headers = status.warning_headers(call.warnings)
         try:
             await watch.prepare()
-            return WatchStream(self._api, call, watch, form).stream(headers)
+            return WatchStream(self._api, call, watch, form).stream()
         except (Expired, conversion.ConversionFailed) as error:
             # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
             watch.stop()
-            return Response(200, [error_line(error.status(), form)], media(form), headers)
+            return Response(200, [error_line(error.status(), form)], media(form))
         except APIError:
             watch.stop()
             raise
-
-
-def _check_place(kind: Kind, info: RequestInfo, verb: str) -> None:
-    """Namespaced objects are in a namespace, others in none. Raises PageNotFound or NotServed."""
-    fits = kind.namespaced or not info.namespaced
-    if kind.namespaced and not info.namespaced:
-        fits = not info.name and verb in ("list", "watch")
-    if not fits:
-        raise PageNotFound if kind.custom else NotServed
-
-
-def _check_timeout(call: Call) -> None:
-    """The timeout that a request sets itself is a duration; nothing here takes long enough to need it.
-
-    Raises BadRequest.
-    """
-    given = options.text(call, "timeout")
-    fault = gotime.duration_fault(given) if given else ""
-    if fault:
-        raise BadRequest(f"invalid timeout specified in the request URL - {fault}")
-
-
-def _on_subresource(call: Call, verb: str) -> str:
-    """Raises NotFound for a subresource that the version does not have, MethodNotAllowed for a verb it does not."""
-    kind = call.kind
-    if call.subresource not in kind.subresources(call.version):
-        raise call.not_found() if kind.custom else NotServed
-    known = kind.subresource(call.subresource)
-    if verb not in (_ON_SUBRESOURCES if known is None else known.verbs):
-        raise _not_allowed(kind, verb)
-    return verb
-
-
-def _not_allowed(kind: Kind, verb: str) -> MethodNotAllowed:
-    if not kind.custom:
-        return MethodNotAllowed("the server does not allow this method on the requested resource")
-    details = {"group": kind.group, "kind": kind.plural}
-    return MethodNotAllowed(f'{verb} is not supported on resources of kind "{kind.resource}"', details)
 
 
 def _deprecation(kind: Kind, version: Version) -> str:

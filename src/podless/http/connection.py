@@ -1,112 +1,94 @@
-"""One client connection: bytes to requests and answers to bytes, within limits.
+"""One client connection: requests in, answers out, in order and one at a time, within limits.
 
-The parser is llhttp (httptools); requests of a connection are answered in order, one at a time.
+A request is handed on as soon as its head is there and what came with it is read. Its body is read when the handler
+asks for it: who is refused need not send it, and nothing large is held for somebody nobody knows.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import re
-import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from email.utils import formatdate
-from http import HTTPStatus
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, cast
 
-import httptools
-
 from podless.auth.certificates import Certificate
+from podless.http import sending
+from podless.http.bodies import Bodies
 from podless.http.limits import Limits
-from podless.http.message import Answer, Handler, Request, Response, Sink, Stream
+from podless.http.message import Answer, Handler, Pending, Request, Response, Sink, Stream
+from podless.http.parsing import Parser
+from podless.http.sending import Clock, Nowhere
 from podless.http.status import trace
+from podless.meta.errors import BadRequest, TooLarge
 
 log = logging.getLogger("podless")
 
-_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
-_UNKNOWN_METHOD = re.compile(rb"^([A-Z][A-Z0-9_-]{0,31}) (/[^\r\n]* HTTP/1\.[01]\r?\n)")
-_SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
-_SLOW = 1 << 17  # what is bigger goes out as fast as the client takes it
+_SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
+_PIECE = 1 << 14  # bytes that are parsed at a time
+_AHEAD = 1 << 18  # bytes of answers that may wait for a client to read before its next request is begun
+_DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so that the connection can be used again
+_LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
+_NOWHERE = Nowhere()
+_LOST = "unexpected EOF"
 
 
-class Clock:
-    """The Date header, made once a second."""
+@dataclass(slots=True, eq=False)
+class Shared:
+    """What the connections of a listener share.
 
-    def __init__(self) -> None:
-        self._second = 0
-        self._line = b""
+    refuse: makes the answer for bytes that never become a request. buffer: where bytes come in, for what is read is
+    parsed in the same call. (Without it each read over TLS takes fresh memory of 256 KiB, which the system has to map
+    and unmap.)
+    """
 
-    def line(self) -> bytes:
-        """The header line with its end."""
-        now = int(time.time())
-        if now != self._second:
-            self._second = now
-            self._line = f"Date: {formatdate(now, usegmt=True)}\r\n".encode()
-        return self._line
-
-
-class _Nowhere(asyncio.Transport):
-    """The transport of a connection that is lost."""
-
-    def write(self, data: object) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
-
-    abort = pause_reading = resume_reading = close
-
-
-_NOWHERE = _Nowhere()
+    handler: Handler
+    refuse: Callable[[int, str], Response]
+    limits: Limits
+    bodies: Bodies
+    connections: set[Connection] = field(default_factory=set)
+    clock: Clock = field(default_factory=Clock)
+    buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
 
 
 class Connection(asyncio.BufferedProtocol):
-    """The protocol of one connection.
+    """The protocol of one connection."""
 
-    refuse: makes the answer for a request that never becomes one. buffer: where bytes come in; connections share it,
-    for what is read is parsed in the same call. (Without it each read over TLS takes fresh memory of 256 KiB, which
-    the system has to map and unmap.)
-    """
-
-    def __init__(
-        self,
-        handler: Handler,
-        refuse: Callable[[int, str], Response],
-        limits: Limits,
-        registry: set[Connection],
-        clock: Clock,
-        buffer: memoryview,
-    ) -> None:
-        self._handler = handler
-        self._buffer = buffer
-        self._refuse = refuse
-        self._limits = limits
-        self._registry = registry
-        self._clock = clock
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._handler = shared.handler
+        self._buffer = shared.buffer
+        self._limits = shared.limits
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
-        self._parser: Any = httptools.HttpRequestParser(self)
-        self._waiting: deque[Request] = deque()
-        self._busy = False
-        self._closing = False
+        self._parser = Parser(self, shared.limits.head, self._make)
+        self._peer = ""
+        self._certificate: Certificate | None = None
+        # requests that wait for their turn, and the refusal that ends them; only the last may lack its body
+        self._waiting: deque[Request | Response] = deque()
+        self._turning = False
+        self._current: Request | None = None  # the one at work
         self._task: asyncio.Task[Any] | None = None
         self._stop_stream: Callable[[], None] | None = None
+        self._arriving: Request | None = None  # the one whose body still comes in
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._wanted: asyncio.Future[bytes] | None = None  # the handler waits for the body that comes in
+        self._answered = False  # the current request is, but its body still comes in
+        self._served = False  # since bytes were read last
+        self._paused = False
+        self._rest = b""  # bytes that were read, and are not parsed yet
         self._writable: asyncio.Event | None = None
-        self._method_override = ""
-        self._certificate: Certificate | None = None
-        self._reset()
-        self.deadline = self._loop.time() + limits.head_time
+        self._closing = False
+        self.deadline = self._loop.time() + shared.limits.head_time
 
     # what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client is there."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
-        if len(self._registry) >= self._limits.connections:
-            self.abort()
-            return
-        self._registry.add(self)
+        self._shared.connections.add(self)
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if peer else ""
         fields = transport.get_extra_info("peercert")
@@ -116,18 +98,25 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone: what works for it alone ends."""
-        self._registry.discard(self)
+        self._shared.connections.discard(self)
         self._closing = True
+        for request in (*self._waiting, self._arriving, self._current if self._task is None else None):
+            if isinstance(request, Request):
+                self._release(request)
         self._waiting.clear()
+        if self._wanted is not None and not self._wanted.done():
+            self._wanted.set_exception(BadRequest(_LOST))
         if self._stop_stream is not None:
             self._stop_stream()
             self._stop_stream = None
         if self._writable is not None:
             self._writable.set()
-        if self._task is not None and not self._busy:
+        if self._task is not None and self._current is None:
             self._task.cancel()
-        # both know us: what a connection and its TLS hold is to be free now, not when the garbage collector comes
-        self._parser = self._task = None
+        # they know us: what a connection and its TLS hold is to be free now, not when the garbage collector comes
+        self._parser.forget()
+        self._parser = _DEAF
+        self._task = self._arriving = None
         self._transport = _NOWHERE
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -136,20 +125,25 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes came in."""
-        self._feed(self._buffer[:nbytes])
+        if self._rest:
+            self._rest += self._buffer[:nbytes]
+        else:
+            self._feed(self._buffer[:nbytes])
 
     def _feed(self, data: bytes | memoryview) -> None:
-        if self._closing:
-            return
-        try:
-            self._parser.feed_data(data)
-        except httptools.HttpParserInvalidMethodError:
-            self._unknown_method(bytes(data))
-        except httptools.HttpParserUpgrade:
-            self._fail(400, "upgrades are not offered")
-        except httptools.HttpParserError:
-            if not self._closing:
-                self._fail(400, "the request is not HTTP/1.1")
+        self._served = False
+        for start in range(0, len(data), _PIECE):
+            if self._closing:
+                return
+            if len(self._waiting) >= self._limits.pipeline:
+                self._rest = bytes(data[start:])
+                break
+            self._parser.feed(data[start : start + _PIECE])
+        request = self._arriving
+        if request is not None and self._current is None and not self._waiting:
+            self._begin(request)
+        if self._rest or self._waiting or (self._arriving is not None and self._wanted is None and not self._answered):
+            self._hush()
 
     def eof_received(self) -> bool:
         """The client has said all; answers still go out where the transport allows it."""
@@ -164,108 +158,171 @@ class Connection(asyncio.BufferedProtocol):
         if self._writable is not None:
             self._writable.set()
             self._writable = None
+            self._turn_soon()
 
-    # what the parser calls
+    def _hush(self) -> None:
+        if not self._paused and not self._closing:
+            self._paused = True
+            self._transport.pause_reading()
 
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        self._reset()
+    def _listen(self) -> None:
+        """Read on, after what was read already."""
+        if self._paused:
+            self._paused = False
+            self._loop.call_soon(self._resume)
+
+    def _resume(self) -> None:
+        if self._closing or self._paused:
+            return
+        rest, self._rest = self._rest, b""
+        if rest:
+            self._feed(rest)
+        if not self._paused:
+            self._transport.resume_reading()
+
+    # what the parser tells
+
+    def _make(self, method: str, target: str, headers: dict[str, str]) -> Request:
+        request = Request(method, target, headers, self._peer)
+        request.certificate = self._certificate
+        return request
+
+    def begun(self) -> None:
+        """The first bytes of a request are there."""
         self.deadline = self._loop.time() + self._limits.head_time
 
-    def on_url(self, part: bytes) -> None:
-        """A piece of the request target."""
-        self._count(len(part))
-        self._target += part
+    def headed(self, request: Request, length: int) -> None:
+        """A head is whole; the request begins with the last byte that came with it, or waits for its turn."""
+        self.deadline = 0.0
+        request.length = length
+        self._arriving = request
+        self._size = 0
+        if self._current is not None or self._waiting or self._flooded():
+            self._waiting.append(request)
+            self._turn_soon()
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """One header field."""
-        self._count(len(name) + len(value) + 4)
-        key = name.decode("latin-1").lower()
-        text = value.decode("utf-8", "replace")
-        known = self._headers.get(key)
-        # a comma may be part of the name of a group; a line end can be in no value
-        joint = "\n" if key.startswith("impersonate-") else ", "
-        self._headers[key] = text if known is None else f"{known}{joint}{text}"
+    def _flooded(self) -> bool:
+        """Whether too many answers wait for the client already."""
+        if self._writable is not None:
+            return True
+        return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
-    def on_headers_complete(self) -> None:
-        """The head is whole."""
-        self.deadline = self._loop.time() + self._limits.body_time
-        headers = self._headers
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > self._limits.body:
-            self._too_large()
-        elif "expect" in headers and headers["expect"].lower() == "100-continue" and not self._busy:
-            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-
-    def on_body(self, part: bytes) -> None:
-        """A piece of the body."""
-        if self._closing:
+    def piece(self, part: bytes) -> None:
+        """A piece of a body."""
+        request = self._arriving
+        if self._answered or self._closing or request is None:
             return
         self._size += len(part)
-        if self._size > self._limits.body:
-            self._too_large()
+        if self._wanted is not None:
+            if self._size > self._limits.body:
+                self._pieces.clear()
+                if not self._wanted.done():
+                    self._wanted.set_exception(self._too_large())
+            else:
+                self._pieces.append(part)
+            return
+        self._pieces.append(part)
+        request.loose += len(part)
+        self._shared.bodies.loose += len(part)
+        if self._shared.bodies.full:
+            self.failed(429, "the server holds too many request bodies, please try again later")
+
+    def ended(self) -> None:
+        """A request is whole."""
+        request, self._arriving = self._arriving, None
+        if request is None:
+            return
+        pieces, self._pieces = self._pieces, []
+        if self._answered:
+            self._answered = False
+            self._finish(request)
+        elif self._wanted is not None:
+            if not self._wanted.done():
+                self._wanted.set_result(b"".join(pieces))
         else:
-            self._body.append(part)
+            if pieces:
+                request.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+                request.source = self
+            if request is not self._current and not self._waiting:
+                self._begin(request)
 
-    def on_message_complete(self) -> None:
-        """The request is whole: work on it, or let it wait for its turn."""
-        if self._closing:
-            return
-        method = self._method_override or self._parser.get_method().decode("latin-1")
-        self._method_override = ""
-        target = self._target.decode("latin-1")
-        request = Request(method, target, self._headers, self._peer)
-        request.body = b"".join(self._body) if len(self._body) != 1 else self._body[0]
-        request.certificate = self._certificate
-        request.version = self._parser.get_http_version()
-        request.keep_alive = self._parser.should_keep_alive()
-        self._reset()
-        self.deadline = 0.0
-        if self._busy:
-            self._waiting.append(request)
-            if len(self._waiting) >= self._limits.pipeline:
-                self._transport.pause_reading()
+    def failed(self, status: int, text: str) -> None:
+        """What came in is no request: those before it are answered, then this is, and the connection ends."""
+        self._parser.forget()
+        request, self._arriving = self._arriving, None
+        self._pieces = []
+        if request is not None:
+            self._release(request)
+            request.keep_alive = False
+            if request is self._current:
+                self._broken(request, BadRequest(text))
+                return
+            if self._waiting:
+                self._waiting.pop()
+        self._waiting.append(self._shared.refuse(status, text))
+        if self._current is None and len(self._waiting) == 1:
+            self._next()
         else:
-            self._begin(request)
+            self._turn_soon()
 
-    # inside
+    def _broken(self, request: Request, error: Exception) -> None:
+        """The body of the request at work cannot be read to its end."""
+        request.fault = error
+        if self._wanted is not None and not self._wanted.done():
+            self._wanted.set_exception(error)
+        elif self._answered:
+            self._finish(request)
 
-    def _reset(self) -> None:
-        self._target = b""
-        self._headers: dict[str, str] = {}
-        self._body: list[bytes] = []
-        self._size = 0
-        self._head = 0
+    # bodies
 
-    def _count(self, size: int) -> None:
-        self._head += size
-        if self._head > self._limits.head and not self._closing:
-            self._fail(431, "the request's head is too large")
+    async def body(self, request: Request) -> bytes:
+        """The whole body of a request, read now if it is not there. Raises TooLarge, TooManyRequests, BadRequest."""
+        most, arriving = self._limits.body, request is self._arriving
+        if request.fault is not None:
+            raise request.fault
+        size = len(request.body) if not arriving else request.length if request.length >= 0 else most
+        if max(size, self._size if arriving else 0) > most:
+            raise self._too_large()
+        self._release(request)
+        self._shared.bodies.take(request.user.name, size)
+        request.payer, request.taken = request.user.name, size
+        if not arriving:
+            return request.body
+        if self._expects(request):
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        self._wanted = self._loop.create_future()
+        self.deadline = self._loop.time() + self._limits.body_time
+        self._listen()
+        try:
+            return await self._wanted
+        finally:
+            self._wanted = None
+            self.deadline = 0.0
 
-    def _too_large(self) -> None:
-        self._fail(413, f"Request entity too large: limit is {self._limits.body}")
+    def _too_large(self) -> TooLarge:
+        return TooLarge(f"Request entity too large: limit is {self._limits.body}")
 
-    def _unknown_method(self, data: bytes) -> None:
-        """llhttp knows a fixed list of methods; HTTP allows any, and a clear 405 needs the request."""
-        match = _UNKNOWN_METHOD.match(data)
-        if not match or self._method_override or self._head:
-            self._fail(400, "the request is not HTTP/1.1")
-            return
-        self._method_override = match.group(1).decode("latin-1")
-        self._parser = httptools.HttpRequestParser(self)
-        self._feed(b"OPTIONS " + data[match.end(1) + 1 :])
+    def _expects(self, request: Request) -> bool:
+        """Whether the client waits for leave to send its body."""
+        return not self._size and request.headers.get("expect", "").lower() == "100-continue"
 
-    def _fail(self, status: int, text: str) -> None:
-        """Answer and close: after this the bytes of the client cannot be told apart."""
-        self._closing = True
-        if self._busy:
-            self._transport.abort()
-            return
-        self._write(self._refuse(status, text), Request("GET", "/", {}), close=True)
-        self._transport.close()
+    def _release(self, request: Request) -> None:
+        """Nothing is held for the request's body any more."""
+        bodies = self._shared.bodies
+        if request.loose:
+            bodies.loose -= request.loose
+            request.loose = 0
+        if request.taken:
+            bodies.give(request.payer, request.taken)
+            request.taken = 0
+
+    # one request after the other
 
     def _begin(self, request: Request) -> None:
-        self._busy = True
+        self._current = request
+        self._served = True
+        if request is self._arriving:
+            request.source = self
         try:
             answer = self._handler(request)
         except Exception as error:
@@ -277,7 +334,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             self._task = self._loop.create_task(self._wait(request, answer))
 
-    async def _wait(self, request: Request, pending: Coroutine[Any, Any, Answer]) -> None:
+    async def _wait(self, request: Request, pending: Pending) -> None:
         try:
             answer = await pending
             if not self._closing:
@@ -285,6 +342,9 @@ class Connection(asyncio.BufferedProtocol):
         except Exception as error:
             log.error("an answer could not be sent: %s", trace(error))
             self.abort()
+        finally:
+            if self._closing:
+                self._release(request)
 
     def _answer(self, request: Request, answer: Answer) -> None:
         if isinstance(answer, Stream):
@@ -293,33 +353,31 @@ class Connection(asyncio.BufferedProtocol):
         if answer.size > _SLOW and request.method != "HEAD":
             self._task = self._loop.create_task(self._write_slowly(request, answer))
             return
-        self._write(answer, request, close=not request.keep_alive)
+        self._write(answer, request)
         self._done(request)
 
-    def _head_bytes(self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes) -> bytes:
-        more = b"".join(f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers)
-        kind = b"Content-Type: %b\r\n" % media if media else b""
-        return b"%bCache-Control: no-cache, private\r\n%b%b%b%b\r\n" % (
-            _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status,
-            kind,
-            self._clock.line(),
-            more,
-            end,
-        )
+    def _end(self, request: Request) -> bytes:
+        """The lines of an answer's head that say that it is the last, where it is."""
+        if request.keep_alive and request is self._arriving:
+            left = request.length - self._size if 0 <= request.length <= self._limits.body else -1
+            request.keep_alive = 0 <= left <= _DRAIN and not self._expects(request)
+        return b"" if request.keep_alive else b"Connection: close\r\n"
 
-    def _write(self, answer: Response, request: Request, close: bool) -> None:
-        end = b"Content-Length: %d\r\n%b" % (answer.size, b"Connection: close\r\n" if close else b"")
-        head = self._head_bytes(answer.status, answer.media, answer.headers, end)
+    def _write(self, answer: Response, request: Request) -> None:
+        end = b"Content-Length: %d\r\n%b" % (answer.size, self._end(request))
+        head = sending.head(answer.status, answer.media, answer.headers, self._shared.clock.line(), end)
         self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
 
     async def _write_slowly(self, request: Request, answer: Response) -> None:
         """Send a big body slice by slice, as fast as the client takes it."""
-        end = b"Content-Length: %d\r\n%b" % (answer.size, b"" if request.keep_alive else b"Connection: close\r\n")
-        self._transport.write(self._head_bytes(answer.status, answer.media, answer.headers, end))
-        for piece in _slices(answer.chunks):
+        end = b"Content-Length: %d\r\n%b" % (answer.size, self._end(request))
+        date = self._shared.clock.line()
+        self._transport.write(sending.head(answer.status, answer.media, answer.headers, date, end))
+        for piece in sending.slices(answer.chunks):
             if self._writable is not None:
                 await self._writable.wait()
             if self._closing:
+                self._release(request)
                 return
             self._transport.write(piece)
             await asyncio.sleep(0)  # what is written goes out between two turns of the loop
@@ -327,38 +385,72 @@ class Connection(asyncio.BufferedProtocol):
 
     def _stream(self, request: Request, answer: Stream) -> None:
         chunked = request.version != "1.0"
-        end = b"Transfer-Encoding: chunked\r\n" if chunked else b"Connection: close\r\n"
-        self._transport.write(self._head_bytes(200, answer.media, answer.headers, end))
+        request.keep_alive = request.keep_alive and chunked
+        end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
+        date = self._shared.clock.line()
+        self._transport.write(sending.head(200, answer.media, answer.headers, date, end))
         if request.method == "HEAD":
-            self._transport.close()
-            return
-        self._stop_stream = answer.start(_StreamSink(self, request, chunked))
+            answer.start(_Nobody())()
+            self._done(request)
+        else:
+            self._stop_stream = answer.start(_StreamSink(self, request, chunked))
 
     def _done(self, request: Request) -> None:
-        self._busy = False
+        """The answer is out."""
+        self._release(request)
         self._stop_stream = None
-        if not request.keep_alive or self._closing:
-            self._closing = True
-            self._transport.close()
+        if request is not self._arriving or self._closing:
+            self._finish(request)
             return
-        if self._waiting:
-            following = self._waiting.popleft()
-            self._transport.resume_reading()
-            self._loop.call_soon(self._next, following)
+        self._answered = True  # the rest of its body is read, and forgotten
+        self._pieces = []
+        if request.keep_alive:
+            self.deadline = self._loop.time() + self._limits.body_time
+        else:  # what the client still sends must not make its system forget the answer
+            self.deadline = self._loop.time() + _LINGER
+            self._loop.call_later(_LINGER, self._leave)
+        self._listen()
+
+    def _finish(self, request: Request) -> None:
+        """The request is over."""
+        self._current = None
+        if not request.keep_alive or self._closing:
+            self._leave()
+        elif self._waiting:
+            self._turn_soon()
         else:
             self.deadline = self._loop.time() + self._limits.idle_time
+            if self._paused:
+                self._listen()
 
-    def _next(self, request: Request) -> None:
-        if not self._closing:
-            self._begin(request)
+    def _turn_soon(self) -> None:
+        if self._waiting and self._current is None and not self._turning:
+            self._turning = True
+            self._loop.call_soon(self._next)
+
+    def _next(self) -> None:
+        self._turning = False
+        if self._closing or self._current is not None or not self._waiting or self._writable is not None:
+            return
+        following = self._waiting.popleft()
+        if isinstance(following, Request):
+            self._begin(following)
+            if not self._waiting and self._arriving is None:
+                self._listen()
+        else:
+            self._write(following, _LAST)
+            self._leave()
+
+    def _leave(self) -> None:
+        self._closing = True
+        self._transport.close()
 
     # what the server calls
 
     def expire(self, now: float) -> None:
         """Cut the connection if it has used up its time."""
         if self.deadline and now > self.deadline:
-            self._closing = True
-            self._transport.abort()
+            self.abort()
 
     def shut(self) -> asyncio.Task[Any] | None:
         """The server stops: streams end in order, idle connections close. Returns the request at work, if any."""
@@ -366,10 +458,9 @@ class Connection(asyncio.BufferedProtocol):
             self._stop_stream()
             self._stop_stream = None
             self._transport.write(b"0\r\n\r\n")
-            self._busy = False
-        if not self._busy:
-            self._closing = True
-            self._transport.close()
+            self._current = None
+        if self._current is None:
+            self._leave()
             return None
         return self._task
 
@@ -377,6 +468,22 @@ class Connection(asyncio.BufferedProtocol):
         """Let go at once."""
         self._closing = True
         self._transport.abort()
+
+
+_DEAF = Parser(cast(Any, None), 0, Request)
+_DEAF.forget()
+_LAST = Request("GET", "/", {})
+_LAST.keep_alive = False
+
+
+class _Nobody(Sink):
+    """Takes nothing."""
+
+    def send(self, data: bytes) -> bool:
+        return False
+
+    def end(self) -> None:
+        pass
 
 
 class _StreamSink(Sink):
@@ -405,26 +512,4 @@ class _StreamSink(Sink):
         self._ended = True
         if self._chunked:
             self._connection._transport.write(b"0\r\n\r\n")
-        else:
-            self._request.keep_alive = False
         self._connection._done(self._request)
-
-
-def _slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
-    """The same bytes in pieces of about a slice each."""
-    small: list[bytes] = []
-    size = 0
-    for chunk in chunks:
-        if len(chunk) > 2 * _SLICE:
-            if small:
-                yield b"".join(small)
-            yield from (memoryview(chunk)[start : start + _SLICE] for start in range(0, len(chunk), _SLICE))
-            small, size = [], 0
-            continue
-        small.append(chunk)
-        size += len(chunk)
-        if size >= _SLICE:
-            yield b"".join(small)
-            small, size = [], 0
-    if small:
-        yield b"".join(small)

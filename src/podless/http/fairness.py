@@ -9,19 +9,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 from podless.http.limits import Limits
-from podless.http.message import TEXT, Answer, Ending, Handler, Name, Request, Response, Sink, Stream
+from podless.http.message import TEXT, Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, settled
 
 _TURN = 0.0005  # seconds of work that are begun in one turn of the loop while several users ask
 _LATER = 0.0002  # seconds that work is taken for which a handler only begins
 _SHARED = 1.0  # seconds for which another user's request is remembered
 _SWEEP = 0.5  # seconds between two looks at requests that wait
 _REFUSAL = b"Too many requests, please try again later.\n"
-
-Pending = Coroutine[Any, Any, Answer]
 
 
 class _Queue:
@@ -35,14 +33,11 @@ class _Queue:
 
 
 class PriorityAndFairness:
-    """Hands requests to a handler.
+    """The filter that hands requests on, each in its turn."""
 
-    name: gives the name of who asks from headers and certificate, "" for all who are not known at once.
-    """
+    _handler: Handler
 
-    def __init__(self, handler: Handler, name: Name, limits: Limits) -> None:
-        self._handler = handler
-        self._name = name
+    def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._loop = asyncio.get_running_loop()
         self._last = ""
@@ -58,11 +53,16 @@ class PriorityAndFairness:
         self._watches: Counter[str] = Counter()
         self._watching = 0
 
+    def filter(self, handler: Handler) -> Handler:
+        """The handler, behind this."""
+        self._handler = handler
+        return self.handle
+
     def handle(self, request: Request) -> Answer | Pending:
         """The answer, or a coroutine that gives it; 429 where there is too much to do."""
-        user = self._name(request.headers, request.certificate)
+        user = request.user.name
         if user != self._last:
-            if self._last:  # whoever comes after somebody unknown may be the same
+            if self._last:
                 self._shared_until = time.monotonic() + _SHARED
             self._last = user
         if not self._shared_until and not self._waiting and self._at_work < self._limits.in_flight:
@@ -78,7 +78,7 @@ class PriorityAndFairness:
         if user not in self._queues and self._left > 0 and self._room(user):
             return self._run(user, request)
         queue = self._queues.get(user)
-        if queue is not None and len(queue.entries) >= self._limits.queue:
+        if (len(queue.entries) if queue is not None else 0) >= self._limits.queue:
             return too_many()
         if queue is None:
             queue = self._queues[user] = _Queue(self._start(user))
@@ -99,26 +99,28 @@ class PriorityAndFairness:
         return self._at_work < most and (self._working[user] < max(most // 2, 1) or not self._shared_until)
 
     def _run(self, user: str, request: Request) -> Answer | Pending:
+        """Begin a request. Raises what the handler raises."""
         began = time.perf_counter()
-        answer: Answer | Pending = self._handler(request)
-        cost = time.perf_counter() - began
-        if not isinstance(answer, Response):
-            cost += _LATER
-            answer = self._work(user, answer)
+        more = 0.0
+        try:
+            answer = self._handler(request)
+            if not isinstance(answer, Response):
+                more = _LATER
+                answer = self._work(user, answer)
+            return answer
+        finally:
+            self._charge(user, time.perf_counter() - began + more)
+            self._turn_soon()
+
+    def _charge(self, user: str, cost: float) -> None:
         self._left -= cost
         if (queue := self._queues.get(user)) is not None:
             queue.spent += cost
         else:
             self._spent[user] = self._spent.get(user, 0.0) + cost
-        self._turn_soon()
-        return answer
 
     async def _later(self, turn: asyncio.Future[Any]) -> Answer:
-        answer = await turn
-        if isinstance(answer, Coroutine):
-            answer = await answer
-        found: Answer = answer
-        return found
+        return await settled(await turn)
 
     def _work(self, user: str, pending: Any) -> Pending:
         """A request whose answer takes its time is counted until the answer is there."""
@@ -155,8 +157,12 @@ class PriorityAndFairness:
                 break
             user = min(fitting)[1]
             request, turn = self._next(user)
-            if not turn.done():
+            if turn.done():
+                continue
+            try:
                 turn.set_result(self._run(user, request))
+            except Exception as error:
+                turn.set_exception(error)
         if self._waiting and self._sweeper is None:
             self._sweeper = self._loop.call_later(_SWEEP, self._sweep)
 

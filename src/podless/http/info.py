@@ -1,50 +1,116 @@
-"""What a request's path asks for. Source: the paths of the Kubernetes API concepts, as recorded."""
+"""What a request asks for, made once for all who look: its verb, and the resource or the path.
+
+Source: the request attributes of Kubernetes' "Authorization" page, and the paths of its API concepts.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from podless.auth.attributes import Attributes
+from podless.http.message import Answer, Handler, Pending, Request, parse_query
+from podless.meta import names, selectors
 from podless.meta.bounded import bounded_cache
+from podless.meta.errors import BadRequest
 
 
 class RequestInfo(NamedTuple):
-    """A path of the resource API, taken apart.
+    """A request's line, taken apart.
 
-    legacy: under /api (the core group). namespaced: the path names a namespace. subresource: "" or what follows the
-    name; several segments stay joined by slashes. watch: the old /watch/ prefix.
+    asked: what it asks to be allowed; its verb is the verb that is carried out, "" for a method that is none, and its
+    resource is "" for all that is no resource. legacy: under /api (the core group). namespaced: the path names a
+    namespace, and namespace is it. name: as in the path. more: path segments behind the subresource. prefix: the verb,
+    where the path names it (the old /watch/ and /proxy/).
     """
 
-    legacy: bool
-    group: str
-    version: str
-    namespaced: bool
-    namespace: str
-    resource: str
-    name: str
-    subresource: str
-    watch: bool
+    asked: Attributes
+    legacy: bool = False
+    namespaced: bool = False
+    namespace: str = ""
+    name: str = ""
+    more: bool = False
+    prefix: str = ""
+
+    @property
+    def verb(self) -> str:
+        """The verb."""
+        return self.asked.verb
+
+    @property
+    def long_running(self) -> bool:
+        """Whether the answer goes on for as long as the client likes, so that no deadline holds."""
+        return self.asked.verb in _LONG and bool(self.asked.resource)
 
 
+_VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+_TELLING = ("watch", "fieldSelector")  # query parameters that change what is asked for
 _OF_A_NAMESPACE = {"status", "finalize"}  # what follows a namespace's name and is no resource in it
+_PREFIXES = ("watch", "proxy")
+_LONG = ("watch", "proxy")
+
+
+def with_request_info(handler: Handler) -> Handler:
+    """Gives requests what they ask for."""
+
+    def handle(request: Request) -> Answer | Pending:
+        request.info = request_info(request)
+        return handler(request)
+
+    return handle
+
+
+def request_info(request: Request) -> RequestInfo:
+    """What the request asks for."""
+    query = request.query_text
+    if query and "%" not in query and not any(name in query for name in _TELLING):
+        query = ""
+    return _info(request.method, request.path, query)
 
 
 @bounded_cache(8192)
-def parse(path: str) -> RequestInfo | None:
-    """The path of a resource, or None for all other paths (discovery, health ...)."""
-    parts = path.strip("/").split("/") if not path.startswith("//") else []
-    if not parts or "" in parts:
-        return None
-    if parts[0] == "api" and len(parts) > 2:
-        legacy, group, version, rest = True, "", parts[1], parts[2:]
-    elif parts[0] == "apis" and len(parts) > 3:
-        legacy, group, version, rest = False, parts[1], parts[2], parts[3:]
-    else:
-        return None
-    watch = rest[0] == "watch" and len(rest) > 1
-    if watch:
+def _info(method: str, path: str, query: str) -> RequestInfo:
+    parts = _parts(path)
+    if parts is None:
+        return RequestInfo(Attributes(method.lower(), path=path))
+    legacy, group, version, rest = parts
+    verb, prefix = _VERBS.get(method, ""), ""
+    if rest[0] in _PREFIXES and len(rest) > 1:
+        verb = prefix = rest[0]
         rest = rest[1:]
     namespace, namespaced = "", False
     if rest[0] == "namespaces" and len(rest) > 2 and not (legacy and rest[2] in _OF_A_NAMESPACE):
         namespace, namespaced, rest = rest[1], True, rest[2:]
-    name = rest[1] if len(rest) > 1 else ""
-    return RequestInfo(legacy, group, version, namespaced, namespace, rest[0], name, "/".join(rest[2:]), watch)
+    resource = rest[0]
+    name = wanted = rest[1] if len(rest) > 1 else ""
+    subresource = rest[2] if len(rest) > 2 and prefix != "proxy" else ""
+    if not name and verb == "get":
+        verb, wanted = _listing(query)
+    elif not name and verb == "delete":
+        verb = "deletecollection"
+    scope = namespace if namespaced or resource != "namespaces" else name
+    asked = Attributes(verb, group, version, resource, subresource, scope, wanted)
+    return RequestInfo(asked, legacy, namespaced, namespace, name, len(rest) > 3, prefix)
+
+
+def _parts(path: str) -> tuple[bool, str, str, list[str]] | None:
+    """Whether the path is of the core group, the group, the version, and what follows; None for what is no resource."""
+    parts = path.strip("/").split("/") if not path.startswith("//") else [""]
+    if "" in parts:
+        return None
+    if parts[0] == "api" and len(parts) > 2:
+        return True, "", parts[1], parts[2:]
+    if parts[0] == "apis" and len(parts) > 3:
+        return False, parts[1], parts[2], parts[3:]
+    return None
+
+
+def _listing(query: str) -> tuple[str, str]:
+    """list or watch, and the one name that a field selector allows."""
+    given = parse_query(query) if query else {}
+    watch = given.get("watch")
+    verb = "watch" if watch and watch[0].lower() not in ("false", "0") else "list"
+    try:
+        name = selectors.parse_fields(given.get("fieldSelector", [""])[0]).exact("metadata.name") or ""
+    except BadRequest:
+        name = ""
+    return verb, "" if names.path_segment(name) else name

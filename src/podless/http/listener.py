@@ -1,18 +1,23 @@
-"""The listening socket and all its connections."""
+"""The listening socket and all its connections, those in their TLS handshake included."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 import ssl
 from collections.abc import Callable
 
-from podless.http.connection import Clock, Connection
+from podless.http.bodies import Bodies
+from podless.http.connection import Connection, Shared
 from podless.http.limits import Limits
 from podless.http.message import Handler, Response
 
 _SWEEP = 2.0  # seconds between two looks at the connections' deadlines
-_BUFFER = 1 << 18  # bytes that are read at once
+_BACKLOG = 1024
+_AT_ONCE = 64  # connections that are taken in one turn of the loop
 _GRACE = 0.1  # seconds that requests at work may take to end when the server stops
+_AGAIN = 0.1  # seconds until connections are taken again where the system has no room for one
 
 
 class Listener:
@@ -21,45 +26,127 @@ class Listener:
     def __init__(
         self, handler: Handler, refuse: Callable[[int, str], Response], limits: Limits, context: ssl.SSLContext | None
     ) -> None:
-        self._handler = handler
-        self._refuse = refuse
         self._limits = limits
         self._context = context
-        self._connections: set[Connection] = set()
-        self._server: asyncio.Server | None = None
+        self._shared = Shared(handler, refuse, limits, Bodies(limits.bodies))
+        self._sockets: list[socket.socket] = []
+        self._handshakes: dict[asyncio.Task[None], None] = {}  # the oldest first
         self._sweeper: asyncio.TimerHandle | None = None
+
+    @property
+    def handler(self) -> Handler:
+        """What answers requests."""
+        return self._shared.handler
+
+    @property
+    def connections(self) -> set[Connection]:
+        """All that are open."""
+        return self._shared.connections
 
     async def open(self, host: str, port: int) -> int:
         """Listen, and return the port. Raises OSError where the address cannot be had."""
         loop = asyncio.get_running_loop()
-        clock, buffer = Clock(), memoryview(bytearray(_BUFFER))
-
-        def connect() -> Connection:
-            return Connection(self._handler, self._refuse, self._limits, self._connections, clock, buffer)
-
-        self._server = await loop.create_server(connect, host, port, ssl=self._context, backlog=1024)
+        try:
+            for family, _, _, _, address in await loop.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            ):
+                bound = _bound(family, str(address[0]), port)
+                self._sockets.append(bound)
+                port = int(bound.getsockname()[1])
+        except OSError:
+            self._deafen()
+            raise
+        for each in self._sockets:
+            loop.add_reader(each, self._accept, each)
         self._sweep()
-        bound: int = self._server.sockets[0].getsockname()[1]
-        return bound
+        return port
+
+    def _accept(self, listening: socket.socket) -> None:
+        """Take what is there."""
+        loop = asyncio.get_running_loop()
+        for _ in range(_AT_ONCE):
+            try:
+                accepted, _ = listening.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError:  # no room for one more: those who wait are looked at again a little later
+                loop.remove_reader(listening)
+                loop.call_later(_AGAIN, self._accept_again, listening)
+                return
+            self._take(accepted)
+
+    def _accept_again(self, listening: socket.socket) -> None:
+        if listening in self._sockets:
+            asyncio.get_running_loop().add_reader(listening, self._accept, listening)
+
+    def _take(self, accepted: socket.socket) -> None:
+        """Begin a connection where there is room for one; of those that do not get done with TLS the oldest goes."""
+        if len(self.connections) + len(self._handshakes) >= self._limits.connections:
+            if not self._handshakes:
+                accepted.close()
+                return
+            next(iter(self._handshakes)).cancel()
+        elif len(self._handshakes) >= self._limits.handshakes:
+            next(iter(self._handshakes)).cancel()
+        accepted.setblocking(False)
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        task = asyncio.get_running_loop().create_task(self._connect(accepted))
+        self._handshakes[task] = None
+        task.add_done_callback(self._handshakes.pop)
+
+    async def _connect(self, accepted: socket.socket) -> None:
+        time = self._limits.handshake_time if self._context is not None else None
+        connection = Connection(self._shared)
+        with contextlib.suppress(OSError, ssl.SSLError):
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: connection, accepted, ssl=self._context, ssl_handshake_timeout=time
+            )
 
     def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
         now = loop.time()
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.expire(now)
         self._sweeper = loop.call_later(_SWEEP, self._sweep)
 
+    def _deafen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for each in self._sockets:
+            loop.remove_reader(each)
+            each.close()
+        self._sockets.clear()
+
     async def close(self) -> None:
         """Stop listening, end streams, let requests at work end for a moment, then cut what is left."""
-        if self._server is not None:
-            self._server.close()
+        self._deafen()
         if self._sweeper is not None:
             self._sweeper.cancel()
-        tasks = [task for connection in list(self._connections) if (task := connection.shut()) is not None]
+        handshakes = list(self._handshakes)
+        for each in handshakes:
+            each.cancel()
+        if handshakes:
+            await asyncio.wait(handshakes)
+        tasks = [task for connection in list(self.connections) if (task := connection.shut()) is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=_GRACE)
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.shut()
         await asyncio.sleep(0)
-        for connection in list(self._connections):
+        for connection in list(self.connections):
             connection.abort()
+
+
+def _bound(family: int, host: str, port: int) -> socket.socket:
+    """A socket that listens. Raises OSError."""
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind((host, port))
+        made.listen(_BACKLOG)
+    except OSError:
+        made.close()
+        raise
+    return made

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
 from podless.auth.certificates import Certificate
+from podless.auth.user import ANONYMOUS
 from podless.meta.bounded import bounded_cache
+
+if TYPE_CHECKING:
+    from podless.http.info import RequestInfo
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
@@ -30,37 +34,71 @@ def parse_query(query: str) -> dict[str, list[str]]:
     return found
 
 
-class Request:
-    """One request.
+class Source(Protocol):
+    """Where a request's body comes from."""
 
-    headers: lower-case names, several fields of a name joined by commas (of impersonation: by line ends). body: whole,
-    within limits. certificate: the client's, where it has shown one. audit: takes what the audit log
-    tells, None where there is none.
+    async def body(self, request: Request) -> bytes:
+        """The whole body. Raises TooLarge, TooManyRequests, BadRequest."""
+
+
+class Request:
+    """One request, and what the filters find out about it (http/chain.py).
+
+    headers: lower-case names, several fields of a name joined by commas (of impersonation: by line ends). body: as far
+    as it was read; `read` gives it whole. source: where the body comes from, None for one that is whole. certificate:
+    the client's, where it has shown one. info: what is asked for. user: who asks, and after impersonation, as whom.
+    warnings: texts for the client, filled as the work goes on. audit: takes what the audit log tells, None where there
+    is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
+    bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
     """
 
     __slots__ = (
         "audit",
         "body",
         "certificate",
+        "fault",
         "headers",
+        "info",
         "keep_alive",
+        "length",
+        "loose",
         "method",
         "path",
+        "payer",
         "peer",
         "query_text",
+        "source",
+        "taken",
+        "user",
         "version",
+        "warnings",
     )
+
+    info: RequestInfo
 
     def __init__(self, method: str, target: str, headers: dict[str, str], peer: str = "") -> None:
         self.method = method
         self.path, self.query_text = split_target(target)
         self.headers = headers
         self.body = b""
+        self.source: Source | None = None
+        self.length = self.loose = self.taken = 0
+        self.fault: Exception | None = None
+        self.payer = ""
         self.peer = peer
         self.certificate: Certificate | None = None
+        self.user = ANONYMOUS
+        self.warnings: list[str] = []
         self.audit: Any = None
         self.version = "1.1"
         self.keep_alive = True
+
+    async def read(self) -> bytes:
+        """The whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
+        if self.source is not None:
+            self.body = await self.source.body(self)
+            self.source = None
+        return self.body
 
     @property
     def query(self) -> dict[str, list[str]]:
@@ -160,6 +198,10 @@ class Stream:
 
 
 Answer = Response | Stream
-Handler = Callable[[Request], Any]  # an Answer, or a coroutine that gives one
-# the name of who asks, from headers and certificate; "" if it is not known at once
-Name = Callable[[dict[str, str], Certificate | None], str]
+Pending = Coroutine[Any, Any, Answer]
+Handler = Callable[[Request], Answer | Pending]
+
+
+async def settled(answer: Answer | Pending) -> Answer:
+    """The answer of a handler, now or later."""
+    return answer if isinstance(answer, (Response, Stream)) else await answer

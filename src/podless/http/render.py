@@ -24,13 +24,13 @@ from podless.verbs.call import Call, Document, Many, Outcome, Single
 Object = dict[str, Any]
 
 
-def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[str, str]], kept: Rows) -> Response:
+def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
     """The answer of a verb. kept: the rows of tables that were shown before.
 
     Raises NotAcceptable or BadRequest for forms that do not fit it.
     """
     if form.media == PROTOBUF:
-        return Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode(), headers)
+        return Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
     body: Sequence[bytes] | Listing
     if isinstance(outcome, Document):
         body, code = _document(call, outcome, form), outcome.code
@@ -42,7 +42,7 @@ def response(call: Call, outcome: Outcome, form: Form, headers: Sequence[tuple[s
         body = [codec.encode_yaml(codec.decode_own(b"".join(body)))]
     elif form.pretty:
         body = [pretty(codec.decode_own(b"".join(body)))]
-    return Response(code, body, form.media.encode(), headers)
+    return Response(code, body, form.media.encode())
 
 
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}

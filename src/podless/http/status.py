@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from podless.http import negotiate
-from podless.http.message import JSON, TEXT, Response
+from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta import codec, protobuf
 from podless.meta.errors import APIError, PageNotFound, TooManyRequests
 from podless.meta.structs_meta import STATUS
@@ -29,15 +29,35 @@ def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str
     return Response(code, [codec.encode(obj)], JSON, headers or ())
 
 
-def render(error: Exception, accept: str = "", warnings: list[str] | None = None) -> Response:
-    """The answer to a request that failed; warnings that were due until then go with it."""
-    answer = _render(error, accept)
-    if warnings:
-        answer.headers = [*answer.headers, *warning_headers(warnings)]
+def with_status(handler: Handler) -> Handler:
+    """Answers for all that is raised behind it, and tells the client what it is warned of."""
+
+    async def later(request: Request, pending: Pending) -> Answer:
+        try:
+            answer = await pending
+        except Exception as error:
+            answer = render(error, request.headers.get("accept", ""))
+        return _warn(request, answer) if request.warnings else answer
+
+    def handle(request: Request) -> Answer | Pending:
+        try:
+            answer = handler(request)
+        except Exception as error:
+            answer = render(error, request.headers.get("accept", ""))
+        if not isinstance(answer, (Response, Stream)):
+            return later(request, answer)
+        return _warn(request, answer) if request.warnings else answer
+
+    return handle
+
+
+def _warn(request: Request, answer: Answer) -> Answer:
+    answer.headers = [*answer.headers, *warning_headers(request.warnings)]
     return answer
 
 
-def _render(error: Exception, accept: str) -> Response:
+def render(error: Exception, accept: str = "") -> Response:
+    """The answer to a request that failed."""
     if isinstance(error, PageNotFound):
         return Response(404, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
     if isinstance(error, APIError):

@@ -42,9 +42,9 @@ class WatchStream:
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
 
-    def stream(self, headers: Sequence[tuple[str, str]]) -> Stream:
+    def stream(self) -> Stream:
         """The answer for the connection."""
-        return Stream(self._start, media(self._form), headers)
+        return Stream(self._start, media(self._form))
 
     def _start(self, sink: Sink) -> Callable[[], None]:
         self._sink = sink

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +11,6 @@ import orjson
 
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
-from podless.http.attributes import attributes
 from podless.http.audit.backend import Backend
 from podless.http.audit.policy import (
     COMPLETE,
@@ -24,13 +23,14 @@ from podless.http.audit.policy import (
     Rule,
     bodies,
 )
-from podless.http.message import Answer, Ending, Handler, Name, Request, Response, Sink, Stream
+from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
 from podless.meta import codec, uids
 
 Object = dict[str, Any]
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
 _DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
 _NOBODY = User("")
+_AGENT = 1024  # bytes of a User-Agent
 _SMALL = 64 * 1024  # bytes of a body
 
 
@@ -46,14 +46,14 @@ class AuditContext:
         self.id = uids.make()
         self.user: User | None = None
         self.other: User | None = None
-        self.asked = Attributes("")
+        self.asked: Attributes = request.info.asked
         self.rule: Rule | None = None
         self.annotations: dict[str, str] = {}
 
-    def identify(self, user: User, asked: Attributes) -> None:
-        """Who asks, and what for."""
-        self.user, self.asked = user, asked
-        self.rule = rule = self._audit.policy.rule(user, asked)
+    def identify(self, user: User) -> None:
+        """Who asks."""
+        self.user = user
+        self.rule = rule = self._audit.policy.rule(user, self.asked)
         if rule.level != NONE and RECEIVED not in rule.omit:
             self._audit.tell(self, RECEIVED, self.began, None)
 
@@ -67,34 +67,33 @@ class AuditContext:
 
 
 class Auditor:
-    """Hands requests to a handler, and tells of them as the policy says.
+    """The filter that tells of requests as the policy says."""
 
-    name: gives the name of who asks from headers and certificate, "" if it is not known at once; for requests that are
-    refused before anybody looks at them.
-    """
+    _handler: Handler
 
-    def __init__(self, handler: Handler, policy: Policy, backend: Backend, name: Name) -> None:
-        self._handler = handler
-        self._name = name
+    def __init__(self, policy: Policy, backend: Backend) -> None:
         self.policy = policy
         self._backend = backend
 
-    def handle(self, request: Request) -> Answer | Coroutine[Any, Any, Answer]:
+    def filter(self, handler: Handler) -> Handler:
+        """The handler, behind this."""
+        self._handler = handler
+        return self.handle
+
+    def handle(self, request: Request) -> Answer | Pending:
         """The handler's answer."""
         audit = request.audit = AuditContext(self, request)
         answer = self._handler(request)
-        if isinstance(answer, Response):
+        if isinstance(answer, (Response, Stream)):
             return self._answered(audit, answer)
         return self._later(audit, answer)
 
-    async def _later(self, audit: AuditContext, pending: Coroutine[Any, Any, Answer]) -> Answer:
+    async def _later(self, audit: AuditContext, pending: Pending) -> Answer:
         return self._answered(audit, await pending)
 
     def _answered(self, audit: AuditContext, answer: Answer) -> Answer:
-        if audit.rule is None:
-            request = audit.request
-            audit.user = User(self._name(request.headers, request.certificate))
-            audit.asked = attributes(request)
+        if audit.rule is None:  # refused before anybody knew who asks
+            audit.user = _NOBODY
             audit.rule = self.policy.rule(audit.user, audit.asked)
         if audit.rule.level == NONE:
             return answer
@@ -150,7 +149,7 @@ class Auditor:
             event["impersonatedUser"] = _user(audit.other)
         event["sourceIPs"] = _sources(request)
         if "user-agent" in request.headers:
-            event["userAgent"] = request.headers["user-agent"]
+            event["userAgent"] = _agent(request.headers["user-agent"])
         sent = None
         if answer is not None and asked.verb != "get":
             sent = _document(request.body, request.headers.get("content-type", ""), level == METADATA_LEVEL)
@@ -167,6 +166,12 @@ class Auditor:
         if audit.annotations and answer is not None:
             event["annotations"] = audit.annotations
         self._backend.note(_line(event))
+
+
+def _agent(text: str) -> str:
+    """As much of a User-Agent as a real server tells: 1,024 bytes."""
+    raw = text.encode("utf-8", "replace")
+    return text if len(raw) <= _AGENT else raw[:_AGENT].decode("utf-8", "ignore") + "...TRUNCATED"
 
 
 def _line(event: Object) -> bytes:

@@ -1,11 +1,11 @@
-"""What requests ask to be allowed."""
+"""What requests ask for."""
 
 from __future__ import annotations
 
 import pytest
 
 from podless.auth.attributes import Attributes
-from podless.http.attributes import attributes
+from podless.http.info import request_info
 from podless.http.message import Request
 
 CASES = [
@@ -34,4 +34,4 @@ CASES = [
 
 @pytest.mark.parametrize(("method", "target", "asked"), CASES)
 def test_a_request_asks_for_a_verb_on_something(method: str, target: str, asked: Attributes) -> None:
-    assert attributes(Request(method, target, {})) == asked
+    assert request_info(Request(method, target, {})).asked == asked

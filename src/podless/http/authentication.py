@@ -1,0 +1,43 @@
+"""The filter that finds out who asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from podless.auth.authenticate import Authenticator
+from podless.auth.user import ANONYMOUS, User
+from podless.http.message import Answer, Handler, Pending, Request, settled
+
+_BLANK = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+
+
+def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Handler]:
+    """Gives requests their user. The handler raises Unauthorized for those who are to say who they are."""
+
+    def filter_(handler: Handler) -> Handler:
+        def known(request: Request, user: User) -> Answer | Pending:
+            request.user = user
+            if user is ANONYMOUS:
+                _look(request)
+            if request.audit is not None:
+                request.audit.identify(user)
+            return handler(request)
+
+        async def later(request: Request, pending: Coroutine[Any, Any, User]) -> Answer:
+            return await settled(known(request, await pending))
+
+        def handle(request: Request) -> Answer | Pending:
+            user = authenticator.user(request.headers, request.certificate)
+            return known(request, user) if user.__class__ is User else later(request, user)  # type: ignore[arg-type]
+
+        return handle
+
+    return filter_
+
+
+def _look(request: Request) -> None:
+    """Warn of a token that is none for a blank too much."""
+    parts = request.headers.get("authorization", "").strip().split(" ", 2)
+    if len(parts) == 3 and parts[0].lower() == "bearer" and not parts[1]:
+        request.warnings.append(_BLANK)

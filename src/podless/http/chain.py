@@ -1,0 +1,55 @@
+"""What every request passes on its way to the API, and every answer on its way back: read it top to bottom.
+
+A filter takes the next handler and gives a handler: a function from a request to its answer, or to a coroutine that
+gives it where the answer takes its time. What need not wait is answered within the call that parsed it.
+
+The order is that of k8s.io/apiserver's DefaultBuildHandlerChain (pkg/server/config.go), but for three places:
+
+- Audit stands before authentication, where a real server has one audit filter behind it and one more for those whom it
+  refuses: one place tells of all.
+- Priority and fairness stand before impersonation: work is on the account of whoever sends a request, and the rights
+  to act as others are not looked up for somebody whose turn it is not.
+- Warnings and errors become part of an answer in one place, around all that may have them; there each filter renders
+  its own.
+
+A real server's filters for CORS, HSTS, tracing, latencies, its own panics and HTTP/2 have nothing to do here; its wait
+groups are the listener's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.http.authentication import with_authentication
+from podless.http.authorization import with_authorization
+from podless.http.deadline import with_request_deadline
+from podless.http.fairness import PriorityAndFairness
+from podless.http.impersonation import with_impersonation
+from podless.http.info import with_request_info
+from podless.http.limits import Limits
+from podless.http.message import Handler
+from podless.http.status import with_status
+from podless.verbs.call import API
+
+Filter = Callable[[Handler], Handler]
+
+
+def filters(api: API, limits: Limits, audit: Filter | None = None) -> list[Filter]:
+    """The filters before an API's handler, the first that a request meets first. audit: tells of requests."""
+    return [
+        with_request_info,  # the verb, and the resource or path
+        *([audit] if audit is not None else []),  # what is asked, by whom, and what comes of it
+        with_status,  # exceptions to Status, warnings to headers
+        with_request_deadline,  # ?timeout=
+        with_authentication(api.authenticator),  # who asks
+        PriorityAndFairness(limits).filter,  # whose turn it is
+        with_impersonation(api.authorizer),  # as whom
+        with_authorization(api.authorizer),  # who may
+    ]
+
+
+def chain(passed: list[Filter], handler: Handler) -> Handler:
+    """The handler with filters before it."""
+    for each in reversed(passed):
+        handler = each(handler)
+    return handler

@@ -1,0 +1,86 @@
+"""The filter for the time that a request sets itself: ?timeout=.
+
+Source: WithRequestDeadline and WithTimeoutForNonLongRunningRequests of k8s.io/apiserver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import orjson
+
+from podless.http.message import TEXT, Answer, Handler, Pending, Request, Response, Stream
+from podless.meta import gotext, gotime
+from podless.meta.errors import BadRequest
+
+_MOST = 60.0  # seconds; a longer time is no time of the client's own
+_LONGEST = 100  # characters of a duration; Go reads no number as long as that
+_UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def with_request_deadline(handler: Handler) -> Handler:
+    """Answers with 504 what takes longer than its client gave it. The work itself goes on, as it does on a real server.
+
+    The handler raises BadRequest for what is no duration, before anything else about the request is looked at.
+    """
+
+    def handle(request: Request) -> Answer | Pending:
+        if "timeout" not in request.query_text or request.info.long_running:
+            return handler(request)
+        given = request.query.get("timeout", [""])[0]
+        seconds = duration(given) if given else 0.0
+        if not 0 < seconds < _MOST:
+            return handler(request)
+        until = time.monotonic() + seconds
+        answer = handler(request)
+        if isinstance(answer, (Response, Stream)):
+            return answer if time.monotonic() < until else too_late()
+        return _within(answer, until)
+
+    return handle
+
+
+async def _within(pending: Pending, until: float) -> Answer:
+    work = asyncio.ensure_future(pending)
+    try:
+        return await asyncio.wait_for(asyncio.shield(work), max(until - time.monotonic(), 0))
+    except TimeoutError:
+        work.add_done_callback(_forget)
+        return too_late()
+
+
+def _forget(work: asyncio.Future[Answer]) -> None:
+    """What comes too late is of no interest."""
+    if not work.cancelled():
+        work.exception()
+
+
+def too_late() -> Response:
+    """What a real server answers in place of what takes too long: a Status without its kind."""
+    text = "Timeout: request did not complete within the allotted timeout"
+    body = {"metadata": {}, "status": "Failure", "message": text, "reason": "Timeout", "details": {}, "code": 504}
+    return Response(504, [orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)], TEXT)
+
+
+def duration(text: str) -> float:
+    """Seconds of a duration as Go writes it, such as 1h30m. Raises BadRequest."""
+    if len(text) > _LONGEST:
+        raise _invalid(f"time: invalid duration {gotext.quote(text)}")
+    if fault := gotime.duration_fault(text):
+        raise _invalid(fault)
+    sign, rest = (-1.0, text[1:]) if text.startswith("-") else (1.0, text.removeprefix("+"))
+    total, number, unit = 0.0, "", ""
+    for char in rest + ".":
+        if unit and (char == "." or char.isdigit()):
+            total += float(number) * _UNITS[unit]
+            number, unit = "", ""
+        if char == "." or char.isdigit():
+            number += char
+        else:
+            unit += char
+    return sign * total
+
+
+def _invalid(why: str) -> BadRequest:
+    return BadRequest(f"invalid timeout specified in the request URL - {why}")

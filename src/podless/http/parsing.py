@@ -1,0 +1,197 @@
+"""Bytes to requests: what llhttp (httptools) finds is put together here, within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import httptools
+
+from podless.http.message import Request
+
+_MALFORMED = "the request is not HTTP/1.1"
+_VERSIONS = ("1.1", "1.0")
+_METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+_LONGEST = 32  # characters of a method that nobody knows
+
+
+class Receiver(Protocol):
+    """Who is told what comes in."""
+
+    def begun(self) -> None:
+        """The first bytes of a request are there."""
+
+    def headed(self, request: Request, length: int) -> None:
+        """A head is whole. length: of the body in bytes, -1 where it is not told."""
+
+    def piece(self, part: bytes) -> None:
+        """A piece of the body."""
+
+    def ended(self) -> None:
+        """The body, and so the request, is whole."""
+
+    def failed(self, status: int, text: str) -> None:
+        """The bytes are no request: what comes after them is not looked at any more."""
+
+
+class Parser:
+    """The bytes of one connection, in pieces of any size. most: bytes of a head. make: a request from method, target
+    and headers. After a failure nothing more is told.
+    """
+
+    def __init__(self, receiver: Receiver, most: int, make: Callable[[str, str, dict[str, str]], Request]) -> None:
+        self._receiver: Receiver = receiver
+        self._most = most
+        self._make = make
+        self._llhttp: Any = httptools.HttpRequestParser(self)
+        self._deaf = False
+        self._method = ""  # one that llhttp does not know
+        self._ended = 0  # requests since `feed` was called
+        self._in_head = False
+        self._unfinished = 0  # bytes of heads that are not whole, beyond the piece that they began in
+        self._reset()
+
+    def _reset(self) -> None:
+        self._target = b""
+        self._headers: dict[str, str] = {}
+        self._repeated: dict[str, list[str]] | None = None
+        self._size = 0
+
+    def forget(self) -> None:
+        """Let go of who is told: they know each other."""
+        self._deaf = True
+        self._llhttp = None
+
+    def feed(self, data: bytes | memoryview) -> None:
+        """Take bytes."""
+        self._ended = 0
+        began = not self._in_head
+        while data and not self._deaf:
+            try:
+                self._llhttp.feed_data(data)
+                break
+            except httptools.HttpParserUpgrade as upgrade:  # offered, but not taken: what follows is a request
+                data = data[upgrade.args[0] :]
+                self._llhttp = httptools.HttpRequestParser(self)
+            except httptools.HttpParserInvalidMethodError:
+                data = self._unknown(bytes(data))
+            except httptools.HttpParserError:
+                self._fail(400, _MALFORMED)
+        if self._in_head and not began:
+            self._unfinished += len(data)
+            if self._unfinished > self._most:
+                self._too_long()
+
+    def _unknown(self, data: bytes) -> bytes:
+        """llhttp knows a fixed list of methods; HTTP allows any, and a clear 405 needs the request.
+
+        Returns the same bytes with a method that llhttp knows. Only for a request that the bytes begin with: where
+        others stood before it, its place is not known.
+        """
+        line, end, _ = data.partition(b"\n")
+        method, _, rest = line.partition(b" ")
+        target, _, version = rest.rstrip(b"\r").rpartition(b" ")
+        sound = (
+            end and version in (b"HTTP/1.1", b"HTTP/1.0") and target.startswith(b"/") and 0 < len(method) <= _LONGEST
+        )
+        if self._ended or self._method or self._unfinished or not sound or not _METHOD.issuperset(method):
+            self._fail(400, _MALFORMED)
+            return b""
+        self._method = method.decode("latin-1")
+        self._llhttp = httptools.HttpRequestParser(self)
+        return b"OPTIONS" + data[len(method) :]
+
+    def _too_long(self) -> None:
+        self._fail(431, "the request's head is too large")
+
+    def _fail(self, status: int, text: str) -> None:
+        if not self._deaf:
+            self._deaf = True
+            self._receiver.failed(status, text)
+
+    # what llhttp calls
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        if self._deaf:
+            return
+        self._reset()
+        self._in_head = True
+        self._unfinished = 0
+        self._receiver.begun()
+
+    def on_url(self, part: bytes) -> None:
+        """A piece of the request target."""
+        self._count(len(part))
+        self._target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """One header field; one behind a chunked body counts for nothing."""
+        self._count(len(name) + len(value) + 4)
+        if self._deaf or not self._in_head:
+            return
+        key = name.decode("latin-1").lower()
+        text = value.decode("utf-8", "replace")
+        known = self._headers.setdefault(key, text)
+        if known is not text:
+            self._repeat(key, known, text)
+
+    def _repeat(self, key: str, known: str, text: str) -> None:
+        if self._repeated is None:
+            self._repeated = {}
+        self._repeated.setdefault(key, [known]).append(text)
+
+    def _count(self, size: int) -> None:
+        self._size += size
+        if self._size > self._most:
+            self._too_long()
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        self._in_head = False
+        if self._deaf:
+            return
+        headers = self._headers
+        version = self._llhttp.get_http_version()
+        fault = self._fault(version)
+        if fault:
+            self._fail(400, fault)
+            return
+        if self._repeated is not None:
+            self._join(self._repeated)
+        length = -1 if "transfer-encoding" in headers else int(headers.get("content-length", 0))
+        method = self._method or self._llhttp.get_method().decode("latin-1")
+        self._method = ""
+        request = self._make(method, self._target.decode("latin-1"), headers)
+        request.version = version
+        request.keep_alive = self._llhttp.should_keep_alive()
+        self._receiver.headed(request, length)
+
+    def _join(self, repeated: dict[str, list[str]]) -> None:
+        for key, values in repeated.items():
+            # a comma may be part of the name of a group; a line end can be in no value
+            self._headers[key] = ("\n" if key.startswith("impersonate-") else ", ").join(values)
+
+    def _fault(self, version: str) -> str:
+        """What is wrong with a head, as a Go server sees it; "" for nothing."""
+        headers = self._headers
+        if version not in _VERSIONS:
+            return _MALFORMED
+        if "host" not in headers and version == "1.1":
+            return "missing required Host header"
+        if self._repeated is not None and not self._repeated.keys().isdisjoint(("host", "transfer-encoding")):
+            return "a header that may be there once is there more often"
+        if "transfer-encoding" in headers and headers["transfer-encoding"].lower() != "chunked":
+            return "unsupported transfer encoding"
+        return ""
+
+    def on_body(self, part: bytes) -> None:
+        """A piece of the body."""
+        if not self._deaf:
+            self._receiver.piece(part)
+
+    def on_message_complete(self) -> None:
+        """The request is whole."""
+        if not self._deaf:
+            self._ended += 1
+            self._receiver.ended()

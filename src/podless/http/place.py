@@ -1,0 +1,73 @@
+"""Which verb can be carried out where: collections, objects and subresources of kinds, and what is said where not.
+
+Built-in kinds have a route for each of their paths and methods; custom ones are looked at verb by verb. Clients see the
+difference, as they do on a real server.
+"""
+
+from __future__ import annotations
+
+from podless.http.info import RequestInfo
+from podless.kinds.kind import Kind
+from podless.meta.errors import BadRequest, MethodNotAllowed, NotServed, PageNotFound
+from podless.verbs.call import Call
+
+_EVERYWHERE = ("list", "watch")  # what is done in all namespaces at once
+_ON_SUBRESOURCES = {"get", "update", "patch"}
+
+
+def check(kind: Kind, info: RequestInfo, method: str) -> None:
+    """Whether there is such a place and the verb is one for it, as far as a subresource has no say in it.
+
+    Raises PageNotFound, NotServed, MethodNotAllowed or BadRequest.
+    """
+    if kind.custom:
+        _check_custom(kind, info)
+    else:
+        _check_builtin(kind, info, method)
+
+
+def _check_custom(kind: Kind, info: RequestInfo) -> None:
+    verb = info.verb
+    if kind.namespaced != info.namespaced and not (kind.namespaced and not info.name and verb in _EVERYWHERE):
+        raise PageNotFound
+    if info.asked.subresource:
+        return
+    if not info.name and verb in ("update", "patch"):
+        raise BadRequest("name must be provided")
+    if verb not in kind.verbs and not (kind.terminating and verb and not info.prefix == "proxy"):
+        raise not_allowed(kind, verb)
+
+
+def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
+    verb = info.verb
+    if info.more or info.prefix == "proxy":
+        raise NotServed
+    if kind.namespaced != info.namespaced:
+        if not kind.namespaced or info.name or "list" not in kind.verbs:
+            raise NotServed
+        if verb not in _EVERYWHERE:
+            raise not_allowed(kind, verb)
+    if info.asked.subresource:
+        return
+    unnamed = verb in ("update", "patch") and not info.name
+    named = verb == "create" and info.name
+    if verb not in kind.verbs or unnamed or named or method == "HEAD" or (info.prefix and method != "GET"):
+        raise not_allowed(kind, verb)
+
+
+def check_subresource(call: Call, info: RequestInfo) -> None:
+    """Whether the version has the subresource, with this verb. Raises NotFound, NotServed or MethodNotAllowed."""
+    kind = call.kind
+    if call.subresource not in kind.subresources(call.version):
+        raise call.not_found() if kind.custom else NotServed
+    known = kind.subresource(call.subresource)
+    if info.verb not in (_ON_SUBRESOURCES if known is None else known.verbs):
+        raise not_allowed(kind, info.verb)
+
+
+def not_allowed(kind: Kind, verb: str) -> MethodNotAllowed:
+    """The kind has no such verb."""
+    if not kind.custom:
+        return MethodNotAllowed("the server does not allow this method on the requested resource")
+    details = {"group": kind.group, "kind": kind.plural}
+    return MethodNotAllowed(f'{verb} is not supported on resources of kind "{kind.resource}"', details)

@@ -1,0 +1,77 @@
+"""Answers to bytes: heads, the Date line, and the pieces of a big body."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from email.utils import formatdate
+from http import HTTPStatus
+
+_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
+
+
+class Clock:
+    """The Date header, made once a second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._line = b""
+
+    def line(self) -> bytes:
+        """The header line with its end."""
+        now = int(time.time())
+        if now != self._second:
+            self._second = now
+            self._line = f"Date: {formatdate(now, usegmt=True)}\r\n".encode()
+        return self._line
+
+
+class Nowhere(asyncio.Transport):
+    """The transport of a connection that is lost."""
+
+    def write(self, data: object) -> None:
+        """Nothing goes anywhere."""
+
+    def get_write_buffer_size(self) -> int:
+        """Nothing waits."""
+        return 0
+
+    def close(self) -> None:
+        """It is."""
+
+    abort = pause_reading = resume_reading = close
+
+
+def head(status: int, media: bytes, headers: Sequence[tuple[str, str]], date: bytes, end: bytes) -> bytes:
+    """The head of an answer. end: the lines about its body and the connection."""
+    more = b"".join(f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers)
+    kind = b"Content-Type: %b\r\n" % media if media else b""
+    return b"%bCache-Control: no-cache, private\r\n%b%b%b%b\r\n" % (
+        _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status,
+        kind,
+        date,
+        more,
+        end,
+    )
+
+
+def slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
+    """The same bytes in pieces of about a slice each."""
+    small: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        if len(chunk) > 2 * _SLICE:
+            if small:
+                yield b"".join(small)
+            yield from (memoryview(chunk)[start : start + _SLICE] for start in range(0, len(chunk), _SLICE))
+            small, size = [], 0
+            continue
+        small.append(chunk)
+        size += len(chunk)
+        if size >= _SLICE:
+            yield b"".join(small)
+            small, size = [], 0
+    if small:
+        yield b"".join(small)

@@ -1,0 +1,156 @@
+"""The filters that a request passes."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import orjson
+import pytest
+
+from podless.auth.attributes import Attributes
+from podless.auth.authenticate import Authenticator
+from podless.auth.authorizer import AllowAll
+from podless.auth.tokens import Tokens
+from podless.auth.user import ANONYMOUS, User
+from podless.http.chain import chain, filters
+from podless.http.deadline import duration
+from podless.http.limits import Limits
+from podless.http.message import Answer, Handler, Pending, Request, Response, settled
+from podless.meta.errors import BadRequest
+
+ZOE = User("zoe")
+
+
+class Nobody(AllowAll):
+    """Nobody may do anything."""
+
+    def allowed(self, user: User, asked: Attributes) -> bool:
+        return False
+
+
+def api(authorizer: AllowAll | None = None) -> Any:
+    return cast(
+        Any, SimpleNamespace(authenticator=Authenticator(Tokens({"z": ZOE})), authorizer=authorizer or AllowAll())
+    )
+
+
+def asked(target: str = "/api/v1/namespaces", **headers: str) -> Request:
+    return Request("GET", target, {name.lower().replace("_", "-"): value for name, value in headers.items()})
+
+
+def code(answer: Answer | Pending) -> int:
+    assert isinstance(answer, Response)
+    return answer.status
+
+
+def message(answer: Answer) -> str:
+    assert isinstance(answer, Response)
+    found: str = orjson.loads(b"".join(answer.chunks))["message"]
+    return found
+
+
+async def test_a_request_has_all_that_the_filters_found_and_is_answered_in_the_same_call() -> None:
+    seen: list[Request] = []
+
+    def handler(request: Request) -> Response:
+        seen.append(request)
+        return Response(200)
+
+    handle = chain(filters(api(), Limits()), handler)
+    assert code(handle(asked(Authorization="Bearer z"))) == 200
+    assert code(handle(asked(Authorization="Bearer z", Impersonate_User="ann"))) == 200
+    assert code(handle(asked())) == 200
+    assert [request.user.name for request in seen] == ["zoe", "ann", ANONYMOUS.name]
+    assert {request.info.verb for request in seen} == {"list"}
+
+
+async def test_a_filter_is_inserted_with_one_line() -> None:
+    passed = filters(api(), Limits())
+
+    def refusing(handler: Handler) -> Handler:
+        return lambda request: Response(503)
+
+    passed.append(refusing)
+    assert code(chain(passed, lambda request: Response(200))(asked())) == 503
+
+
+async def test_who_may_not_gets_no_further() -> None:
+    def handler(request: Request) -> Response:
+        raise AssertionError
+
+    handle = chain(filters(api(Nobody()), Limits()), handler)
+    assert code(handle(asked())) == 403
+    assert code(handle(asked(Authorization="Bearer z", Impersonate_User="ann"))) == 403
+    assert code(await settled(handle(asked(Authorization="Bearer bad")))) == 401
+
+
+@pytest.mark.parametrize("later", [False, True])
+async def test_what_is_raised_becomes_a_status_and_warnings_go_with_it(later: bool) -> None:
+    def handler(request: Request) -> Answer | Pending:
+        async def answer() -> Answer:
+            raise BadRequest("no")
+
+        request.warnings.append("careful")
+        if later:
+            return answer()
+        raise BadRequest("no")
+
+    answer = await settled(chain(filters(api(), Limits()), handler)(asked()))
+    assert (code(answer), message(answer)) == (400, "no")
+    assert answer.headers == [("Warning", '299 - "careful"')]
+
+
+async def test_a_blank_too_much_before_a_token_is_warned_of() -> None:
+    answer = await settled(
+        chain(filters(api(), Limits()), lambda request: Response(200))(asked(Authorization="Bearer  z"))
+    )
+    assert "extra space before the bearer token" in answer.headers[0][1]
+
+
+# deadlines
+
+
+@pytest.mark.parametrize("target", ["/nowhere", "/version", "/apis/g/v1/cogs/b", "/api/v1/namespaces"])
+async def test_a_bad_timeout_is_told_before_anything_else(target: str) -> None:
+    handle = chain(filters(api(Nobody()), Limits()), lambda request: Response(200))
+    answer = await settled(handle(asked(f"{target}?timeout=invalid", Authorization="Bearer bad")))
+    text = 'invalid timeout specified in the request URL - time: invalid duration "invalid"'
+    assert (code(answer), message(answer)) == (400, text)
+
+
+async def test_a_watch_has_no_deadline() -> None:
+    handle = chain(filters(api(), Limits()), lambda request: Response(200))
+    assert code(handle(asked("/api/v1/namespaces?watch=1&timeout=invalid"))) == 200
+
+
+async def test_what_takes_longer_than_its_client_gives_it_is_answered_and_goes_on() -> None:
+    gate, done = asyncio.Event(), asyncio.Event()
+
+    async def work() -> Answer:
+        await gate.wait()
+        done.set()
+        return Response(200)
+
+    answer = await settled(chain(filters(api(), Limits()), lambda request: work())(asked("/version?timeout=1ms")))
+    assert isinstance(answer, Response)
+    assert answer.status == 504
+    assert answer.chunks[0].endswith(b"\n")  # type: ignore[index]
+    assert message(answer) == "Timeout: request did not complete within the allotted timeout"
+    gate.set()
+    await done.wait()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("1h30m", 5400.0), ("500us", 0.0005), ("1.5s", 1.5), ("-2s", -2.0), ("+1ms", 0.001), ("0", 0.0), ("1m1s", 61.0)],
+)
+def test_a_duration_is_seconds(text: str, seconds: float) -> None:
+    assert duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "1", "s", "1x", "1" * 5000 + "s"])
+def test_what_is_no_duration(text: str) -> None:
+    with pytest.raises(BadRequest, match="invalid timeout specified"):
+        duration(text)
