@@ -20,6 +20,7 @@ LAYERS = [
     "app",
     "http",
     "console",
+    "cluster",
     "controllers",
     "verbs",
     "admission",

@@ -29,7 +29,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     """All servers that are started meanwhile have this engine."""
     name = getattr(request, "param", "sqlite")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("podless.app.SQLiteStore", ENGINES[name])
+        patched.setattr("podless.cluster.SQLiteStore", ENGINES[name])
         yield name
 
 

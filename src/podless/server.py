@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import os
+import inspect
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Concatenate, ParamSpec, Self
 
 from podless.app import App, Settings, StartError
-from podless.auth.access import OIDC, Access
-from podless.auth.tokens import BadTokenFile
+from podless.auth.access import OIDC
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 
-__all__ = ["Server", "StartError"]
+__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
+
+
+P = ParamSpec("P")
+
+
+def _takes(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
+    """Say that a method takes what a declaration declares."""
+
+    def decorate(method: Callable[..., None]) -> Callable[Concatenate[Server, P], None]:
+        signature = inspect.signature(declared)
+        itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        parameters = [itself, *signature.parameters.values()]
+        method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return method
+
+    return decorate
 
 
 class Server:
@@ -29,56 +44,13 @@ class Server:
         with Server() as server:
             print(server.url, server.token, server.kubeconfig)
 
-    data: a folder to keep everything in; None keeps nothing. bind, port, tls, token_file: as for `podless serve`.
-    services: where webhooks behind a Service are, as {"namespace/name": "host:port"}.
-    runtime_config: older APIs to be served, such as {"apiextensions.k8s.io/v1beta1": True}.
-    garbage_delay: seconds until an object that has lost its owners goes; None: it stays, as without controllers.
-    event_ttl: seconds that an event stays after its last write. default_accounts: each namespace has the service
-    account "default". root_configmaps: each namespace has the config map kube-root-ca.crt.
-    authorization: RBAC, or AlwaysAllow for everything to everybody that is known. anonymous: whether requests that do
-    not say whose they are get as far as authorization. client_ca: a file of authorities whose client certificates are
-    good, beside those of the server's own. oidc: an OpenID Connect provider (podless.OIDC). audit: where
-    the audit log goes (podless.Audit). limits: what clients may cost (podless.Limits).
-    Raises StartError on entry where the server cannot start.
+    It takes what podless.app.Settings has, data first: `Server("folder", event_ttl=60.0)`. Raises StartError for what
+    cannot work, or on entry where the server cannot start.
     """
 
-    def __init__(
-        self,
-        data: str | os.PathLike[str] | None = None,
-        *,
-        bind: str = "127.0.0.1",
-        port: int = 0,
-        tls: bool = True,
-        token_file: str | os.PathLike[str] | None = None,
-        services: Mapping[str, str] | None = None,
-        garbage_delay: float | None = 1.0,
-        event_ttl: float = 3600.0,
-        default_accounts: bool = True,
-        root_configmaps: bool = False,
-        runtime_config: Mapping[str, bool] | None = None,
-        authorization: str = "RBAC",
-        anonymous: bool = True,
-        client_ca: str | os.PathLike[str] | None = None,
-        oidc: OIDC | None = None,
-        audit: Audit | None = None,
-        limits: Limits | None = None,
-    ) -> None:
-        self._settings = Settings(
-            data=Path(data) if data is not None else None,
-            bind=bind,
-            port=port,
-            tls=tls,
-            token_file=Path(token_file) if token_file is not None else None,
-            services=dict(services or {}),
-            garbage_delay=garbage_delay,
-            event_ttl=event_ttl,
-            default_accounts=default_accounts,
-            root_configmaps=root_configmaps,
-            runtime_config=dict(runtime_config or {}),
-            audit=audit,
-            limits=limits if limits is not None else Limits(),
-            access=Access(authorization, anonymous, Path(client_ca) if client_ca is not None else None, oidc),
-        )
+    @_takes(Settings)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        self._settings = Settings(*args, **options)
         self._app: App | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -111,11 +83,7 @@ class Server:
 
     async def __aenter__(self) -> Self:
         self._app = App(self._settings)
-        try:
-            await self._app.start()
-        except BadTokenFile as error:
-            await self._app.stop()
-            raise StartError(str(error)) from None
+        await self._app.start()
         return self
 
     async def __aexit__(

@@ -22,8 +22,8 @@ class Direct:
     """Requests to a server in this loop, any number at once."""
 
     def __init__(self, app: App) -> None:
-        assert app._listener is not None
-        self._handler = app._listener.handler
+        assert app.handler is not None
+        self._handler = app.handler
         self._token = app.token
 
     async def send(self, method: str, path: str, body: Object | None = None) -> tuple[int, Object]:
@@ -44,8 +44,10 @@ async def test_what_becomes_of_a_definition_is_seen_step_by_step(tmp_path: Path)
     await app.start()
     batches: list[list[Change]] = []
     try:
-        assert app._store is not None
-        app._store.watch("/", await app._store.current(), lambda changes, _: batches.append(list(changes)))
+        assert app.cluster is not None
+        store = app.cluster.store
+        assert store is not None
+        store.watch("/", await store.current(), lambda changes, _: batches.append(list(changes)))
         status, made = await Direct(app).send("POST", CRDS, definition("example.com"))
         assert (status, made["status"]["conditions"]) == (201, None)
         records = [

@@ -158,3 +158,10 @@ async def test_watches_are_counted_until_they_end() -> None:
     third()  # and the client has gone
     assert callable(await watch("a"))
     second()
+
+
+async def test_no_queue_means_that_nothing_waits() -> None:
+    work = Work()
+    flow = fair(work.now, Limits(in_flight=0, queue=0))
+    assert code(flow.handle(asked("a"))) == 429
+    assert work.begun == []

@@ -241,7 +241,8 @@ def test_all_moves_in_one_transaction(tmp_path: Any) -> None:
         assert loop is not None
 
         async def follow() -> None:
-            store = app._store
+            assert app.cluster is not None
+            store = app.cluster.store
             assert store is not None
             store.watch(f"/{group}/", await store.current(), lambda changes, _: batches.append(len(changes)))
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+
+from podless.meta.option import StartError, option
 
 MODES = ("RBAC", "AlwaysAllow")
 
 
-class BadAccess(ValueError):
+class BadAccess(StartError, ValueError):
     """The server cannot be told this; the text is one clear line for a person."""
 
 
@@ -17,26 +19,54 @@ class BadAccess(ValueError):
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
 
 
+def claim(text: str) -> tuple[str, str]:
+    """A claim and its value. Raises ValueError."""
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise ValueError("a required claim is CLAIM=VALUE")
+    return name, value
+
+
 @dataclass(frozen=True, slots=True)
 class OIDC:
-    """An OpenID Connect provider whose tokens are good.
+    """An OpenID Connect provider whose tokens are good; each field says what it is about.
 
-    issuer: its URL, which tokens must name. client_id: whom they must be for. username_claim: names the user, with
-    username_prefix before it; None: the issuer and #, but nothing for the claim email; "-": nothing. groups_claim: one
-    group or a list, with groups_prefix before each. ca_file: authorities that the provider's certificate is checked
-    with, None for the system's. required: claims that must have a value. algorithms: of signatures.
+    username_prefix: None: the issuer and #, but nothing for the claim email. ca_file: None for the system's.
     Raises BadAccess for what cannot work.
     """
 
-    issuer: str
-    client_id: str
-    username_claim: str = "sub"
-    username_prefix: str | None = None
-    groups_claim: str = ""
-    groups_prefix: str = ""
-    ca_file: Path | None = None
-    required: Mapping[str, str] = field(default_factory=dict)
-    algorithms: tuple[str, ...] = ("RS256",)
+    issuer: str = option("--oidc-issuer-url", "the provider; its tokens name it", metavar="URL")
+    client_id: str = option("--oidc-client-id", "whom its tokens are for", metavar="ID")
+    username_claim: str = option(
+        "--oidc-username-claim", "the claim with the user's name", value="sub", metavar="CLAIM"
+    )
+    username_prefix: str | None = option(
+        "--oidc-username-prefix",
+        'stands before the name; "-" for nothing; by default the issuer and #, but nothing for the claim email',
+        value=None,
+        metavar="TEXT",
+    )
+    groups_claim: str = option("--oidc-groups-claim", "the claim with the user's groups", value="", metavar="CLAIM")
+    groups_prefix: str = option("--oidc-groups-prefix", "stands before each group", value="", metavar="TEXT")
+    ca_file: Path | None = option(
+        "--oidc-ca-file", "authorities of the provider's certificate", value=None, metavar="FILE", parse=Path
+    )
+    required: Mapping[str, str] = option(
+        "--oidc-required-claim",
+        "a claim that tokens must have (repeatable)",
+        factory=dict,
+        metavar="CLAIM=VALUE",
+        parse=claim,
+        many=dict,
+    )
+    algorithms: tuple[str, ...] = option(
+        "--oidc-signing-algs",
+        "signatures that are good",
+        value=ALGORITHMS[:1],
+        metavar="NAME,...",
+        parse=lambda text: tuple(text.split(",")),
+        default=ALGORITHMS[0],
+    )
 
     def __post_init__(self) -> None:
         if not self.issuer.startswith("https://"):
@@ -53,22 +83,3 @@ class OIDC:
         if self.username_prefix is None:
             return "" if self.username_claim == "email" else f"{self.issuer}#"
         return "" if self.username_prefix == "-" else self.username_prefix
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Authentication and authorization of a server.
-
-    mode: RBAC, or AlwaysAllow for everything to everybody who is known. anonymous: whether requests that do not say
-    whose they are get as far as authorization; never with AlwaysAllow. client_ca: a file of authorities whose client
-    certificates are good, beside those of the server's own. oidc: a provider whose tokens are good.
-    """
-
-    mode: str = "RBAC"
-    anonymous: bool = True
-    client_ca: Path | None = None
-    oidc: OIDC | None = None
-
-    def __post_init__(self) -> None:
-        if self.mode not in MODES:
-            raise BadAccess(f"unknown authorization mode {self.mode!r}: it is one of {', '.join(MODES)}")

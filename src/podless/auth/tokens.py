@@ -9,9 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from podless.auth.user import AUTHENTICATED, User
+from podless.meta.option import StartError
 
 
-class BadTokenFile(Exception):
+class BadTokenFile(StartError):
     """The token file cannot be used; the text is one clear line for a person."""
 
 

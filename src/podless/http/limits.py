@@ -4,32 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from podless.meta.option import one_or_more, option
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one connection, and of all together.
+    """Bounds of one connection, and of all together; each says what it is about."""
 
-    head: bytes of request line and headers. body: bytes of a request body. bodies: bytes of all bodies that are held,
-    of which a user may have half. pipeline: requests that may wait behind the one at work. buffer: bytes that may wait
-    for a client that does not read its watch, before it is cut off. Times in seconds: handshake_time for TLS, head_time
-    for a request's head, body_time for its body, idle_time between requests. connections: how many there may be, and
-    handshakes: how many of them in their TLS handshake. in_flight: requests at work, watches: watches that run; no
-    user has more than half of either where others ask too. queue: requests of one user that may wait, wait: for so many
-    seconds.
-    """
-
-    head: int = 64 * 1024
-    body: int = 3 * 1024 * 1024
-    bodies: int = 256 * 1024 * 1024
-    pipeline: int = 32
-    buffer: int = 8 * 1024 * 1024
-    handshake_time: float = 10.0
-    head_time: float = 30.0
-    body_time: float = 60.0
-    idle_time: float = 180.0
-    connections: int = 20_000
-    handshakes: int = 1000
-    in_flight: int = 400
-    watches: int = 20_000
-    queue: int = 400
-    wait: float = 15.0
+    in_flight: int = option(
+        "--max-requests-inflight",
+        "requests at work at once; one user half of them, where others ask too",
+        value=400,
+        metavar="N",
+        parse=one_or_more,
+    )
+    watches: int = option(
+        "--max-watches", "watches at once; one user half of them", value=20_000, metavar="N", parse=one_or_more
+    )
+    connections: int = option(
+        "--max-connections",
+        "connections at once, those in their TLS handshake included",
+        value=20_000,
+        metavar="N",
+        parse=one_or_more,
+    )
+    head: int = option("", "bytes of request line and headers", value=64 * 1024)
+    body: int = option("", "bytes of a request body", value=3 * 1024 * 1024)
+    bodies: int = option("", "bytes of all bodies that are held; one user half of them", value=256 * 1024 * 1024)
+    pipeline: int = option("", "requests of a connection that may wait behind the one at work", value=32)
+    buffer: int = option("", "bytes that may wait for a client that does not read its watch", value=8 * 1024 * 1024)
+    handshake_time: float = option("", "seconds for a TLS handshake", value=10.0)
+    head_time: float = option("", "seconds for the head of a request", value=30.0)
+    body_time: float = option("", "seconds for the body of a request", value=60.0)
+    idle_time: float = option("", "seconds between two requests of a connection", value=180.0)
+    handshakes: int = option("", "TLS handshakes at once; of more, the oldest ends", value=1000)
+    queue: int = option("", "requests of one user that may wait for their turn", value=400)
+    wait: float = option("", "seconds that a request may wait for its turn", value=15.0)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.auth.accounts import ALGORITHM, Accounts
-from podless.http import negotiate
-from podless.http.message import JSON, TEXT, Request, Response
+from podless.controllers.health import Health
+from podless.http import health, negotiate
+from podless.http.message import JSON, Pending, Request, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
 from podless.http.render import pretty
@@ -19,8 +20,6 @@ from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.publish import discovery, discovery_messages
 from podless.version import __version__
 
-_HEALTH = ("healthz", "livez", "readyz")
-_CHECKS = ("ping", "log", "store")
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _KEYS = ("/.well-known/openid-configuration", "/openid/v1/jwks")
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
@@ -52,8 +51,14 @@ class NonResource:
     """
 
     def __init__(
-        self, registry: Registry, address: Callable[[], str], metrics: Metrics, accounts: Accounts | None = None
+        self,
+        registry: Registry,
+        address: Callable[[], str],
+        metrics: Metrics,
+        checks: Health,
+        accounts: Accounts | None = None,
     ) -> None:
+        self._health = checks
         self._metrics = metrics
         self._registry = registry
         self._address = address
@@ -62,15 +67,15 @@ class NonResource:
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
-    def answer(self, request: Request, accept: str) -> Response:
+    def answer(self, request: Request, accept: str) -> Response | Pending:
         """The document at the request's path. Raises PageNotFound, NotServed, NotAcceptable or MethodNotAllowed."""
         path = request.path
         if path.startswith("//"):
             raise PageNotFound
         parts = path.strip("/").split("/")
         first = parts[0]
-        if first in _HEALTH:
-            return self._health(request, path)
+        if first in health.PLACES:
+            return health.answer(self._health, request)
         if first == "version" and len(parts) == 1:
             return self._version(request)
         if first == "metrics" and len(parts) == 1:
@@ -99,18 +104,6 @@ class NonResource:
             "id_token_signing_alg_values_supported": [ALGORITHM],
         }
         return Response(200, [codec.encode(shown)], JSON)
-
-    def _health(self, request: Request, path: str) -> Response:
-        name, _, check = path[1:].partition("/")
-        if path.endswith("/") or (check and check not in _CHECKS):
-            raise PageNotFound
-        text = "ok"
-        if "verbose" in request.query and not check:
-            excluded = request.query.get("exclude", [])
-            lines = [f"[+]{known} {'excluded: ok' if known in excluded else 'ok'}" for known in _CHECKS]
-            text = "\n".join([*lines, f"{name} check passed", ""])
-        headers = [("X-Content-Type-Options", "nosniff")]
-        return Response(200, [text.encode()], TEXT, headers)
 
     def _version(self, request: Request) -> Response:
         if request.method not in ("GET", "HEAD"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podless.meta.files import write_file
+from podless.meta.option import StartError
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -30,7 +31,7 @@ _NAMES = (
 )
 
 
-class BadCertificate(Exception):
+class BadCertificate(StartError):
     """A certificate or key on disk cannot be used; the text is one clear line for a person."""
 
 

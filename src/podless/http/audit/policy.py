@@ -10,6 +10,7 @@ from typing import Any
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.meta import codec
+from podless.meta.option import StartError
 
 NONE, METADATA_LEVEL, REQUEST, REQUEST_RESPONSE = LEVELS = ("None", "Metadata", "Request", "RequestResponse")
 RECEIVED, STARTED, COMPLETE, PANIC = STAGES = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
@@ -17,7 +18,7 @@ RECEIVED, STARTED, COMPLETE, PANIC = STAGES = ("RequestReceived", "ResponseStart
 _SECRETS = {("", "secrets"), ("", "serviceaccounts/token"), ("authentication.k8s.io", "tokenreviews")}
 
 
-class BadPolicy(Exception):
+class BadPolicy(StartError):
     """The policy cannot be used; the text is one clear line for a person."""
 
 

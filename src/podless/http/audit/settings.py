@@ -5,15 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from podless.meta.option import megabytes, number, option
+
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """path: the file, - for standard output. policy: a file with what is told; None for the metadata of every request.
+    """The audit log; each field says what it is about. policy: None for the metadata of every request.
 
-    size: bytes at which the file is set aside, 0 for never. backups: how many of these are kept, 0 for all.
+    size: in bytes, 0 for never. backups: 0 for all.
     """
 
-    path: Path
-    policy: Path | None = None
-    size: int = 100 << 20
-    backups: int = 10
+    path: Path = option(
+        "--audit-log-path", "file for one JSON line an event; - for standard output", metavar="FILE", parse=Path
+    )
+    policy: Path | None = option(
+        "--audit-policy-file",
+        "Policy of audit.k8s.io/v1; without one the metadata of every request is told",
+        value=None,
+        metavar="FILE",
+        parse=Path,
+    )
+    size: int = option(
+        "--audit-log-maxsize", "when a new file is begun", value=100 << 20, metavar="MB", parse=megabytes, default="100"
+    )
+    backups: int = option("--audit-log-maxbackup", "older files that are kept", value=10, metavar="N", parse=number)

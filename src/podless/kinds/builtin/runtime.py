@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from podless.kinds.kind import Kind, serving
+from podless.meta.option import StartError
 
 # group/version/resource of what is not served unless it is asked for
 _OFF = frozenset(("apiextensions.k8s.io/v1beta1/customresourcedefinitions", "extensions/v1beta1/thirdpartyresources"))
 _ALL = ("api/all", "api/legacy", "api/beta")
 
 
-class BadRuntimeConfig(ValueError):
+class BadRuntimeConfig(StartError, ValueError):
     """A runtime configuration that cannot be followed; the text is one clear line for a person."""
 
 

@@ -1,0 +1,159 @@
+"""Options of `podless serve`, their help and the table in the README: all from one declaration, podless.app.Settings.
+
+`python -m podless.cli.options README.md` writes the table anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING
+from pathlib import Path
+from typing import Any
+
+from podless.app import Settings
+from podless.meta.option import Option, Section, StartError, declared
+
+BEGIN, END = "<!-- options of podless serve -->\n", "<!-- end -->\n"
+_HEAD = "| option | what it does |\n|---|---|\n"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add all options to a parser."""
+    _add(parser, parser, Settings, "")
+
+
+def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:
+    for name, default, told in _ordered(of):
+        if isinstance(told, Section):
+            inner = parser.add_argument_group(told.title, told.about or None)
+            _add(parser, inner, told.of, f"{prefix}{name}.")
+        elif told.flag:
+            _add_one(group, f"{prefix}{name}", default, told)
+
+
+def _ordered(of: type) -> list[tuple[str, Any, Option | Section]]:
+    """What is declared: first what the class itself declares, and sections last."""
+    own = of.__annotations__
+    return sorted(declared(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
+
+
+def _add_one(group: Any, dest: str, default: Any, told: Option) -> None:
+    if told.values is not None:
+        plain = told.values[1] is None and told.values[0] is False
+        if plain:
+            group.add_argument(told.flag, dest=dest, action="store_true", help=told.help)
+        else:
+            on = default == told.values[0]
+            action = argparse.BooleanOptionalAction
+            group.add_argument(told.flag, dest=dest, action=action, default=on, help=told.help)
+        return
+    more: dict[str, Any] = {"dest": dest, "type": _typed(told.parse), "help": told.help}
+    if told.choices:
+        more["choices"] = told.choices
+    else:
+        more["metavar"] = told.metavar
+    if told.many is not None:
+        group.add_argument(told.flag, action="append", default=[], **more)
+        return
+    more["default"] = _default(default, told)
+    if told.without is None:
+        group.add_argument(told.flag, **more)
+        return
+    either = group.add_mutually_exclusive_group()
+    either.add_argument(told.flag, **more)
+    flag, about = told.without
+    either.add_argument(flag, dest=dest, action="store_const", const=None, default=argparse.SUPPRESS, help=about)
+
+
+def _default(default: Any, told: Option) -> Any:
+    if told.default is not None:
+        return told.default
+    return None if default is MISSING else default
+
+
+def _typed(parse: Callable[[str], Any]) -> Callable[[str], Any]:
+    def typed(text: str) -> Any:
+        try:
+            return parse(text)
+        except (ValueError, StartError) as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return typed
+
+
+def read(given: argparse.Namespace) -> Settings:
+    """What the options say. Raises StartError for what cannot work."""
+    settings: Settings = _read(vars(given), Settings, "")
+    return settings
+
+
+def _read(given: dict[str, Any], of: type, prefix: str) -> Any:
+    found: dict[str, Any] = {}
+    for name, _, told in declared(of):
+        dest = f"{prefix}{name}"
+        if isinstance(told, Section):
+            if not told.given or any(given[f"{dest}.{each}"] for each in told.given):
+                found[name] = _read(given, told.of, f"{dest}.")
+        elif told.flag:
+            found[name] = _value(given[dest], told)
+    return of(**{name: value if value is not None or name != "issuer" else "" for name, value in found.items()})
+
+
+def _value(given: Any, told: Option) -> Any:
+    if told.values is not None:
+        if told.values[1] is None and told.values[0] is False:
+            return not given
+        return told.values[0] if given else told.values[1]
+    return told.many(given) if told.many is not None else given
+
+
+# documentation
+
+
+def table() -> str:
+    """The options as the README shows them."""
+    return _HEAD + "".join(_rows(Settings))
+
+
+def _rows(of: type) -> Iterator[str]:
+    for _, default, told in _ordered(of):
+        if isinstance(told, Section):
+            yield f"| **{told.title}** | {told.about} |\n"
+            yield from _rows(told.of)
+        elif told.flag:
+            yield f"| {_left(told)} | {_right(default, told)} |\n"
+            if told.without is not None:
+                yield f"| `{told.without[0]}` | {told.without[1]} |\n"
+
+
+def _left(told: Option) -> str:
+    if told.values is not None:
+        plain = told.values[1] is None and told.values[0] is False
+        return f"`{told.flag}`" if plain else f"`{told.flag}`, `--no-{told.flag[2:]}`"
+    return f"`{told.flag} {'|'.join(told.choices).replace('|', chr(92) + '|') or told.metavar}`"
+
+
+def _right(default: Any, told: Option) -> str:
+    about = told.help.replace("|", "\\|")
+    if told.values is not None:
+        if told.values[1] is None and told.values[0] is False:
+            return about
+        return f"{about}; {'on' if default == told.values[0] else 'off'} by default"
+    shown = told.default if told.default is not None else default
+    return about if told.many is not None or shown in (MISSING, None, "") else f"{about}; `{shown}` by default"
+
+
+def documented(readme: str) -> str:
+    """A README with the table that the declaration gives. Raises ValueError for one without a place for it."""
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError("the README has no place for the options")
+    return f"{before}{begin}\n{table()}\n{end}{after}"
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    place.write_text(documented(place.read_text()))

@@ -1,0 +1,332 @@
+"""One API root: a store, what is cached of it, who is who and may do what, admission, and what runs beside requests.
+
+Nothing here knows of HTTP: a cluster can be built and used without, and a process may have several.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from podless.admission import Admission, Step
+from podless.admission.escalation import Escalation
+from podless.admission.generations import Generations
+from podless.admission.lifecycle import NamespaceLifecycle
+from podless.admission.mutating import MutatingPolicies
+from podless.admission.quota import ObjectQuota
+from podless.admission.reading import ParameterReading
+from podless.admission.state import State
+from podless.admission.validating import ValidatingPolicies
+from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
+from podless.auth import accounts
+from podless.auth.access import MODES, OIDC, BadAccess
+from podless.auth.accounts import Accounts
+from podless.auth.authenticate import AUDIENCE, Authenticator
+from podless.auth.authorizer import AllowAll, Authorizer
+from podless.auth.oidc import Provider
+from podless.auth.rbac import RBAC
+from podless.auth.tokens import Tokens, read_file
+from podless.auth.user import ADMIN, User
+from podless.cache.watchcache import Cache
+from podless.controllers import contents, health
+from podless.controllers.apiservices import APIServices
+from podless.controllers.contents import Contents
+from podless.controllers.definitions import Definitions
+from podless.controllers.expiry import Expiry
+from podless.controllers.garbage import Garbage
+from podless.controllers.health import READY, Health, Unhealthy
+from podless.controllers.namespaces import Namespaces
+from podless.controllers.quotas import Quotas
+from podless.controllers.roles import Roles
+from podless.controllers.thirdparty import ThirdParties
+from podless.kinds import builtin
+from podless.kinds.builtin import runtime
+from podless.kinds.registry import Registry
+from podless.meta.files import write_file
+from podless.meta.option import StartError, option, section
+from podless.remote import Client
+from podless.store.sqlite import SQLiteStore
+from podless.verbs import storage
+from podless.verbs.call import API
+
+
+class Controller(Protocol):
+    """What runs beside requests."""
+
+    async def start(self) -> None:
+        """Begin."""
+
+    async def stop(self) -> None:
+        """End."""
+
+
+def service(text: str) -> tuple[str, str]:
+    """A Service and where it is. Raises ValueError."""
+    name, sign, place = text.partition("=")
+    host, colon, port = place.rpartition(":")
+    namespace, slash, rest = name.partition("/")
+    plain, with_port, number = rest.partition(":")
+    sound = sign and colon and host and port.isdigit() and slash and namespace and plain and ":" not in namespace
+    if not sound or "/" in rest or (with_port and not number.isdigit()):
+        raise ValueError("a service is NAMESPACE/NAME=HOST:PORT")
+    return name, place
+
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+
+
+def duration(text: str) -> float:
+    """Seconds, from numbers with units such as 1h30m or 90s. Raises ValueError."""
+    total, rest = 0.0, text
+    for unit, seconds in _UNITS.items():
+        given, sign, after = rest.partition(unit)
+        whole, _, fraction = given.partition(".")
+        if sign and whole.isascii() and whole.isdigit() and (not fraction or (unit == "s" and fraction.isdigit())):
+            total, rest = total + float(given) * seconds, after
+    if rest or total <= 0:
+        raise ValueError("a duration is a time such as 1h, 30m or 1h30m")
+    return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """All that a cluster is told; each field says what it is about.
+
+    token_file: in kube-apiserver's CSV format. tokens: more tokens, by token. services: namespace/name or
+    namespace/name:port -> host:port. runtime_config: apiextensions.k8s.io/v1beta1 -> True. garbage_delay: None: nothing
+    is collected, as without controllers. Raises StartError for what cannot work.
+    """
+
+    garbage_delay: float | None = option(
+        "--garbage-collector",
+        "delete objects whose owners (metadata.ownerReferences) are gone, and serve propagation policies",
+        value=1.0,
+        values=(1.0, None),
+    )
+    event_ttl: float = option(
+        "--event-ttl",
+        "how long an event stays after its last write",
+        value=3600.0,
+        metavar="DURATION",
+        parse=duration,
+        default="1h",
+    )
+    default_accounts: bool = option(
+        "--default-accounts", 'give each namespace the service account "default"', value=True, values=(True, False)
+    )
+    root_configmaps: bool = option(
+        "--root-configmaps", "give each namespace the config map kube-root-ca.crt", value=False, values=(True, False)
+    )
+    services: Mapping[str, str] = option(
+        "--service",
+        "where webhooks behind a Service are (repeatable); others are looked up by their ExternalName, "
+        "or as NAME.NAMESPACE.svc in DNS",
+        factory=dict,
+        metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
+        parse=service,
+        many=dict,
+    )
+    runtime_config: Mapping[str, bool] = option(
+        "--runtime-config",
+        "older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
+        factory=dict,
+        metavar="API=true,...",
+        parse=runtime.parse,
+        default="",
+    )
+    token_file: str | os.PathLike[str] | None = option(
+        "--token-auth-file",
+        'CSV file of tokens: token,user,uid,"group1,group2"',
+        value=None,
+        metavar="FILE",
+        parse=Path,
+    )
+    tokens: Mapping[str, User] = option("", "more tokens, and whose they are", factory=dict)
+    anonymous: bool = option(
+        "--anonymous-auth",
+        "requests without credentials are of the user system:anonymous",
+        value=True,
+        values=(True, False),
+    )
+    authorization: str = option(
+        "--authorization-mode", "AlwaysAllow: everybody known may do everything", value=MODES[0], choices=MODES
+    )
+    oidc: OIDC | None = section(
+        OIDC,
+        "OpenID Connect",
+        "tokens of an identity provider, as for kube-apiserver",
+        given=("issuer", "client_id"),
+    )
+
+    def __post_init__(self) -> None:
+        if self.authorization not in MODES:
+            raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
+        runtime.check(self.runtime_config)
+
+
+class Cluster:
+    """An API that can be started and stopped once.
+
+    folder: of its keys. database: its file, None for one in memory. authority: the certificate of the authority that
+    clients verify the server with, None where there is none.
+
+    api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass; one
+    may be added at any time. health: what is known of how it does; more checks may be added at any time.
+    """
+
+    api: API
+
+    def __init__(
+        self, settings: ClusterSettings, folder: Path, database: Path | None = None, authority: str | None = None
+    ) -> None:
+        self.settings = settings
+        self.admission = Admission()
+        self.health = Health()
+        self.token = ""
+        self._folder = folder
+        self._database = database
+        self._authority = authority
+        self._controllers: list[Controller] = []
+        self.store: SQLiteStore | None = None
+        self._remote: Client | None = None
+        self._stopping = False
+
+    async def start(self) -> None:
+        """Bring everything up. Raises StartError, StoreError and OSError; `stop` is to be called then, too."""
+        settings = self.settings
+        tokens = self._tokens()
+        self.store = store = SQLiteStore(self._database)
+        cache = Cache(store)
+        await store.open()
+        await cache.open()
+        registry = Registry()
+        for kind in runtime.served(builtin.ALL, settings.runtime_config):
+            registry.put(kind)
+        authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
+        self._remote = remote = Client(dict(settings.services))
+        state = State(cache, registry)
+        # the quota is the last one: what it lets pass is stored next
+        self.admission.steps += [*_admission(state, authorizer, remote), ObjectQuota(state)]
+        self.api = api = API(store, cache, registry, remote, authorizer, self.admission)
+        api.authenticator = self._authenticator(cache, tokens, await self._secret(api))
+        remote.external = partial(_external, api)
+        self.health.add("etcd", health.store(store))
+        self.health.add("etcd-readiness", health.store(store), READY)
+        await self._run(api)
+        if isinstance(authorizer, RBAC):
+            await authorizer.start()
+        await self.admission.start()
+        self.health.add("shutdown", self._shutdown, READY)
+
+    async def _run(self, api: API) -> None:
+        """Start what runs beside requests; each has a check of its own, under the name that it has on a real server."""
+        settings = self.settings
+        third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
+        running: list[tuple[str, Any]] = [
+            ("poststarthook/rbac/bootstrap-roles", Roles(api)),
+            ("poststarthook/start-system-namespaces-controller", Namespaces(api, builtin.NAMESPACES)),
+            ("third-party-resource-controller", third),
+            ("poststarthook/start-apiextensions-controllers", Definitions(api, builtin.DEFINITIONS, third.hand_over)),
+        ]
+        if settings.garbage_delay is not None:
+            running.append(("garbage-collector-controller", Garbage(api, settings.garbage_delay)))
+        running += [
+            ("resourcequota-controller", Quotas(api, builtin.QUOTAS)),
+            ("autoregister-completion", APIServices(api, builtin.API_SERVICES)),
+            ("event-expiry-controller", Expiry(api, builtin.EVENTS, settings.event_ttl)),
+            ("serviceaccount-controller", self._contents(api)),
+        ]
+        self._controllers = [each for _, each in running]
+        for name, each in running:
+            await each.start()
+            self.health.add(name, health.controller(each))
+
+    def _shutdown(self) -> None:
+        if self._stopping:
+            raise Unhealthy("process is shutting down")
+
+    def _contents(self, api: API) -> Contents:
+        """What each namespace is to have."""
+        wanted = [contents.account(builtin.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
+        if self.settings.root_configmaps and self._authority is not None:
+            wanted.append(contents.certificates(builtin.CONFIG_MAPS, self._authority))
+        return Contents(api, builtin.NAMESPACES, wanted)
+
+    def _tokens(self) -> Tokens:
+        self.token = _admin_token(self._folder / "token")
+        tokens = {self.token: ADMIN, **self.settings.tokens}
+        if self.settings.token_file is not None:
+            tokens |= read_file(Path(self.settings.token_file))
+        return Tokens(tokens)
+
+    async def _secret(self, api: API) -> bytes:
+        """What tokens of service accounts are signed with; it is in the store, for all servers."""
+        file = self._folder / "accounts.key"  # where older releases had it
+        secret = await storage.once(api, accounts.SECRET, partial(accounts.make_secret, file))
+        file.unlink(missing_ok=True)
+        return secret
+
+    def _authenticator(self, cache: Cache, tokens: Tokens, secret: bytes) -> Authenticator:
+        """Who is known: by tokens that are set, by those of service accounts, by certificates."""
+        settings = self.settings
+        collections = [cache.collection(kind.keys) for kind in (builtin.SERVICE_ACCOUNTS, builtin.SECRETS)]
+        issuer = Accounts(secret, AUDIENCE, *collections)
+        anonymous = settings.anonymous and settings.authorization == "RBAC"
+        providers = [Provider(settings.oidc, AUDIENCE)] if settings.oidc is not None else []
+        return Authenticator(tokens, issuer, providers, anonymous=anonymous)
+
+    def stopping(self) -> None:
+        """Say that it will stop: it is not ready for more from now on."""
+        self._stopping = True
+
+    async def stop(self) -> None:
+        """Finish what was begun, close the store. What was acknowledged is kept."""
+        for controller in self._controllers:
+            await controller.stop()
+        self._controllers = []
+        if self._remote is not None:
+            await self._remote.close()
+            self._remote = None
+        if self.store is not None:
+            await self.store.close()
+            self.store = None
+
+
+def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
+    """What writes pass, in the order of a real server's plugins."""
+    return [
+        NamespaceLifecycle(state),
+        MutatingPolicies(state, authorizer),
+        MutatingWebhooks(state, authorizer, client),
+        Escalation(authorizer),
+        Generations(state),
+        ParameterReading(state, authorizer),
+        ValidatingPolicies(state, authorizer),
+        ValidatingWebhooks(state, authorizer, client),
+    ]
+
+
+def _admin_token(path: Path) -> str:
+    """The admin's token: made once, kept beside the database."""
+    try:
+        token = path.read_text().strip()
+    except FileNotFoundError:
+        token = ""
+    except UnicodeDecodeError:
+        raise StartError(f"{path}: not a token; remove it to have a new one made") from None
+    if not token:
+        token = secrets.token_hex(32)
+        write_file(path, token.encode() + b"\n", 0o600)
+    return token
+
+
+async def _external(api: API, namespace: str, name: str) -> str:
+    """The host that a Service is another name for; "" where there is none."""
+    kind = builtin.SERVICES
+    entry = (await api.loaded(kind)).get(kind.key(namespace, name))
+    return str(entry.decode()["spec"].get("externalName") or "") if entry is not None else ""

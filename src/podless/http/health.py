@@ -1,0 +1,55 @@
+"""/healthz, /livez and /readyz, whole or check by check, as a real server answers them."""
+
+from __future__ import annotations
+
+import logging
+
+from podless.controllers.health import Health
+from podless.http.message import TEXT, Request, Response
+from podless.meta.errors import PageNotFound
+from podless.meta.gotext import quote
+
+PLACES = ("healthz", "livez", "readyz")
+_HEADERS = [("X-Content-Type-Options", "nosniff")]
+
+log = logging.getLogger("podless")
+
+
+async def answer(health: Health, request: Request) -> Response:
+    """The answer. Raises PageNotFound for a check that there is not."""
+    place, slash, check = request.path[1:].partition("/")
+    if not slash:
+        return await _whole(health, request, place)
+    if check not in health.names(place):
+        raise PageNotFound
+    fault = await health.fault(check)
+    if fault:
+        return _text(500, f"internal server error: {fault}\n")
+    return _text(200, "ok")
+
+
+async def _whole(health: Health, request: Request, place: str) -> Response:
+    excluded = dict.fromkeys(request.query.get("exclude", ()))
+    unknown = dict(excluded)
+    lines, failed = [], []
+    for name in health.names(place):
+        if name in excluded:
+            unknown.pop(name, None)
+            lines.append(f"[+]{name} excluded: ok\n")
+        elif fault := await health.fault(name):
+            lines.append(f"[-]{name} failed: reason withheld\n")
+            failed.append(f"{name}: {fault}")
+        else:
+            lines.append(f"[+]{name} ok\n")
+    if unknown:
+        names = ",".join(quote(name) for name in sorted(unknown))
+        lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
+    told = "".join(lines)
+    if failed:
+        log.warning("%s check failed: %s", place, "; ".join(failed))
+        return _text(500, f"{told}{place} check failed\n")
+    return _text(200, f"{told}{place} check passed\n" if "verbose" in request.query else "ok")
+
+
+def _text(code: int, text: str) -> Response:
+    return Response(code, [text.encode()], TEXT, _HEADERS)

@@ -1,0 +1,101 @@
+"""Options are declared once, and everything that is told of them comes from there."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Iterator
+from dataclasses import MISSING
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podless import OIDC, Audit, Limits, Server, StartError
+from podless.app import Settings
+from podless.cli import options
+from podless.meta.option import Option, Section, declared
+
+README = Path(__file__).parent.parent.parent / "README.md"
+
+
+def every(of: type = Settings) -> Iterator[tuple[str, Any, Option]]:
+    for name, default, told in declared(of):
+        if isinstance(told, Section):
+            yield from every(told.of)
+        else:
+            yield name, default, told
+
+
+def parsed(*arguments: str) -> Settings:
+    parser = argparse.ArgumentParser()
+    options.add(parser)
+    return options.read(parser.parse_args(arguments))
+
+
+def test_every_field_is_declared_and_documented() -> None:
+    for name, _, told in every():
+        assert told.help, name
+        assert (told.flag == "") or told.flag.startswith("--"), name
+
+
+def test_the_readme_has_the_table_that_the_declaration_gives() -> None:
+    text = README.read_text()
+    assert options.documented(text) == text, "write it anew with python -m podless.cli.options README.md"
+
+
+def test_the_help_lists_every_option() -> None:
+    parser = argparse.ArgumentParser()
+    options.add(parser)
+    shown = parser.format_help()
+    assert [told.flag for _, _, told in every() if told.flag and told.flag not in shown] == []
+
+
+def test_the_texts_of_defaults_are_the_defaults() -> None:
+    for name, default, told in every():
+        if told.default is not None and default is not MISSING and name not in ("data", "port"):
+            assert told.parse(told.default) == default, name
+
+
+def test_the_command_without_options_is_told_what_a_program_is_by_default() -> None:
+    given = parsed("--memory", "--port", "0")
+    assert given == Settings()
+    assert (parsed().data, parsed().port) == (Path("podless-data"), 6443)
+
+
+def test_what_the_command_is_told() -> None:
+    given = parsed(
+        *("--no-garbage-collector", "--insecure-http", "--event-ttl", "1m30s", "--max-watches", "7"),
+        *("--service", "a/b=h:1", "--service", "a/c:2=h:3", "--audit-log-path", "-", "--audit-log-maxsize", "2"),
+        *("--oidc-issuer-url", "https://i", "--oidc-client-id", "c", "--oidc-required-claim", "a=b"),
+    )
+    assert (given.garbage_delay, given.tls, given.event_ttl) == (None, False, 90.0)
+    assert given.limits == Limits(watches=7)
+    assert given.services == {"a/b": "h:1", "a/c:2": "h:3"}
+    assert given.audit == Audit(Path("-"), size=2 << 20)
+    assert given.oidc == OIDC("https://i", "c", required={"a": "b"})
+
+
+def test_half_a_provider_is_no_provider() -> None:
+    with pytest.raises(StartError, match="an OIDC issuer is an https URL"):
+        parsed("--oidc-client-id", "c")
+    with pytest.raises(StartError, match="needs a client id"):
+        parsed("--oidc-issuer-url", "https://i")
+
+
+@pytest.mark.parametrize("text", ["a=h:1", "a/b", "a/b=h", "a/b=h:x", "a/b/c=h:1", "/b=h:1", "a/=h:1", "a/b:x=h:1"])
+def test_what_is_no_service(text: str) -> None:
+    with pytest.raises(SystemExit):
+        parsed("--service", text)
+
+
+def test_a_server_takes_what_the_settings_have() -> None:
+    assert list(inspect.signature(Server).parameters) == list(inspect.signature(Settings).parameters)
+    with pytest.raises(TypeError):
+        Server(nonsense=1)  # type: ignore[call-arg]
+
+
+def test_whatever_cannot_work_is_one_kind_of_error() -> None:
+    for wrong in ({"authorization": "x"}, {"runtime_config": {"x": True}}, {"tls": False, "bind": "0.0.0.0"}):
+        with pytest.raises(StartError):
+            Server(**wrong)

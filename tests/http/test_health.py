@@ -1,0 +1,78 @@
+"""Health as a client sees it: each check looks at the thing itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from podless.app import App, Settings
+from podless.http.message import Request, Response, settled
+from podless.store import StoreError
+
+
+@pytest.fixture
+async def app():  # type: ignore[no-untyped-def]
+    running = App(Settings(tls=False))
+    await running.start()
+    yield running
+    await running.stop()
+
+
+async def ask(app: App, target: str) -> tuple[int, str]:
+    assert app.handler is not None
+    answer = await settled(app.handler(Request("GET", target, {"authorization": f"Bearer {app.token}"})))
+    assert isinstance(answer, Response)
+    return answer.status, b"".join(answer.chunks).decode()
+
+
+async def test_every_check_is_named_and_can_be_asked_alone(app: App) -> None:
+    for place in ("healthz", "livez", "readyz"):
+        code, text = await ask(app, f"/{place}?verbose")
+        assert code == 200
+        *lines, end, rest = text.split("\n")
+        assert (end, rest) == (f"{place} check passed", "")
+        names = [line.removeprefix("[+]").removesuffix(" ok") for line in lines]
+        assert names[:3] == ["ping", "log", "etcd"]
+        assert "poststarthook/rbac/bootstrap-roles" in names
+        assert ("etcd-readiness" in names) == ("shutdown" in names) == (place == "readyz")
+        for name in names:
+            assert await ask(app, f"/{place}/{name}") == (200, "ok")
+    assert (await ask(app, "/livez/shutdown"))[0] == 404
+    assert (await ask(app, "/livez/none"))[0] == 404
+    assert (await ask(app, "/livez/"))[0] == 404
+
+
+async def test_a_store_that_does_not_answer_is_told(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def broken(prefix: str) -> None:
+        raise StoreError("disk I/O error")
+
+    assert app.cluster is not None
+    monkeypatch.setattr(app.cluster.store, "range", broken)
+    code, text = await ask(app, "/livez")
+    assert code == 500
+    assert "[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\n" in text
+    assert text.endswith("livez check failed\n")
+    assert await ask(app, "/livez/etcd") == (500, "internal server error: disk I/O error\n")
+    assert await ask(app, "/livez?exclude=etcd") == (200, "ok")
+    assert "[+]etcd excluded: ok\n" in (await ask(app, "/livez?exclude=etcd&verbose"))[1]
+
+
+async def test_a_controller_that_has_failed_says_so(app: App) -> None:
+    assert app.cluster is not None
+    app.cluster.health.add("mine", lambda: None)
+    assert await ask(app, "/healthz/mine") == (200, "ok")
+    roles = app.cluster._controllers[0]
+    roles.error = RuntimeError("it is over")  # type: ignore[attr-defined]
+    assert await ask(app, "/readyz/poststarthook/rbac/bootstrap-roles") == (500, "internal server error: it is over\n")
+    assert (await ask(app, "/readyz"))[0] == 500
+
+
+async def test_who_is_about_to_stop_is_not_ready(app: App) -> None:
+    assert app.cluster is not None
+    app.cluster.stopping()
+    assert "[-]shutdown failed: reason withheld\n" in (await ask(app, "/readyz"))[1]
+    assert (await ask(app, "/livez"))[0] == 200
+
+
+async def test_what_cannot_be_excluded_is_told(app: App) -> None:
+    warned = 'warn: some health checks cannot be excluded: no matches for "a","b"\n'
+    assert warned in (await ask(app, "/livez?verbose&exclude=b&exclude=a"))[1]
