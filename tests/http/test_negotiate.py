@@ -7,6 +7,7 @@ import pytest
 from podless.http import negotiate
 from podless.http.negotiate import Form
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
+from tests.work import grows_with
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
@@ -111,3 +112,42 @@ def test_the_form_of_a_body(header: str, media: str) -> None:
 def test_bodies_of_other_forms_are_refused(header: str) -> None:
     with pytest.raises(UnsupportedMediaType):
         negotiate.body_type(header, custom=False)
+
+
+@pytest.mark.parametrize(
+    ("header", "media"),
+    [
+        ("Application/JSON", "application/json"),
+        (" a/b ; c=d", "a/b"),
+        ('a/b; c="d;e\\"f" ;', "a/b"),
+        ("a/b;", "a/b"),
+        ("a/b;;", ""),
+        ("a/b; c", ""),
+        ("a/b; c=", ""),
+        ('a/b; c="d', ""),
+        ('a/b; c=d"e"', ""),
+        ("a/b c", ""),
+        (";c=d", ""),
+        ("  ", ""),
+    ],
+)
+def test_the_type_in_a_content_type(header: str, media: str) -> None:
+    assert negotiate._media_type(header) == media
+
+
+@pytest.mark.parametrize("piece", [" ", "; a=b", '; a="\\"', ";a=b ", '"', "\\"])
+def test_the_work_grows_with_a_content_type(piece: str) -> None:
+    assert grows_with(lambda n: negotiate._media_type("a/b; a=b" + piece * n), 200)
+    assert grows_with(lambda n: negotiate._media_type("a/b; a=b" + piece * n + "!"), 200)
+
+
+def test_an_error_is_in_no_other_form_than_json_for_who_wants_an_object_turned_into_something() -> None:
+    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io") == Form()
+    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io,application/yaml").media == negotiate.YAML
+
+
+def test_a_built_in_kind_has_a_route_for_whole_types_only() -> None:
+    for accept in ("*", "application/*"):
+        with pytest.raises(NotAcceptable, match="406: Not Acceptable"):
+            negotiate.of_resource(accept, builtin=True)
+        assert negotiate.of_resource(accept) == Form()

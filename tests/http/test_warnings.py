@@ -20,3 +20,10 @@ def test_too_much_text_is_cut() -> None:
     cut = warning_headers([str(number).zfill(300) for number in range(100)])
     assert len(cut) == 16
     assert {len(value) for _, value in cut} == {256 + len('299 - ""')}
+
+
+def test_the_text_that_is_too_much_is_told_and_short_ones_are_many() -> None:
+    # all that came before fit to the letter: the next one makes all be told anew, itself included
+    texts = [f"{number:04}" * 4 for number in range(256)]
+    assert len(warning_headers(texts)) == 256
+    assert len(warning_headers([*texts, "one more", "nothing more"])) == 257

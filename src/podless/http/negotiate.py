@@ -5,7 +5,6 @@ Source: content negotiation as a real server does it, recorded in the negotiatio
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -42,8 +41,7 @@ _RESOURCE = frozenset(_TRANSFORMS)
 _AGGREGATED = frozenset({DISCOVERY})
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
-# as Go's mime.ParseMediaType takes it
-_CONTENT_TYPE = re.compile(r"\s*([^\s;]+)\s*(?:;\s*[^\s;=]+=(?:\"(?:[^\"\\]|\\.)*\"|[^\s;\"]+)\s*)*;?\s*")
+_ROUTED = frozenset((*OFFERED, "*/*"))
 _PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # the agents that people use
 _CONVERSION = frozenset(("as", "g", "v"))
 
@@ -61,7 +59,7 @@ def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]
     """
     given = clause.parameters
     stream, server = given.get("stream", ""), given.get("sv", "")
-    if stream and (stream != "watch" or media == YAML):
+    if stream and (stream != "watch" or media == YAML or allowed is _PLAIN):
         return None
     if server and (server != "v1" or allowed is not _RESOURCE):
         return None
@@ -95,13 +93,20 @@ def choose(
 def of_resource(accept: str, *, builtin: bool = False, watch: bool = False) -> Form:
     """The form of an answer about objects. Raises NotAcceptable, with the text of built-in kinds for these."""
     form = choose(accept, _RESOURCE, OFFERED, builtin=builtin)
-    if form is None and builtin and not watch:
+    if builtin and not watch and (form is None or not _routed(accept)):
         raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join(OFFERED)}", {})
     if form is None:
         raise NotAcceptable(_refusal(OFFERED))
     if watch and form.media == YAML:
         raise NotAcceptable(_refusal((JSON, PROTOBUF), ";stream=watch"))
     return form
+
+
+def _routed(accept: str) -> bool:
+    """Whether the route of a built-in kind is for an Accept header: it wants */* or a type by its whole name."""
+    if not accept.strip() or accept in OFFERED:
+        return True
+    return any(part.partition(";")[0].strip() in _ROUTED for part in accept.split(","))
 
 
 def of_discovery(accept: str, *, aggregated: bool) -> Form:
@@ -127,7 +132,7 @@ def readable(form: Form, query: Mapping[str, Sequence[str]], agent: str) -> Form
 
 def of_error(accept: str) -> Form:
     """The form of an error: YAML or protobuf for those who ask for it, else JSON."""
-    form = choose(accept, _RESOURCE, OFFERED, builtin=True)
+    form = choose(accept, _PLAIN, OFFERED, builtin=True)
     return Form(form.media if form is not None else JSON)
 
 
@@ -139,10 +144,59 @@ def body_type(header: str, *, custom: bool) -> str:
     """The form of a request body; none said means JSON. Custom objects are no protobuf. Raises UnsupportedMediaType."""
     media = header
     if header not in OFFERED:
-        found = _CONTENT_TYPE.fullmatch(header)
-        media = found[1].lower() if found else "" if header else JSON
+        media = _media_type(header) if header else JSON
     if media in (JSON, YAML) or (media == PROTOBUF and not custom):
         return media
     raise UnsupportedMediaType(
         f"the body of the request was in an unknown format - accepted media types include: {', '.join(OFFERED)}"
     )
+
+
+def _media_type(header: str) -> str:
+    """The type in a Content-Type, in lower case; "" where the header is none that Go's mime.ParseMediaType takes.
+
+    The header is looked through once, from left to right.
+    """
+    at = _blanks(header, 0)
+    end = _word(header, at, ";")
+    media, at = header[at:end].lower(), _blanks(header, end)
+    while media and at < len(header):
+        if header[at] != ";":
+            return ""
+        at = _blanks(header, at + 1)
+        if at < len(header):
+            at = _blanks(header, _parameter(header, at))
+            if not at:
+                return ""
+    return media
+
+
+def _blanks(text: str, at: int) -> int:
+    """Where what is no blank begins, from a place on; 0 for no place."""
+    while 0 < at < len(text) and text[at].isspace():
+        at += 1
+    if not at and text[:1].isspace():
+        return len(text) - len(text.lstrip())
+    return at
+
+
+def _word(text: str, at: int, stops: str) -> int:
+    """Where a word ends that begins at a place."""
+    while at < len(text) and text[at] not in stops and not text[at].isspace():
+        at += 1
+    return at
+
+
+def _parameter(text: str, at: int) -> int:
+    """Where a parameter name=value ends that begins at a place; 0 where there is none."""
+    equals = _word(text, at, ";=")
+    if equals == at or text[equals : equals + 1] != "=":
+        return 0
+    at = equals + 1
+    if text[at : at + 1] != '"':
+        end = _word(text, at, ';"')
+        return end if end > at else 0
+    at += 1
+    while at < len(text) and text[at] != '"':
+        at += 2 if text[at] == "\\" else 1
+    return at + 1 if at < len(text) else 0

@@ -132,14 +132,15 @@ class Parser:
             return
         key = name.decode("latin-1").lower()
         text = value.decode("utf-8", "replace")
-        known = self._headers.setdefault(key, text)
-        if known is not text:
-            self._repeat(key, known, text)
+        if key in self._headers:
+            self._repeat(key, text)
+        else:
+            self._headers[key] = text
 
-    def _repeat(self, key: str, known: str, text: str) -> None:
+    def _repeat(self, key: str, text: str) -> None:
         if self._repeated is None:
             self._repeated = {}
-        self._repeated.setdefault(key, [known]).append(text)
+        self._repeated.setdefault(key, [self._headers[key]]).append(text)
 
     def _count(self, size: int) -> None:
         self._size += size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from bisect import bisect_right
 from itertools import accumulate
 from typing import Any
 
@@ -99,14 +100,25 @@ _WARNING_MOST = 256
 
 def warning_headers(warnings: list[str]) -> list[tuple[str, str]]:
     """Warning headers, each text once, quoted as RFC 7234 wants it; of too much text beginnings only."""
-    texts = list(dict.fromkeys(filter(None, warnings)))
-    if sum(map(len, texts)) > _WARNINGS_MOST:
-        texts = [text[:_WARNING_MOST] for text in texts]
-        sizes = accumulate(map(len, texts), initial=0)
-        texts = [text for text, before in zip(texts, sizes, strict=False) if before < _WARNINGS_MOST]
+    texts = _told(list(dict.fromkeys(filter(None, warnings))))
     found = []
     for text in texts:
         safe = "".join(char if char.isprintable() else " " for char in text)
         quoted = safe.replace("\\", "\\\\").replace('"', '\\"')
         found.append(("Warning", f'299 - "{quoted}"'))
     return found
+
+
+def _told(texts: list[str]) -> list[str]:
+    """As much of the texts as is told: all, or beginnings; those up to the one that made it too much always."""
+    ends = list(accumulate(map(len, texts)))
+    if not ends or ends[-1] <= _WARNINGS_MOST:
+        return texts
+    full = bisect_right(ends, _WARNINGS_MOST)  # the text that was too much
+    cut = [text[:_WARNING_MOST] for text in texts]
+    before = accumulate(map(len, cut), initial=0)
+    return [
+        text
+        for place, (text, size) in enumerate(zip(cut, before, strict=False))
+        if place <= full or size < _WARNINGS_MOST
+    ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from typing import NamedTuple
 
-_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?inf(?:inity)?|nan", re.IGNORECASE)
+# clauses up to which Go sorts by insertion; with more, what it makes of an order that is none is up to its sort
+_FEW = 12
+_DIGITS = frozenset("0123456789")
+_WORDS = ("inf", "infinity")
 
 
 class Clause(NamedTuple):
@@ -25,12 +27,23 @@ def clauses(accept: str) -> list[Clause]:
         clause = _clause(part.strip(" "))
         if clause is not None:
             found.append(clause)
-            # sorted as they come in: the order is none that a sort could rely on
-            at = len(found) - 1
-            while at and _before(found[at], found[at - 1]):
-                found[at], found[at - 1] = found[at - 1], found[at]
-                at -= 1
+    return _inserted(found) if len(found) <= _FEW else sorted(found, key=_rank)
+
+
+def _inserted(found: list[Clause]) -> list[Clause]:
+    """Sorted by insertion: the order is none that a sort could rely on."""
+    for last in range(1, len(found)):
+        at = last
+        while at and _before(found[at], found[at - 1]):
+            found[at], found[at - 1] = found[at - 1], found[at]
+            at -= 1
     return found
+
+
+def _rank(clause: Clause) -> tuple[float, bool, bool]:
+    """The order of many clauses: by quality, and then the more exact ones first."""
+    quality = clause.quality if clause.quality == clause.quality else 0.0
+    return -quality, clause.kind == "*", clause.subtype == "*"
 
 
 def _clause(part: str) -> Clause | None:
@@ -57,13 +70,28 @@ def _clause(part: str) -> Clause | None:
 
 def _quality(text: str) -> float:
     """A number of 32 bits; what is none is 0."""
-    if not _NUMBER.fullmatch(text):
+    if not _is_number(text):
         return 0.0
     try:
         narrow: float = struct.unpack("f", struct.pack("f", float(text)))[0]
     except OverflowError:
         return float("-inf") if text.startswith("-") else float("inf")
     return narrow
+
+
+def _is_number(text: str) -> bool:
+    """Whether Go reads a number, or inf or nan, in a text; looked through once."""
+    lower = text.lower()
+    rest = lower[1:] if lower[:1] in ("+", "-") else lower
+    if rest in _WORDS or lower == "nan":
+        return True
+    mantissa, sign, exponent = rest.partition("e")
+    if sign:
+        exponent = exponent[1:] if exponent[:1] in ("+", "-") else exponent
+        if not exponent or not _DIGITS.issuperset(exponent):
+            return False
+    whole, _, fraction = mantissa.partition(".")
+    return bool(whole or fraction) and _DIGITS.issuperset(whole) and _DIGITS.issuperset(fraction)
 
 
 def _before(one: Clause, other: Clause) -> bool:

@@ -208,3 +208,8 @@ def test_what_policies_annotate_is_told(log: Log) -> None:
     assert annotations["annotating/size"] == "2"
     assert "too many" in annotations["validation.policy.admission.k8s.io/validation_failure"]
     assert annotations["authorization.k8s.io/decision"] == "allow"
+
+
+def test_a_long_user_agent_is_cut(log: Log) -> None:
+    log.client.send("GET", MAPS, None, User_Agent="x" * 5000)
+    assert log.wait(2)[-1]["userAgent"] == "x" * 1024 + "...TRUNCATED"
