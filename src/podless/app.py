@@ -114,6 +114,7 @@ class App:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
         self._backend: Backend | None = None
+        self._offload: Offload | None = None
         self._address = ""
 
     @property
@@ -171,7 +172,8 @@ class App:
             cluster.health,
             api.authenticator.accounts,
         )
-        last = APIHandler(api, documents, Offload())
+        self._offload = Offload(self.settings.limits.read_time)
+        last = APIHandler(api, documents, self._offload)
         return chain(filters(api, self.settings.limits, self._auditing()), last.handle)
 
     def _auditing(self) -> Filter | None:
@@ -216,6 +218,9 @@ class App:
         if self._listener is not None:
             await self._listener.close()
             self._listener = None
+        if self._offload is not None:
+            self._offload.close()
+            self._offload = None
         if self._backend is not None:
             self._backend.close()
             self._backend = None

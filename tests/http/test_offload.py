@@ -2,23 +2,110 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from podless import Server
+from podless.http import offload as offload_module
 from podless.http.offload import Offload
+from podless.meta import codec
+from podless.meta.errors import Timeout, TooManyRequests
 from tests.conftest import Answer, Client
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 
-async def test_results_and_errors_come_back() -> None:
-    apart = Offload()
-    assert await apart.run(lambda: 1) == 1
-    with pytest.raises(ZeroDivisionError):
-        await apart.run(lambda: 1 // 0)
-    assert await apart.run(threading.get_ident) != threading.get_ident()
+@pytest.fixture
+def apart() -> Iterator[Offload]:
+    made = Offload()
+    yield made
+    made.close()
+
+
+async def test_results_and_errors_come_back(apart: Offload) -> None:
+    repeated: list[str] = []
+    text = b"a: [1, 1.5, 18446744073709551616]\nb: 1\nb: 2\n"
+    assert codec.equal(codec.decode_yaml(await apart.yaml(text), repeated), codec.decode_yaml(text))
+    assert repeated == ['line 3: key "b" already set in map']
+    for text in (b'{"a":[1.0,2]}', b'{"a":"\\ud800"}'):
+        floats: codec.Floats = []
+        plain: codec.Floats = []
+        assert codec.decode_json(await apart.json(text), None, floats) == codec.decode_json(text, None, plain)
+        assert floats == plain
+    with pytest.raises(codec.YAMLError, match="did not find expected"):
+        codec.decode_yaml(await apart.yaml(b"a: ["))
+    with pytest.raises(codec.JSONError, match="invalid character"):
+        codec.decode_json(await apart.json(b"{]"))
+
+
+async def test_what_takes_too_long_is_ended_and_the_next_is_not_kept_waiting() -> None:
+    apart, slow = Offload(), Offload(0.0)
+    try:
+        await apart.yaml(b"a: 1")
+        with pytest.raises(Timeout, match="did not complete within the allotted timeout"):
+            await slow.yaml(b"x: [" + b"0," * 200_000 + b"0]")
+        assert codec.decode_yaml(await apart.yaml(b"a: 1")) == {"a": 1}
+    finally:
+        apart.close()
+        slow.close()
+
+
+async def test_all_of_a_process_share_one_worker_which_goes_with_the_last() -> None:
+    one, other = Offload(), Offload()
+    await one.yaml(b"a: 1")
+    await other.yaml(b"a: 1")
+    assert one._worker is other._worker
+    assert one._worker is not None
+    process = one._worker._process
+    assert process is not None
+    one.close()
+    assert process.poll() is None
+    other.close()
+    assert process.poll() is not None
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("podless-offload")]
+
+
+async def test_nobody_changes_how_often_threads_take_turns(apart: Offload) -> None:
+    before = sys.getswitchinterval()
+    work = asyncio.ensure_future(apart.yaml(b"x: [" + b"0," * 50_000 + b"0]"))
+    await asyncio.sleep(0)
+    assert sys.getswitchinterval() == before
+    await work
+
+
+async def test_more_than_may_wait_is_refused(apart: Offload, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offload_module, "_WAITING", 1)
+    first = asyncio.ensure_future(apart.yaml(b"a: 1"))
+    await asyncio.sleep(0)
+    with pytest.raises(TooManyRequests):
+        await apart.yaml(b"a: 1")
+    await first
+
+
+def test_a_program_that_ends_without_a_word_leaves_no_process() -> None:
+    code = (
+        "import asyncio; from podless.http.offload import Offload; o = Offload();"
+        "asyncio.run(o.yaml(b'a: 1')); print(o._worker._process.pid)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20)
+    pid = int(done.stdout)
+    end = time.monotonic() + 20
+    while _alive(pid):
+        assert time.monotonic() < end
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def served_meanwhile(

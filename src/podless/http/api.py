@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from functools import partial
 from typing import Any
 
 from podless.http import negotiate, place
@@ -18,7 +17,7 @@ from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gvk
+from podless.meta import gvk
 from podless.meta.errors import APIError, Expired, NotServed, PageNotFound
 from podless.verbs import options
 from podless.verbs.apply import is_json
@@ -155,9 +154,9 @@ class APIHandler:
         body = call.body
         if "yaml" in call.content_type:
             as_json = verb == "patch" and is_json(body)
-            return body if as_json else await self._offload.run(partial(codec.ParsedYAML.of, body))
+            return body if as_json else await self._offload.yaml(body)
         if len(body) > _LONG_JSON and "protobuf" not in call.content_type:
-            return await self._offload.run(partial(codec.ParsedJSON.of, body))
+            return await self._offload.json(body)
         return body
 
     async def _watch(self, call: Call, form: Form) -> Answer:

@@ -36,6 +36,7 @@ class Limits:
     handshake_time: float = option("", "seconds for a TLS handshake", value=10.0)
     head_time: float = option("", "seconds for the head of a request", value=30.0)
     body_time: float = option("", "seconds for the body of a request", value=60.0)
+    read_time: float = option("", "seconds until a long body is read, that is, decoded", value=10.0)
     idle_time: float = option("", "seconds between two requests of a connection", value=180.0)
     handshakes: int = option("", "TLS handshakes at once; of more, the oldest ends", value=1000)
     queue: int = option("", "requests of one user that may wait for their turn", value=400)

@@ -1,51 +1,164 @@
-"""Work that would keep all others waiting, on a thread of its own: one piece at a time."""
+"""Work that would keep all others waiting, in a process of its own: one piece at a time, each with a deadline.
+
+All servers of a process share one worker, which is started when it is first needed and ends with the last of them. It
+is a fresh interpreter: a process with threads is not to be forked.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import pickle
+import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO
 
-T = TypeVar("T")
-_SWITCH = 0.0005  # seconds after which a thread that computes lets the event loop go on
+from podless.http import worker
+from podless.meta import codec
+from podless.meta.errors import Timeout, TooManyRequests
+
+_SECONDS = 10.0  # for one body
+_GRACE = 1.0  # seconds after which a worker that nobody has ended ends by itself
+_WAITING = 64  # bodies that may wait for the worker
+_LATE = "Timeout: request did not complete within the allotted timeout"
+_START = "import sys; sys.path[:] = {path!r}; from podless.http.worker import main; main()"
+
+
+class _Worker:
+    """The process, and the thread that talks to it."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "podless-offload")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._waiting = 0
+        self._count = threading.Lock()
+
+    async def run(self, kind: bytes, raw: bytes, seconds: float) -> Any:
+        """What the worker makes of a text. Raises Timeout where it does not get done, TooManyRequests."""
+        with self._count:
+            if self._waiting >= _WAITING:
+                raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
+            self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, kind, raw, seconds)
+        finally:
+            with self._count:
+                self._waiting -= 1
+
+    def _work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
+        process = self._process
+        if process is None or process.poll() is not None:
+            process = self._process = self._spawn()
+        deadline = threading.Timer(seconds, process.kill)
+        deadline.start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(worker.HEAD.pack(kind, seconds + _GRACE, len(raw)))
+            process.stdin.write(raw)
+            process.stdin.flush()
+            size = worker.SIZE.unpack(_exactly(process.stdout, worker.SIZE.size))[0]
+            made = _exactly(process.stdout, size)
+        except (OSError, EOFError):
+            self._end()
+            raise Timeout(_LATE, {}) from None
+        finally:
+            deadline.cancel()
+        return pickle.loads(made)
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a signal from the terminal is for the server
+        )
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        process.wait()
+
+    def close(self) -> None:
+        """End thread and process; what is under way ends with Timeout."""
+        process = self._process
+        if process is not None:
+            process.kill()
+        self._thread.submit(self._end)
+        self._thread.shutdown(wait=True)
+
+
+def _exactly(pipe: BinaryIO | Any, size: int) -> bytes:
+    data: bytes = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+class _Shared:
+    """The worker of this process, for as long as somebody has it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worker: _Worker | None = None
+        self._users = 0
+
+    def take(self) -> _Worker:
+        """The worker, for one more."""
+        with self._lock:
+            self._users += 1
+            if self._worker is None:
+                self._worker = _Worker()
+            return self._worker
+
+    def give(self) -> None:
+        """One needs it no more."""
+        with self._lock:
+            self._users -= 1
+            if self._users or self._worker is None:
+                return
+            last, self._worker = self._worker, None
+        last.close()
+
+
+_SHARED = _Shared()
 
 
 class Offload:
-    """Runs functions beside the event loop, which goes on meanwhile."""
+    """Reads long bodies elsewhere. seconds: for each of them. To be closed."""
 
-    def __init__(self) -> None:
-        self._turn = asyncio.Lock()
+    def __init__(self, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
+        self._worker: _Worker | None = None
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """What the function gives. Raises what it raises."""
-        async with self._turn:
-            loop = asyncio.get_running_loop()
-            done: asyncio.Future[T] = loop.create_future()
+    async def yaml(self, raw: bytes) -> codec.ParsedYAML:
+        """The text with what is in it. Raises Timeout, TooManyRequests."""
+        made = codec.ParsedYAML(raw)
+        made.outcome = await self._run(worker.YAML, raw)
+        return made
 
-            def settle(result: T | None, error: BaseException | None) -> None:
-                if done.done():
-                    return
-                if error is not None:
-                    done.set_exception(error)
-                else:
-                    done.set_result(result)  # type: ignore[arg-type]
+    async def json(self, raw: bytes) -> codec.ParsedJSON:
+        """The text with what is in it. Raises Timeout, TooManyRequests."""
+        made = codec.ParsedJSON(raw)
+        made.outcome = await self._run(worker.JSON, raw)
+        return made
 
-            def body() -> None:
-                result, error = None, None
-                try:
-                    result = work()
-                except BaseException as caught:
-                    error = caught
-                with contextlib.suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(settle, result, error)
+    async def _run(self, kind: bytes, raw: bytes) -> Any:
+        if self._worker is None:
+            self._worker = _SHARED.take()
+        return await self._worker.run(kind, raw, self._seconds)
 
-            before = sys.getswitchinterval()
-            sys.setswitchinterval(_SWITCH)
-            try:
-                threading.Thread(target=body, daemon=True).start()
-                return await done
-            finally:
-                sys.setswitchinterval(before)
+    def close(self) -> None:
+        """Let go of the worker; the last who does ends it."""
+        if self._worker is not None:
+            self._worker = None
+            _SHARED.give()

@@ -1,0 +1,42 @@
+"""The process that long bodies are read in: frames in, frames out, until its input ends.
+
+A frame in is a kind of text (one byte), the seconds that it may take and its size (see `HEAD`), and the text. A frame
+out is a size and a pickle: what was read, or what is wrong with the text.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import struct
+import sys
+from typing import Any, BinaryIO
+
+from podless.meta import codec
+
+HEAD = struct.Struct("!cdQ")
+SIZE = struct.Struct("!Q")
+YAML, JSON = b"y", b"j"
+
+
+def outcome(kind: bytes, raw: bytes) -> Any:
+    """What podless.meta.codec reads in a text, or the error that it raises."""
+    return codec.ParsedYAML.of(raw).outcome if kind == YAML else codec.ParsedJSON.of(raw).outcome
+
+
+def main() -> None:
+    """Work until the input ends. What takes too long ends the process, should nobody else do so."""
+    given, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    while head := given.read(HEAD.size):
+        kind, seconds, size = HEAD.unpack(head)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        _tell(told, outcome(kind, given.read(size)))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _tell(told: BinaryIO, found: Any) -> None:
+    made = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+    told.write(SIZE.pack(len(made)))
+    told.write(made)
+    told.flush()
