@@ -54,6 +54,13 @@ def test_an_unknown_method_behind_other_requests_ends_the_connection_after_them(
     assert [code for code, _ in told.faults] == [400]
 
 
+def test_an_unknown_method_right_behind_the_rest_of_a_body_is_a_request() -> None:
+    told = Told(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab")
+    told.parser.feed(b"cdeFOO /x HTTP/1.1\r\nHost: h\r\n\r\n")
+    assert [(request.method, request.path) for request in told.requests] == [("POST", "/"), ("FOO", "/x")]
+    assert told.body == b"abcde"
+
+
 def test_unknown_methods_do_not_multiply() -> None:
     for data in (b"FOO / HTTP/1.1\r\nHost: h\r\n\r\n", b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\nFOO"):
         assert grows_with(lambda n, data=data: Told(data * n), 50)  # type: ignore[misc]

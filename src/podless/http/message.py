@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
+_HEX = frozenset("0123456789abcdefABCDEF")
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
 
 
@@ -29,9 +30,18 @@ def split_target(target: str) -> tuple[str, str]:
 def parse_query(query: str) -> dict[str, list[str]]:
     """Query parameters in order; callers must not change the answer, which is shared."""
     found: dict[str, list[str]] = {}
+    if ";" in query or "%" in query:
+        query = "&".join(filter(_is_sound, query.split("&")))
     for name, value in parse_qsl(query, keep_blank_values=True):
         found.setdefault(name, []).append(value)
     return found
+
+
+def _is_sound(parameter: str) -> bool:
+    """Whether Go takes a parameter: it drops those with a semicolon, or with a % that stands before no byte."""
+    if ";" in parameter:
+        return False
+    return all(len(part) > 1 and _HEX.issuperset(part[:2]) for part in parameter.split("%")[1:])
 
 
 class Source(Protocol):

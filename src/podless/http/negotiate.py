@@ -41,7 +41,6 @@ _RESOURCE = frozenset(_TRANSFORMS)
 _AGGREGATED = frozenset({DISCOVERY})
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
-_ROUTED = frozenset((*OFFERED, "*/*"))
 _PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # the agents that people use
 _CONVERSION = frozenset(("as", "g", "v"))
 
@@ -93,8 +92,10 @@ def choose(
 def of_resource(accept: str, *, builtin: bool = False, watch: bool = False) -> Form:
     """The form of an answer about objects. Raises NotAcceptable, with the text of built-in kinds for these."""
     form = choose(accept, _RESOURCE, OFFERED, builtin=builtin)
-    if builtin and not watch and (form is None or not _routed(accept)):
-        raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join(OFFERED)}", {})
+    if builtin and not watch:
+        of_route(accept, OFFERED)
+        if form is None:
+            raise _no_route(OFFERED)
     if form is None:
         raise NotAcceptable(_refusal(OFFERED))
     if watch and form.media == YAML:
@@ -102,11 +103,17 @@ def of_resource(accept: str, *, builtin: bool = False, watch: bool = False) -> F
     return form
 
 
-def _routed(accept: str) -> bool:
-    """Whether the route of a built-in kind is for an Accept header: it wants */* or a type by its whole name."""
-    if not accept.strip() or accept in OFFERED:
-        return True
-    return any(part.partition(";")[0].strip() in _ROUTED for part in accept.split(","))
+def of_route(accept: str, offered: Sequence[str]) -> None:
+    """A route is for an Accept header that wants */* or one of its types by its whole name. Raises NotAcceptable."""
+    if not accept.strip() or accept in offered:
+        return
+    wanted = (part.partition(";")[0].strip() for part in accept.split(","))
+    if not any(media == "*/*" or media in offered for media in wanted):
+        raise _no_route(offered)
+
+
+def _no_route(offered: Sequence[str]) -> NotAcceptable:
+    return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}", {})
 
 
 def of_discovery(accept: str, *, aggregated: bool) -> Form:

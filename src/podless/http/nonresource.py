@@ -21,7 +21,9 @@ from podless.publish import discovery, discovery_messages
 from podless.version import __version__
 
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-_KEYS = ("/.well-known/openid-configuration", "/openid/v1/jwks")
+_KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
+_SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothing below these
+_NO_METHOD = "the server does not allow this method on the requested resource"
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
 
@@ -76,7 +78,7 @@ class NonResource:
         first = parts[0]
         if first in health.PLACES:
             return health.answer(self._health, request)
-        if first == "version" and len(parts) == 1:
+        if path.removesuffix("/") == "/version":
             return self._version(request)
         if first == "metrics" and len(parts) == 1:
             return Response(200, [self._metrics.text()], MEDIA)
@@ -87,15 +89,24 @@ class NonResource:
         if first == "apis" and len(parts) <= 3:
             return self._group(request, parts, accept)
         if self._accounts is not None and path.removesuffix("/") in _KEYS:
-            return self._keys(self._accounts, path)
-        if path == "/":
+            return self._keys(self._accounts, request, accept)
+        if path in ("/", "/index.html"):
             return Response(200, [codec.encode({"paths": self._paths()})], JSON)
+        if path.startswith(_SERVICES):
+            raise NotServed
         raise PageNotFound
 
-    def _keys(self, accounts: Accounts, path: str) -> Response:
-        """What is to be known of the tokens of service accounts. Source: OpenID Connect Discovery."""
-        if path.startswith("/openid"):
-            return Response(200, [codec.encode(accounts.keys())], b"application/jwk-set+json")
+    def _keys(self, accounts: Accounts, request: Request, accept: str) -> Response:
+        """What is to be known of the tokens of service accounts. Source: OpenID Connect Discovery.
+
+        Raises MethodNotAllowed, NotAcceptable.
+        """
+        if request.method != "GET":
+            raise MethodNotAllowed(_NO_METHOD)
+        media = _KEYS[request.path.removesuffix("/")]
+        negotiate.of_route(accept, (media,))
+        if media != negotiate.JSON:
+            return Response(200, [codec.encode(accounts.keys())], media.encode())
         shown = {
             "issuer": accounts.issuer,
             "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
@@ -107,7 +118,7 @@ class NonResource:
 
     def _version(self, request: Request) -> Response:
         if request.method not in ("GET", "HEAD"):
-            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+            raise MethodNotAllowed(_NO_METHOD)
         return Response(200, [pretty(version())], JSON)
 
     def _paths(self) -> list[str]:
@@ -130,6 +141,8 @@ class NonResource:
 
     def _core(self, request: Request, parts: list[str], accept: str) -> Response:
         if len(parts) == 1:
+            if request.method not in ("GET", "HEAD"):
+                raise MethodNotAllowed(_NO_METHOD)
             return self._root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
         document = discovery.resources(self._registry, "", parts[1])
         if document is None:
@@ -145,7 +158,7 @@ class NonResource:
         else:
             document = discovery.resources(registry, parts[1], parts[2])
         if document is None:
-            raise NotServed if registry.builtin(parts[1]) else PageNotFound
+            raise NotServed if parts[1] and registry.builtin(parts[1]) else PageNotFound
         return _document(document, _form(request, accept))
 
     def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response:

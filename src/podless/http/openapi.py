@@ -31,6 +31,10 @@ class OpenAPI:
         """The document at /openapi/... Raises PageNotFound."""
         from podless.publish.openapi import serve
 
+        if request.path.endswith("/"):
+            if parts[1:2] == ["v3"]:
+                return Response(404, (), b"")
+            raise PageNotFound
         ask = serve.Request(
             "/".join(parts[2:]),
             request.query.get("hash", [""])[0],

@@ -46,7 +46,8 @@ class Parser:
         self._llhttp: Any = httptools.HttpRequestParser(self)
         self._deaf = False
         self._method = ""  # one that llhttp does not know
-        self._ended = 0  # requests since `feed` was called
+        self._ended = 0  # requests since `_take` was called
+        self._left = 0  # bytes of a body that are still to come, where that is known
         self._in_head = False
         self._unfinished = 0  # bytes of heads that are not whole, beyond the piece that they began in
         self._reset()
@@ -64,6 +65,13 @@ class Parser:
 
     def feed(self, data: bytes | memoryview) -> None:
         """Take bytes."""
+        left = self._left
+        if 0 < left < len(data):  # what follows a body begins a request, and that is to be seen
+            self._take(data[:left])
+            data = data[left:]
+        self._take(data)
+
+    def _take(self, data: bytes | memoryview) -> None:
         self._ended = 0
         began = not self._in_head
         while data and not self._deaf:
@@ -161,6 +169,7 @@ class Parser:
         if self._repeated is not None:
             self._join(self._repeated)
         length = -1 if "transfer-encoding" in headers else int(headers.get("content-length", 0))
+        self._left = max(length, 0)
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""
         request = self._make(method, self._target.decode("latin-1"), headers)
@@ -188,6 +197,8 @@ class Parser:
 
     def on_body(self, part: bytes) -> None:
         """A piece of the body."""
+        if self._left:
+            self._left -= len(part)
         if not self._deaf:
             self._receiver.piece(part)
 

@@ -1,0 +1,52 @@
+"""Paths that are no resource: which methods they have, and what is below them."""
+
+from __future__ import annotations
+
+import pytest
+
+from podless.http.message import parse_query
+from tests.conftest import Client
+
+KEYS, CONFIGURATION = "/openid/v1/jwks", "/.well-known/openid-configuration"
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/", KEYS, f"{KEYS}/", CONFIGURATION, "/version"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"])
+def test_a_document_is_for_reading(client: Client, path: str, method: str) -> None:
+    answer = client.send(method, path)
+    assert (answer.status, answer.body["reason"]) == (405, "MethodNotAllowed")
+
+
+def test_keys_are_of_a_type_of_their_own(client: Client) -> None:
+    assert client.get(KEYS).headers["Content-Type"] == "application/jwk-set+json"
+    answer = client.get(KEYS, Accept="application/json")
+    available = "406: Not Acceptable\n\nAvailable representations: application/jwk-set+json"
+    assert (answer.status, answer.body["message"]) == (406, available)
+    assert client.get(CONFIGURATION, Accept="application/json").status == 200
+
+
+@pytest.mark.parametrize("path", ["/version/x", f"{KEYS}/x", f"{CONFIGURATION}/*", "/apis/apiextensions.k8s.io/v9"])
+def test_there_is_nothing_below_a_document(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status, answer.body["message"]) == (404, "the server could not find the requested resource")
+
+
+def test_openapi_has_no_slash_at_its_end(client: Client) -> None:
+    assert (client.get("/openapi/v2/").status, client.get("/openapi/v2/").body) == (404, b"404 page not found\n")
+    for path in ("/openapi/v3/", "/openapi/v3/api/v1/"):
+        assert (client.get(path).status, client.get(path).body) == (404, b"")
+
+
+def test_the_root_has_another_name(client: Client) -> None:
+    assert client.get("/index.html").body == client.get("/").body
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_a_collection_of_all_namespaces_is_for_reading(client: Client, method: str) -> None:
+    assert client.send(method, "/api/v1/configmaps", {}).status == 405
+    assert client.send(method, "/api/v1/configmaps/x", {}).status == 404
+    assert client.send(method, "/api/v1/namespaces/default/configmaps/x/y", {}).status == 404
+
+
+def test_parameters_that_go_does_not_take_are_not_there() -> None:
+    assert parse_query("a=1;b=2&c=3&d=%zz&e=%41&f=%4&g=%") == {"c": ["3"], "e": ["A"]}
