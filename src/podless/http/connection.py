@@ -132,18 +132,27 @@ class Connection(asyncio.BufferedProtocol):
 
     def _feed(self, data: bytes | memoryview) -> None:
         self._served = False
+        if len(data) <= _PIECE and not self._waiting:
+            self._parser.feed(data)
+        else:
+            self._feed_pieces(data)
+        request = self._arriving
+        if request is not None:
+            if self._current is None and not self._waiting:
+                self._begin(request)
+            if self._arriving is not None and self._wanted is None and not self._answered:
+                self._hush()
+        if self._waiting or self._rest:
+            self._hush()
+
+    def _feed_pieces(self, data: bytes | memoryview) -> None:
         for start in range(0, len(data), _PIECE):
             if self._closing:
                 return
             if len(self._waiting) >= self._limits.pipeline:
                 self._rest = bytes(data[start:])
-                break
+                return
             self._parser.feed(data[start : start + _PIECE])
-        request = self._arriving
-        if request is not None and self._current is None and not self._waiting:
-            self._begin(request)
-        if self._rest or self._waiting or (self._arriving is not None and self._wanted is None and not self._answered):
-            self._hush()
 
     def eof_received(self) -> bool:
         """The client has said all; answers still go out where the transport allows it."""
@@ -232,19 +241,23 @@ class Connection(asyncio.BufferedProtocol):
         request, self._arriving = self._arriving, None
         if request is None:
             return
-        pieces, self._pieces = self._pieces, []
         if self._answered:
             self._answered = False
             self._finish(request)
-        elif self._wanted is not None:
+            return
+        if self._pieces or self._wanted is not None:
+            self._put_together(request)
+        if self._current is None and not self._waiting:
+            self._begin(request)
+
+    def _put_together(self, request: Request) -> None:
+        pieces, self._pieces = self._pieces, []
+        if self._wanted is not None:
             if not self._wanted.done():
                 self._wanted.set_result(b"".join(pieces))
-        else:
-            if pieces:
-                request.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-                request.source = self
-            if request is not self._current and not self._waiting:
-                self._begin(request)
+        elif pieces:
+            request.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+            request.source = self
 
     def failed(self, status: int, text: str) -> None:
         """What came in is no request: those before it are answered, then this is, and the connection ends."""
@@ -397,7 +410,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def _done(self, request: Request) -> None:
         """The answer is out."""
-        self._release(request)
+        if request.loose or request.taken:
+            self._release(request)
         self._stop_stream = None
         if request is not self._arriving or self._closing:
             self._finish(request)

@@ -65,8 +65,8 @@ class Parser:
 
     def feed(self, data: bytes | memoryview) -> None:
         """Take bytes."""
-        left = self._left
-        if 0 < left < len(data):  # what follows a body begins a request, and that is to be seen
+        if 0 < self._left < len(data):  # what follows a body begins a request, and that is to be seen
+            left = self._left
             self._take(data[:left])
             data = data[left:]
         self._take(data)
@@ -162,14 +162,17 @@ class Parser:
             return
         headers = self._headers
         version = self._llhttp.get_http_version()
-        fault = self._fault(version)
-        if fault:
-            self._fail(400, fault)
-            return
-        if self._repeated is not None:
-            self._join(self._repeated)
-        length = -1 if "transfer-encoding" in headers else int(headers.get("content-length", 0))
-        self._left = max(length, 0)
+        length = 0
+        if version != "1.1" or "host" not in headers or "transfer-encoding" in headers or self._repeated is not None:
+            if fault := self._fault(version):
+                self._fail(400, fault)
+                return
+            if self._repeated is not None:
+                self._join(self._repeated)
+            length = -1 if "transfer-encoding" in headers else 0
+        if "content-length" in headers and not length:
+            length = int(headers["content-length"])
+        self._left = length if length > 0 else 0
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""
         request = self._make(method, self._target.decode("latin-1"), headers)
