@@ -91,9 +91,11 @@ async def test_a_definition_is_in_force_also_where_its_client_did_not_wait(tmp_p
     direct = Direct(app)
     given_up = asyncio.ensure_future(direct.send("POST", CRDS, definition("e.io")))
     stored, served = asyncio.Event(), asyncio.Event()
-    assert app._store is not None
-    app._store.watch("/apiextensions.k8s.io/", await app._store.current(), lambda changes, _: stored.set())
-    app._store.watch("/podless/names/e.io", await app._store.current(), lambda changes, _: served.set())
+    assert app.cluster is not None
+    store = app.cluster.store
+    assert store is not None
+    store.watch("/apiextensions.k8s.io/", await store.current(), lambda changes, _: stored.set())
+    store.watch("/podless/names/e.io", await store.current(), lambda changes, _: served.set())
     await stored.wait()
     given_up.cancel()
     await asyncio.wait_for(served.wait(), 5)
@@ -107,8 +109,10 @@ async def test_a_handler_that_fails_keeps_no_writer_waiting() -> None:
     def fails(changes: object, revision: int) -> None:
         raise RuntimeError("a defect")
 
-    assert app._store is not None
-    app._store.watch("/", await app._store.current(), fails)
-    writes = (app._store.commit([Operation(f"/g/r/{place}", Stored(b""), 0)]) for place in range(3))
+    assert app.cluster is not None
+    store = app.cluster.store
+    assert store is not None
+    store.watch("/", await store.current(), fails)
+    writes = (store.commit([Operation(f"/g/r/{place}", Stored(b""), 0)]) for place in range(3))
     await asyncio.wait_for(asyncio.gather(*writes), 5)
     await app.stop()

@@ -34,4 +34,5 @@ CASES = [
 
 @pytest.mark.parametrize(("method", "target", "asked"), CASES)
 def test_a_request_asks_for_a_verb_on_something(method: str, target: str, asked: Attributes) -> None:
-    assert request_info(Request(method, target, {})).asked == asked
+    made = Request(method, target, {})
+    assert request_info(made.method, made.path, made.query_text).asked == asked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.http.message import parse_query
+from podless.http.target import parse_query
 from tests.conftest import Client
 
 KEYS, CONFIGURATION = "/openid/v1/jwks", "/.well-known/openid-configuration"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.work import grows_with
 
 from podless.meta import accept
+from tests.work import grows_with
 
 
 def order(header: str) -> list[str]:

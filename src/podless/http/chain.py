@@ -25,9 +25,9 @@ from podless.http.authorization import with_authorization
 from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
 from podless.http.impersonation import with_impersonation
-from podless.http.info import with_request_info
 from podless.http.limits import Limits
 from podless.http.message import Handler
+from podless.http.requestinfo import with_request_info
 from podless.http.status import with_status
 from podless.verbs.call import API
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from podless.auth.attributes import Attributes
-from podless.http.message import Answer, Handler, Pending, Request, parse_query
+from podless.http.target import parse_query
 from podless.meta import names, selectors
 from podless.meta.bounded import bounded_cache
 from podless.meta.errors import BadRequest
@@ -49,22 +49,11 @@ _PREFIXES = ("watch", "proxy")
 _LONG = ("watch", "proxy")
 
 
-def with_request_info(handler: Handler) -> Handler:
-    """Gives requests what they ask for."""
-
-    def handle(request: Request) -> Answer | Pending:
-        request.info = request_info(request)
-        return handler(request)
-
-    return handle
-
-
-def request_info(request: Request) -> RequestInfo:
-    """What the request asks for."""
-    query = request.query_text
+def request_info(method: str, path: str, query: str) -> RequestInfo:
+    """What a request asks for, by its line. query: as sent."""
     if query and "%" not in query and not any(name in query for name in _TELLING):
         query = ""
-    return _info(request.method, request.path, query)
+    return _info(method, path, query)
 
 
 @bounded_cache(8192)

@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import parse_qsl, unquote
+from typing import Any, Protocol
 
 from podless.auth.certificates import Certificate
 from podless.auth.user import ANONYMOUS
-from podless.meta.bounded import bounded_cache
-
-if TYPE_CHECKING:
-    from podless.http.info import RequestInfo
+from podless.http.info import RequestInfo
+from podless.http.target import parse_query, split_target
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
-_HEX = frozenset("0123456789abcdefABCDEF")
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
-
-
-@bounded_cache(4096)
-def split_target(target: str) -> tuple[str, str]:
-    """The decoded path and the raw query of a request target."""
-    path, _, query = target.partition("?")
-    return (unquote(path) if "%" in path else path), query
-
-
-@bounded_cache(1024)
-def parse_query(query: str) -> dict[str, list[str]]:
-    """Query parameters in order; callers must not change the answer, which is shared."""
-    found: dict[str, list[str]] = {}
-    if ";" in query or "%" in query:
-        query = "&".join(filter(_is_sound, query.split("&")))
-    for name, value in parse_qsl(query, keep_blank_values=True):
-        found.setdefault(name, []).append(value)
-    return found
-
-
-def _is_sound(parameter: str) -> bool:
-    """Whether Go takes a parameter: it drops those with a semicolon, or with a % that stands before no byte."""
-    if ";" in parameter:
-        return False
-    return all(len(part) > 1 and _HEX.issuperset(part[:2]) for part in parameter.split("%")[1:])
 
 
 class Source(Protocol):
