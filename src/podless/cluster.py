@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
 
 from podless.admission import Admission, Step
 from podless.admission.escalation import Escalation
@@ -36,6 +35,7 @@ from podless.cache.watchcache import Cache
 from podless.controllers import contents, health
 from podless.controllers.apiservices import APIServices
 from podless.controllers.contents import Contents
+from podless.controllers.controller import Controller
 from podless.controllers.definitions import Definitions
 from podless.controllers.expiry import Expiry
 from podless.controllers.garbage import Garbage
@@ -53,16 +53,6 @@ from podless.remote import Client
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
-
-
-class Controller(Protocol):
-    """What runs beside requests."""
-
-    async def start(self) -> None:
-        """Begin."""
-
-    async def stop(self) -> None:
-        """End."""
 
 
 def service(text: str) -> tuple[str, str]:
@@ -224,27 +214,18 @@ class Cluster:
         self.health.add("shutdown", self._shutdown, READY)
 
     async def _run(self, api: API) -> None:
-        """Start what runs beside requests; each has a check of its own, under the name that it has on a real server."""
+        """Start what runs beside requests; each has a check of its own."""
         settings = self.settings
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
-        running: list[tuple[str, Any]] = [
-            ("poststarthook/rbac/bootstrap-roles", Roles(api)),
-            ("poststarthook/start-system-namespaces-controller", Namespaces(api, builtin.NAMESPACES)),
-            ("third-party-resource-controller", third),
-            ("poststarthook/start-apiextensions-controllers", Definitions(api, builtin.DEFINITIONS, third.hand_over)),
-        ]
+        definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
+        self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
         if settings.garbage_delay is not None:
-            running.append(("garbage-collector-controller", Garbage(api, settings.garbage_delay)))
-        running += [
-            ("resourcequota-controller", Quotas(api, builtin.QUOTAS)),
-            ("autoregister-completion", APIServices(api, builtin.API_SERVICES)),
-            ("event-expiry-controller", Expiry(api, builtin.EVENTS, settings.event_ttl)),
-            ("serviceaccount-controller", self._contents(api)),
-        ]
-        self._controllers = [each for _, each in running]
-        for name, each in running:
-            await each.start()
-            self.health.add(name, health.controller(each))
+            self._controllers.append(Garbage(api, settings.garbage_delay))
+        self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
+        self._controllers += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api)]
+        for controller in self._controllers:
+            await controller.start()
+            self.health.add(controller.name, health.controller(controller))
 
     def _shutdown(self) -> None:
         if self._stopping:

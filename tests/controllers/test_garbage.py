@@ -118,6 +118,21 @@ def test_in_the_foreground_dependents_wait_for_theirs(running: Client) -> None:
     until(lambda: gone(running, owner, child, grandchild))
 
 
+def test_a_circle_of_foreground_deletes_ends(running: Client) -> None:
+    first = make(running)
+    second = make(running, ref(first, blockOwnerDeletion=True))
+    running.merge(path(first), {"metadata": {"ownerReferences": [ref(second, blockOwnerDeletion=True)]}})
+    assert delete(running, first, "Foreground") == 200
+    until(lambda: gone(running, first, second))
+
+
+def test_an_object_that_owns_itself_does_not_wait_for_itself(running: Client) -> None:
+    own = make(running)
+    running.merge(path(own), {"metadata": {"ownerReferences": [ref(own, blockOwnerDeletion=True)]}})
+    assert delete(running, own, "Foreground") == 200
+    until(lambda: gone(running, own))
+
+
 def test_owners_are_of_any_kind(running: Client) -> None:
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}}
     owner = running.post(MAPS, body).body

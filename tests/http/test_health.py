@@ -61,8 +61,9 @@ async def test_a_controller_that_has_failed_says_so(app: App) -> None:
     app.cluster.health.add("mine", lambda: None)
     assert await ask(app, "/healthz/mine") == (200, "ok")
     roles = app.cluster._controllers[0]
-    roles.error = RuntimeError("it is over")  # type: ignore[attr-defined]
-    assert await ask(app, "/readyz/poststarthook/rbac/bootstrap-roles") == (500, "internal server error: it is over\n")
+    roles._faults["all"] = "it does not go on"
+    answer = await ask(app, "/readyz/poststarthook/rbac/bootstrap-roles")
+    assert answer == (500, "internal server error: it does not go on\n")
     assert (await ask(app, "/readyz"))[0] == 500
 
 

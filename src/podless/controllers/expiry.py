@@ -2,102 +2,78 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.controller import Controller
 from podless.controllers.write import discard
 from podless.kinds.kind import Kind
-from podless.meta.errors import APIError
-from podless.store import StoreError
 from podless.verbs.call import API
 
-log = logging.getLogger(__name__)
 
-_TOGETHER = 256  # deletes that are under way at once; they share commits
-_ROUND = 1.0  # seconds that what is due may wait for more of it
-
-
-class _Due(NamedTuple):
-    """When an object in this state goes: a Unix time."""
-
-    time: float
-    key: str
-    revision: int
-
-
-class Expiry:
+class Expiry(Controller):
     """Deletes each object of a kind when its time is over; every write gives it all of its time again.
 
-    When an object was written is only known while the server runs. After a start it is the latest time that its
-    metadata has: of its creation, and of the writes that its managers made.
+    Keys are those of objects. seconds: the time that they have. When an object was written is told by its revision for
+    as long as the server runs. For older ones it is the latest time that their metadata has: of the creation, and of
+    the writes that their managers made. So any server can take over from another.
     """
 
+    name = "event-expiry-controller"
+
     def __init__(self, api: API, kind: Kind, seconds: float) -> None:
-        self._api = api
-        self._seconds = seconds
-        self._collection: WatchCache = api.collection(kind)
+        super().__init__(api)
         self._kind = kind
-        self._due: deque[_Due] = deque()  # in the order of time
-        self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._seconds = seconds
+        self._grain = min(1.0, seconds / 10)  # what is due may wait so long for more of it
+        self._collection: WatchCache = api.collection(kind)
+        self._revisions: deque[int] = deque()  # one for each grain of time in which something was written
+        self._times: deque[float] = deque()
 
-    async def start(self) -> None:
+    async def begin(self) -> None:
         """Begin; what is stored is read in the background."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        self.run("load", self._load)
 
-    async def stop(self) -> None:
-        """End; what is over by then goes at the next start."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _run(self) -> None:
+    async def _load(self) -> None:
         await self._collection.load()
-        entries = self._collection.under(self._kind.prefix)[0]
-        self._due.extend(sorted(_Due(_written(entry) + self._seconds, entry.key, entry.revision) for entry in entries))
-        leave = self._collection.add_event_handler(self._note)
-        try:
-            while True:
-                self._wake.clear()
-                if not self._due:
-                    await self._wake.wait()
-                wait = self._due[0].time - time.time()
-                await asyncio.sleep(max(wait, 0) + min(_ROUND, self._seconds / 10))
-                await self._expire()
-        finally:
-            leave()
+        self.leave.append(self._collection.add_event_handler(self._note))
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self.queue.add(entry.key, self._left(entry))
 
     def _note(self, events: Sequence[Event]) -> None:
-        due = time.time() + self._seconds
+        now = time.time()
+        if events and (not self._times or now >= self._times[-1] + self._grain):
+            self._revisions.append(events[0].revision)
+            self._times.append(now)
+            while self._times[0] < now - 2 * self._seconds:
+                self._revisions.popleft()
+                self._times.popleft()
         for event in events:
             if event.after is not None:
-                self._due.append(_Due(due, event.key, event.revision))
-        self._wake.set()
+                self.queue.add(event.key, self._seconds + self._grain)
 
-    async def _expire(self) -> None:
-        """Delete what is over and has not been written since."""
-        now = time.time()
-        over = []
-        while self._due and self._due[0].time <= now:
-            one = self._due.popleft()
-            entry = self._collection.get(one.key)
-            if entry is not None and entry.revision == one.revision:
-                over.append(one)
-        for start in range(0, len(over), _TOGETHER):
-            await asyncio.gather(*map(self._delete, over[start : start + _TOGETHER]))
+    async def reconcile(self, key: str) -> None:
+        """Delete the object where its time is over."""
+        entry = self._collection.get(key)
+        if entry is None:
+            return
+        left = self._left(entry)
+        if left > 0:
+            self.queue.add(key, left)  # written again meanwhile
+        else:
+            await discard(self.api, self._kind, key, entry.revision)
 
-    async def _delete(self, one: _Due) -> None:
-        try:
-            await discard(self._api, self._kind, one.key, one.revision)
-        except (APIError, StoreError) as error:
-            log.warning("%s is over, and stays: %s", one.key, error)
+    def _left(self, entry: Entry) -> float:
+        """Seconds that an object still has."""
+        place = bisect_right(self._revisions, entry.revision)
+        written = self._times[place - 1] if place else _written(entry)
+        return max(written + self._seconds + self._grain - time.time(), 0.0)
 
 
 def _written(entry: Entry) -> float:

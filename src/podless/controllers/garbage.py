@@ -7,60 +7,49 @@ moment after something about it or its owners changed.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import orjson
 
 from podless.cache.entry import Entry
+from podless.controllers.controller import Controller
 from podless.controllers.graph import Graph, Owner
 from podless.controllers.write import amend, own_version
 from podless.kinds.kind import Kind
-from podless.meta.errors import APIError, Conflict
-from podless.store import Change, StoreError, keys
+from podless.meta.errors import Conflict
+from podless.store import Change, keys
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
 from podless.verbs.options import DeleteOptions
 
 Object = dict[str, Any]
 
-log = logging.getLogger("podless")
-
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
-_TOGETHER = 256  # objects that are looked at at once; their writes share commits
+_SCAN = "scan"
 _REMEMBERED = 10_000  # uids of owners that are known to be gone
 
 
-class Garbage:
-    """Follows the store's changes. delay: seconds between a change and the look at what it touches."""
+class Garbage(Controller):
+    """Follows the store's changes. Keys are those of objects. delay: seconds between a change and the look at it."""
+
+    name = "garbage-collector-controller"
 
     def __init__(self, api: API, delay: float) -> None:
-        self._api = api
+        super().__init__(api)
         self._delay = delay
         self._graph = Graph()
-        self._due: OrderedDict[str, float] = OrderedDict()
-        self._wake = asyncio.Event()
         self._scanning: set[str] | None = set()  # what changed since the scan began: the scan knows older states
         self._absent: OrderedDict[str, None] = OrderedDict()
         self._kinds: dict[tuple[str, str], Kind] = {}
         self._generation = -1
-        self._task: asyncio.Task[None] | None = None
-        self._leave: Callable[[], None] = lambda: None
 
-    async def start(self) -> None:
+    async def begin(self) -> None:
         """Begin to follow; what is stored already is read in the background."""
-        self._leave = self._api.cache.add_change_handler(self._take)
-        self._task = asyncio.get_running_loop().create_task(self._run())
-
-    async def stop(self) -> None:
-        """End; what is left is found again at the next start."""
-        self._leave()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        self.leave.append(self.api.cache.add_change_handler(self._take))
+        self.run(_SCAN, self._scan)
 
     # what changes
 
@@ -74,21 +63,28 @@ class Garbage:
                 self._deleted(change.key)
 
     def _written(self, key: str, value: bytes) -> None:
+        before = self._graph.owners(key)
         if b'"ownerReferences":' in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
             self._graph.put(key, map(Owner.read, references))
             self._look(key)
-        elif self._graph.owners(key):
+        elif before:
             self._graph.drop(key)
+        held = {owner.uid for owner in self._graph.owners(key) if owner.blocks}
+        self._look_at_owners(key, [owner for owner in before if owner.blocks and owner.uid not in held])
         if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._look(key)
 
-    def _deleted(self, key: str) -> None:
-        namespace, gone = keys.namespace(key), self._kind_of(key)
-        for owner in self._graph.drop(key):
+    def _look_at_owners(self, key: str, owners: Iterable[Owner]) -> None:
+        """Those who may have waited for the object need not wait for it any longer."""
+        for owner in owners:
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
-                self._look(kind.key(namespace, owner.name))
+                self._look(kind.key(keys.namespace(key), owner.name))
+
+    def _deleted(self, key: str) -> None:
+        self._look_at_owners(key, self._graph.drop(key))
+        namespace, gone = keys.namespace(key), self._kind_of(key)
         if gone is None:
             return
         for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name(key)):
@@ -100,55 +96,36 @@ class Garbage:
 
     def _look(self, key: str) -> None:
         """Have the object looked at, once for all that happens to it in the meantime."""
-        if key not in self._due:
-            self._due[key] = asyncio.get_running_loop().time() + self._delay
-            self._wake.set()
+        self.queue.add(key, self._delay)
 
-    # the loop
-
-    async def _run(self) -> None:
-        await self._scan()
-        loop = asyncio.get_running_loop()
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._due:
-                wait = next(iter(self._due.values())) - loop.time()
-                if wait > 0:
-                    await asyncio.sleep(wait)
-                now = loop.time()
-                batch = [key for key, due in list(self._due.items())[:_TOGETHER] if due <= now]
-                for key in batch:
-                    del self._due[key]
-                await asyncio.gather(*map(self._examine, batch))
+    # what is found
 
     async def _scan(self) -> None:
-        for kind in self._api.registry:
+        for kind in self.api.registry:
             if kind.home is not None or not kind.strategy.collected:
                 continue
-            collection = self._api.collection(kind)
+            collection = self.api.collection(kind)
             if collection.loaded:
                 found = [(entry.key, entry.body) for entry in collection.under(kind.prefix)[0]]
             else:  # read, but not kept: nobody may ever ask for it
-                found = [(record.key, record.stored.data) for record in (await self._api.store.range(kind.prefix))[0]]
+                found = [(record.key, record.stored.data) for record in (await self.api.store.range(kind.prefix))[0]]
             for key, value in found:
                 if self._scanning is not None and key not in self._scanning:
                     self._written(key, value)
             await asyncio.sleep(0)
         self._scanning = None
 
-    async def _examine(self, key: str) -> None:
+    async def reconcile(self, key: str) -> None:
+        """Decide on one object; again where it changes meanwhile."""
         kind = self._kind_of(key)
         if kind is None or not kind.strategy.collected:
             return
-        try:
-            entry = (await self._api.loaded(kind)).get(key)
-            if entry is not None:
+        entry = (await self.api.loaded(kind)).get(key)
+        if entry is not None:
+            try:
                 await self._decide(kind, entry)
-        except Conflict:
-            self._look(key)  # it is in another state by now
-        except (APIError, StoreError) as error:
-            log.warning("garbage collection leaves %s alone: %s", key, error)
+            except Conflict:
+                self._look(key)  # it is in another state by now
 
     async def _decide(self, kind: Kind, entry: Entry) -> None:
         metadata = entry.decode()["metadata"]
@@ -156,20 +133,23 @@ class Garbage:
         dependents = self._graph.dependents(kind.group, kind.kind, entry.name)
         mine = {key: owner.blocks for key, owner in dependents if owner.uid == metadata["uid"]}
         if "deletionTimestamp" not in metadata:
-            await self._collect(kind, entry, metadata, bool(mine))
+            await self._collect(kind, entry, metadata, mine)
         elif ORPHAN in finalizers:
             await asyncio.gather(*(self._let_go(key, {metadata["uid"]}) for key in mine))
             await self._release(kind, entry, ORPHAN)
         elif FOREGROUND in finalizers:
-            if any(mine.values()):
-                for key in mine:  # they have waited long enough: they are next
-                    self._due[key] = 0
-                    self._due.move_to_end(key, last=False)
-            else:
+            for key in mine:  # they have waited long enough: they are next, unless they wait for their own
+                if not await self._waits(key):
+                    self.queue.add(key)
+            if not any(blocks for key, blocks in mine.items() if key != entry.key):
                 await self._release(kind, entry, FOREGROUND)
 
-    async def _collect(self, kind: Kind, entry: Entry, metadata: Object, has_dependents: bool) -> None:
-        """An object that has owners, but none that stays, is deleted; one that has another loses the reference."""
+    async def _collect(self, kind: Kind, entry: Entry, metadata: Object, dependents: Collection[str]) -> None:
+        """An object that has owners, but none that stays, is deleted; else it loses the references.
+
+        dependents: the keys of what it owns. Where it would wait for one that waits for it in turn, it no longer holds
+        its owners up, as in a real cluster: else neither of them would ever go.
+        """
         references = metadata.get("ownerReferences") or []
         states = {ref["uid"]: await self._state(kind, entry, Owner.read(ref)) for ref in references}
         if not states or set(states.values()) == {_SOLID}:
@@ -177,9 +157,15 @@ class Garbage:
         if _SOLID in states.values():
             await self._let_go(entry.key, {uid for uid, state in states.items() if state != _SOLID})
             return
-        policy = "Foreground" if has_dependents and _WAITING in states.values() else ""
+        policy = ""
+        if _WAITING in states.values() and dependents:
+            policy = "Foreground"
+            if [key for key in dependents if await self._waits(key)] and any(map(_blocks, references)):
+                await amend(self.api, kind, entry.key, _unblocked)
+                self.queue.add(entry.key)  # its own turn comes in the state that this made
+                return
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
-        await remove(self._api, call, DeleteOptions(False, policy, metadata["uid"], str(entry.revision)))
+        await remove(self.api, call, DeleteOptions(False, policy, metadata["uid"], str(entry.revision)))
 
     async def _state(self, kind: Kind, entry: Entry, owner: Owner) -> str:
         """Whether the owner stays, waits for its dependents to go first, or is not there."""
@@ -188,14 +174,19 @@ class Garbage:
         owning = self._kind(owner.group, owner.kind)
         if owning is None or (owning.namespaced and not kind.namespaced):
             return _SOLID  # nobody can tell, or nobody should have said so: it is left alone
-        found = (await self._api.loaded(owning)).get(owning.key(entry.namespace, owner.name))
+        found = (await self.api.loaded(owning)).get(owning.key(entry.namespace, owner.name))
         if found is None:
             return _DANGLING
         metadata = found.decode()["metadata"]
         if metadata["uid"] != owner.uid:
             return _DANGLING
-        waits = "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
-        return _WAITING if waits else _SOLID
+        return _WAITING if _in_foreground(metadata) else _SOLID
+
+    async def _waits(self, key: str) -> bool:
+        """Whether the object is being deleted, and waits for what it owns."""
+        kind = self._kind_of(key)
+        entry = (await self.api.loaded(kind)).get(key) if kind is not None else None
+        return entry is not None and _in_foreground(entry.decode()["metadata"])
 
     # what is done
 
@@ -213,7 +204,7 @@ class Garbage:
 
         kind = self._kind_of(key)
         if kind is not None:
-            await amend(self._api, kind, key, change)
+            await amend(self.api, kind, key, change)
 
     async def _release(self, kind: Kind, entry: Entry, finalizer: str) -> None:
         """Take our finalizer away, and the object too where nobody else holds it."""
@@ -227,17 +218,33 @@ class Garbage:
                 metadata.pop("finalizers", None)
             return obj if kind.strategy.waits(obj) or "deletionTimestamp" not in metadata else None
 
-        await amend(self._api, kind, entry.key, change)
+        await amend(self.api, kind, entry.key, change)
 
     # keys and kinds
 
     def _kind_of(self, key: str) -> Kind | None:
-        return self._api.registry.get(*keys.resource(key))
+        return self.api.registry.get(*keys.resource(key))
 
     def _kind(self, group: str, name: str) -> Kind | None:
         """The kind that a reference names."""
-        registry = self._api.registry
+        registry = self.api.registry
         if self._generation != registry.generation:
             self._kinds = {(kind.group, kind.kind): kind for kind in registry}
             self._generation = registry.generation
         return self._kinds.get((group, name))
+
+
+def _in_foreground(metadata: Object) -> bool:
+    """Whether an object with such metadata is being deleted after what it owns."""
+    return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
+
+
+def _blocks(reference: Object) -> bool:
+    return bool(reference.get("blockOwnerDeletion"))
+
+
+def _unblocked(obj: Object) -> Object:
+    """The object, no owner of which waits for it any longer."""
+    for reference in filter(_blocks, obj["metadata"].get("ownerReferences") or ()):
+        reference["blockOwnerDeletion"] = False
+    return obj

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 
+from podless.controllers.controller import Controller
 from podless.store import Store
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
@@ -71,12 +71,11 @@ def store(asked: Store) -> Check:
     return check
 
 
-def controller(running: Any) -> Check:
-    """Whether a controller does its work: `error` is None, or says what has ended it."""
+def controller(running: Controller) -> Check:
+    """Whether a controller does its work."""
 
     def check() -> None:
-        error = getattr(running, "error", None)
-        if error is not None:
-            raise Unhealthy(str(error) or type(error).__name__)
+        if running.error:
+            raise Unhealthy(running.error)
 
     return check

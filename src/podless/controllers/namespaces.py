@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event, EventHandler, WatchCache
+from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import amend, delete_all, make
 from podless.kinds.kind import Kind
 from podless.meta import clock
 from podless.verbs.call import API
 
 Object = dict[str, Any]
-Leave = Callable[[], None]
 
 SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
 _FINALIZER = "kubernetes"
@@ -42,31 +42,25 @@ _FINE = [
 ]
 
 
-class Namespaces:
+class Namespaces(Controller):
     """Makes the system namespaces and empties those that are being deleted."""
 
+    name = "poststarthook/start-system-namespaces-controller"
+
     def __init__(self, api: API, kind: Kind) -> None:
-        self._api = api
+        super().__init__(api)
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
-        self._tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def start(self) -> None:
+    async def begin(self) -> None:
         """Make what is missing, and go on with what was begun."""
         await self._collection.load()
         for name in SYSTEM:
             if self._collection.get(self._kind.key("", name)) is None:
-                await make(self._api, self._kind, {"metadata": {"name": name}})
-        self._collection.add_event_handler(self._note)
+                await make(self.api, self._kind, {"metadata": {"name": name}})
+        self.leave.append(self._collection.add_event_handler(self._note))
         for entry in self._collection.under(self._kind.prefix)[0]:
             self._look(entry)
-
-    async def stop(self) -> None:
-        """End the work in the background; what is left is done at the next start."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -74,44 +68,39 @@ class Namespaces:
                 self._look(event.after)
 
     def _look(self, entry: Entry) -> None:
-        if entry.key in self._tasks or not entry.terminating:
+        if not entry.terminating:
             return
-        if _FINALIZER not in ((entry.decode().get("spec") or {}).get("finalizers") or ()):
-            return
-        task = asyncio.get_running_loop().create_task(self._empty(entry.key, entry.name))
-        self._tasks[entry.key] = task
-        task.add_done_callback(lambda _: self._tasks.pop(entry.key, None))
+        if _FINALIZER in ((entry.decode().get("spec") or {}).get("finalizers") or ()):
+            self.run(entry.key, partial(self._empty, entry.key, entry.name))
 
     async def _empty(self, key: str, name: str) -> None:
         """Delete everything in the namespace, wait until it is gone, then let the namespace go."""
         changed = asyncio.Event()
-        following: dict[str, Callable[[], None]] = {}
+        following: dict[str, Leave] = {}
         try:
             while True:
                 changed.clear()
                 left = await self._clear(name, lambda _: changed.set(), following)
                 if not left:
                     break
-                await amend(self._api, self._kind, key, partial(_report, left=left))
+                await amend(self.api, self._kind, key, partial(_report, left=left))
                 await changed.wait()
         finally:
             for leave in following.values():
                 leave()
-        await amend(self._api, self._kind, key, _release)
+        await amend(self.api, self._kind, key, _release)
 
-    async def _clear(
-        self, name: str, handler: EventHandler, following: dict[str, Callable[[], None]]
-    ) -> dict[str, Left]:
+    async def _clear(self, name: str, handler: EventHandler, following: dict[str, Leave]) -> dict[str, Left]:
         """Delete what is in the namespace; by resource what has to wait, changes of which the handler hears of."""
         left = {}
-        for kind in self._api.registry:
+        for kind in self.api.registry:
             if not kind.namespaced or kind.home is not None:
                 continue
             prefix = kind.keys.scope(name)
-            collection = await self._api.loaded(kind)
+            collection = await self.api.loaded(kind)
             fresh = [e for e in collection.under(prefix)[0] if not e.terminating]
             if fresh:
-                await delete_all(self._api, kind, fresh)
+                await delete_all(self.api, kind, fresh)
             entries = collection.under(prefix)[0]
             if entries:
                 if kind.prefix not in following:

@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import report
 from podless.kinds.builtin.quotas import counted
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
-from podless.meta.errors import APIError
-from podless.store import StoreError
 from podless.verbs.call import API
-
-log = logging.getLogger(__name__)
 
 _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of a quota's status
 
 
-class Quotas:
-    """Follows the quotas, and what they count."""
+class Quotas(Controller):
+    """Follows the quotas, and what they count. Keys are namespaces."""
+
+    name = "resourcequota-controller"
 
     def __init__(self, api: API, kind: Kind) -> None:
-        self._api = api
+        super().__init__(api)
         self._kind = kind
         self._collection = api.collection(kind)
-        self._due: dict[str, None] = {}  # namespaces to be looked at
-        self._followed: dict[str, Callable[[], None]] = {}
-        self._wake = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
-        self._leave: list[Callable[[], None]] = []
+        self._followed: dict[str, Leave] = {}
 
-    async def start(self) -> None:
+    async def begin(self) -> None:
         """Load the quotas, so that no creation passes them, and count."""
         await self._collection.load()
-        self._leave = [self._collection.add_event_handler(self._changed), self._api.registry.listen(self._recount)]
+        self.leave += [self._collection.add_event_handler(self._changed), self.api.registry.listen(self._recount)]
         self._recount()
-        self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
         """End; what has changed is counted at the next start."""
-        for leave in [*self._leave, *self._followed.values()]:
-            leave()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        self.leave += self._followed.values()
+        await super().stop()
 
     def _recount(self) -> None:
         """Look at all namespaces that have quotas."""
@@ -64,28 +54,18 @@ class Quotas:
             self._look(entry.namespace for entry in moved)
 
     def _look(self, namespaces: Iterable[str]) -> None:
-        fresh = dict.fromkeys(namespaces)
-        if fresh:
-            self._due.update(fresh)
-            self._wake.set()
+        for namespace in namespaces:
+            self.queue.add(namespace)
 
-    async def _run(self) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            due, self._due = list(self._due), {}
-            for namespace in due:
-                entries = self._collection.under(self._kind.keys.scope(namespace))[0]
-                try:
-                    await asyncio.gather(*map(self._count, entries))
-                except (APIError, StoreError) as error:
-                    log.warning("the quotas of %s are not counted: %s", namespace, error)
+    async def reconcile(self, key: str) -> None:
+        """Count for all quotas of a namespace."""
+        await asyncio.gather(*map(self._count, self._collection.under(self._kind.keys.scope(key))[0]))
 
     async def _count(self, entry: Entry) -> None:
         """Bring the status of a quota to what is there."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        found = ((name, counted(self._api.registry, name)) for name in sorted(hard))
+        found = ((name, counted(self.api.registry, name)) for name in sorted(hard))
         there = {name: await self._follow(kind) for name, kind in found if kind is not None}
 
         def count(obj: Object) -> Object:
@@ -95,10 +75,10 @@ class Quotas:
             return {**obj, "status": status}
 
         if obj != count(obj):
-            await report(self._api, self._kind, entry.key, count, _MANAGER)
+            await report(self.api, self._kind, entry.key, count, _MANAGER)
 
     async def _follow(self, kind: Kind) -> WatchCache:
-        collection = await self._api.loaded(kind)
+        collection = await self.api.loaded(kind)
         if kind.prefix not in self._followed:
             self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind.prefix, events))
         return collection

@@ -12,6 +12,7 @@ from typing import Any
 
 from podless.auth import roles
 from podless.cache.entry import Entry
+from podless.controllers.controller import Controller
 from podless.controllers.write import amend, make
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
@@ -20,43 +21,45 @@ from podless.verbs.call import API
 
 Object = dict[str, Any]
 
+_ALL = "all"  # the one key: roles gather from each other
 _MOST = 16  # how long a chain of roles may be that gather each other's rules
 
 
-class Roles:
+class Roles(Controller):
     """Keeps the default and the aggregated roles."""
 
-    def __init__(self, api: API) -> None:
-        self._api = api
-        self._roles = api.collection(rbac.CLUSTER_ROLES)
-        self._seen = -1
+    name = "poststarthook/rbac/bootstrap-roles"
 
-    async def start(self) -> None:
+    def __init__(self, api: API) -> None:
+        super().__init__(api)
+        self._roles = api.collection(rbac.CLUSTER_ROLES)
+
+    async def begin(self) -> None:
         """Make or mend the default roles and bindings, in one batch, and gather the rules of aggregated ones."""
         wanted = [(rbac.CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
         wanted += [(rbac.CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
         for kind in (rbac.CLUSTER_ROLES, rbac.CLUSTER_ROLE_BINDINGS):
-            await self._api.loaded(kind)
+            await self.api.loaded(kind)
         await asyncio.gather(*(self._ensure(kind, obj) for kind, obj in wanted))
-        await self.reconcile()
-        self._api.reactions[rbac.CLUSTER_ROLES.prefix] = self.reconcile
-
-    async def stop(self) -> None:
-        """Nothing is under way."""
+        self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
+        self.queue.add(_ALL)
+        await self.flush()
+        self.api.reactions[rbac.CLUSTER_ROLES.prefix] = self.flush
 
     async def _ensure(self, kind: Kind, wanted: Object) -> None:
         key = kind.key("", wanted["metadata"]["name"])
-        if self._api.collection(kind).get(key) is not None:
-            await amend(self._api, kind, key, lambda found: _mended(found, wanted))
+        if self.api.collection(kind).get(key) is not None:
+            await amend(self.api, kind, key, lambda found: _mended(found, wanted))
             return
-        await make(self._api, kind, wanted)
+        await make(self.api, kind, wanted)
 
-    async def reconcile(self, made: Object | None = None) -> None:
+    async def reconcile(self, key: str) -> None:
         """Give every aggregated role the rules of the roles that it selects."""
+        seen = -1
         for _ in range(_MOST):
-            if self._seen == self._roles.changed:
+            if seen == self._roles.changed:
                 return
-            self._seen = self._roles.changed
+            seen = self._roles.changed
             entries = self._roles.under(self._roles.prefix)[0]
             gathering = [entry for entry in entries if b'"aggregationRule":{' in entry.body]
             await asyncio.gather(*(self._gather(entry, entries) for entry in gathering))
@@ -72,7 +75,7 @@ class Roles:
                 if other.key != entry.key and selector.matches(other.labels):
                     found += [one for one in other.decode().get("rules") or [] if one not in found]
         if (entry.decode().get("rules") or []) != found:
-            await amend(self._api, rbac.CLUSTER_ROLES, entry.key, lambda obj: _ruled(obj, found), react=False)
+            await amend(self.api, rbac.CLUSTER_ROLES, entry.key, lambda obj: _ruled(obj, found), react=False)
 
 
 def _ruled(obj: Object, rules: list[Object]) -> Object:

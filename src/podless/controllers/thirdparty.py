@@ -1,6 +1,6 @@
 """ThirdPartyResources come into force and go, and hand their objects over to a CustomResourceDefinition.
 
-As for definitions, `reconcile` runs after every write and before its answer. What is stored is in force even where its
+As for definitions, what follows from a write has happened before its answer. What is stored is in force even where its
 API is not served.
 """
 
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.controller import Controller
 from podless.controllers.write import amend, empty
 from podless.kinds.builtin.thirdparty import CLEANUP
 from podless.kinds.kind import Kind
@@ -23,58 +25,54 @@ from podless.verbs.call import API
 Object = dict[str, Any]
 
 
-class ThirdParties:
-    """Keeps the registry in step with the stored ThirdPartyResources."""
+class ThirdParties(Controller):
+    """Keeps the registry in step with the stored ThirdPartyResources. Keys are theirs."""
+
+    name = "third-party-resource-controller"
+    leads = False
 
     def __init__(self, api: API, kind: Kind) -> None:
-        self._api = api
+        super().__init__(api)
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
-        self._dirty: dict[str, None] = {}
         self._serving: dict[str, Kind] = {}
-        self._teardowns: dict[str, asyncio.Task[None]] = {}
         self._late: set[asyncio.Task[None]] = set()
 
-    async def start(self) -> None:
+    async def begin(self) -> None:
         """Serve what is stored."""
         await self._collection.load()
-        self._collection.add_event_handler(self._note)
-        self._api.reactions[self._kind.prefix] = self.reconcile
-        self._dirty = {entry.key: None for entry in self._collection.under(self._kind.prefix)[0]}
-        await self.reconcile()
+        self.leave.append(self._collection.add_event_handler(self._note))
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self.queue.add(entry.key)
+        await self.flush()
+        self.api.reactions[self._kind.prefix] = self.flush
 
     async def stop(self) -> None:
-        """End the work in the background; what is left is done at the next start."""
+        """End the work in the background; objects that are on their way arrive."""
         await asyncio.gather(*self._late, return_exceptions=True)
-        tasks = list(self._teardowns.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await super().stop()
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:
-            self._dirty[event.key] = None
+            self.queue.add(event.key)
 
-    async def reconcile(self, made: Object | None = None) -> None:
-        """Bring every changed one into force."""
-        while self._dirty:
-            key = next(iter(self._dirty))
-            del self._dirty[key]
-            entry = self._collection.get(key)
-            if entry is None:
-                self._forget(key)
-            else:
-                self._take(key, entry)
+    async def reconcile(self, key: str) -> None:
+        """Bring one into force, or take it out of it."""
+        entry = self._collection.get(key)
+        if entry is None:
+            self._forget(key)
+        else:
+            self._take(key, entry)
 
     def _forget(self, key: str) -> None:
         """It is gone, and so is the endpoint, unless somebody else serves it by now."""
         kind = self._serving.pop(key, None)
         if kind is not None and self._mine(kind):
-            self._api.registry.remove(kind.group, kind.plural)
-            self._api.cache.drop(kind.prefix)
+            self.api.registry.remove(kind.group, kind.plural)
+            self.api.cache.drop(kind.prefix)
 
     def _mine(self, kind: Kind) -> bool:
-        served = self._api.registry.get(kind.group, kind.plural)
+        served = self.api.registry.get(kind.group, kind.plural)
         return served is None or served.uid == kind.uid
 
     def _take(self, key: str, entry: Entry) -> None:
@@ -83,18 +81,15 @@ class ThirdParties:
         if not self._mine(kind):
             return
         self._serving[key] = kind
-        self._api.registry.put(kind)
+        self.api.registry.put(kind)
         held = resource["metadata"].get("finalizers") or ()
-        if kind.terminating and CLEANUP in held and key not in self._teardowns:
-            task = asyncio.get_running_loop().create_task(self._take_down(key, kind))
-            self._teardowns[key] = task
-            task.add_done_callback(lambda _: self._teardowns.pop(key, None))
+        if kind.terminating and CLEANUP in held:
+            self.run(key, partial(self._take_down, key, kind))
 
     async def _take_down(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those that are held, then let it go."""
-        await empty(self._api, kind)
-        await amend(self._api, self._kind, key, _release)
-        await self.reconcile()
+        await empty(self.api, kind)
+        await amend(self.api, self._kind, key, _release)
 
     async def hand_over(self, heir: Kind) -> int:
         """Give the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
@@ -113,7 +108,7 @@ class ThirdParties:
         self._serving.pop(entry.key, None)
         moves = kind.prefix != heir.prefix
         if moves:
-            self._api.registry.remove(kind.group, kind.plural)  # from here on nobody makes new ones
+            self.api.registry.remove(kind.group, kind.plural)  # from here on nobody makes new ones
 
         async def plan() -> list[Operation]:
             operations = await self._moves(kind, heir) if moves else []
@@ -122,13 +117,13 @@ class ThirdParties:
                 operations.append(Operation(current.key, None, current.revision))
             return operations
 
-        await storage.together(self._api, plan)
+        await storage.together(self.api, plan)
         if moves:
-            self._api.cache.drop(kind.prefix)
+            self.api.cache.drop(kind.prefix)
             await self._follow(kind, heir)
 
     async def _moves(self, kind: Kind, heir: Kind) -> list[Operation]:
-        objects = (await self._api.loaded(kind)).under(kind.prefix)[0]
+        objects = (await self.api.loaded(kind)).under(kind.prefix)[0]
         return [operation for one in objects for operation in _moved(one, heir)]
 
     async def _follow(self, kind: Kind, heir: Kind) -> None:
@@ -137,18 +132,18 @@ class ThirdParties:
         def late(events: Sequence[Event]) -> None:
             if not any(event.after is not None for event in events):
                 return
-            now = self._api.registry.get(heir.group, heir.plural)
-            if now is None or now.uid != heir.uid or self._api.registry.get(kind.group, kind.plural) is not None:
+            now = self.api.registry.get(heir.group, heir.plural)
+            if now is None or now.uid != heir.uid or self.api.registry.get(kind.group, kind.plural) is not None:
                 return
             task = asyncio.get_running_loop().create_task(self._bring(kind, heir))
             self._late.add(task)
             task.add_done_callback(self._late.discard)
 
-        (await self._api.loaded(kind)).add_event_handler(late)
+        (await self.api.loaded(kind)).add_event_handler(late)
         await self._bring(kind, heir)
 
     async def _bring(self, kind: Kind, heir: Kind) -> None:
-        await storage.together(self._api, lambda: self._moves(kind, heir))
+        await storage.together(self.api, lambda: self._moves(kind, heir))
 
 
 def _moved(entry: Entry, heir: Kind) -> list[Operation]:

@@ -1,0 +1,153 @@
+"""The names of definitions: who is called what, and the conditions that say so. It writes status.
+
+Names are given within a group one after the other. Source: the naming and establishing controllers of
+k8s.io/apiextensions-apiserver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from podless.admission import Along
+from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.write import report
+from podless.kinds import definition as rules
+from podless.kinds.compile import condition
+from podless.kinds.kind import Kind
+from podless.meta import clock
+from podless.store import Keys, Operation, Stored, keys
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+
+SELF = "kube-apiserver"  # whom a real server names as the manager of a definition's status
+_INSTALLING = ("False", "Installing", "the initial names have been accepted")
+_ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
+_BAD_BUNDLE = ("False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
+_NOT_ACCEPTED = ("False", "NotAccepted", "not all names are accepted")
+_NAMES = Keys(f"{keys.OWN}names/", namespaced=False)
+
+
+class Naming:
+    """Knows the names that the definitions of each group have, and gives a definition its own."""
+
+    def __init__(self, api: API, kind: Kind) -> None:
+        self._api = api
+        self._kind = kind
+        self._collection: WatchCache = api.collection(kind)
+        self._names = api.cache.collection(_NAMES)
+        self._groups: dict[str, dict[str, Object | None]] = {}  # by group and key, the names given, once they are read
+
+    async def load(self) -> None:
+        """Read what there is; `note` is to be told of every change from then on."""
+        await self._names.load()
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self._group(entry.key)[entry.key] = None
+
+    def note(self, event: Event) -> None:
+        """A definition has changed, or is gone."""
+        if event.after is None:
+            self._group(event.key).pop(event.key, None)
+        else:
+            self._group(event.key)[event.key] = None
+
+    def unnamed(self, key: str) -> list[str]:
+        """The definitions of the key's group that lack a name, which may be free now."""
+        entries = filter(None, map(self._collection.get, self._group(key)))
+        return [entry.key for entry in entries if not condition(entry.decode(), "NamesAccepted")]
+
+    def given(self, key: str, names: Object) -> None:
+        """The names of a definition, as they were read elsewhere."""
+        self._group(key)[key] = names
+
+    async def accept(self, key: str, definition: Object) -> Object | None:
+        """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see.
+
+        Returns the definition as it is then, None where it is gone.
+        """
+        claim = _Claim(self._names, _group_of(key))
+
+        def name(obj: Object) -> Object:
+            claim.read()
+            before = obj["status"].get("acceptedNames")
+            named = self._name(key, obj)
+            claim.made = named["status"]["acceptedNames"] != before
+            return named
+
+        write = partial(report, self._api, self._kind, key, react=False)
+        known = await write(name, SELF, definition, along=claim.along)
+        if known is not None and not condition(known, "Established"):
+            owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
+            known = await write(_establish, "" if owned else SELF, known)
+        return known
+
+    def _others(self, key: str) -> list[Object]:
+        """What the other definitions of the group are called, as parts of definitions."""
+        group = self._group(key)
+        found: list[Object] = []
+        for other in group:
+            if other == key:
+                continue
+            names = group[other]
+            if names is None and (entry := self._collection.get(other)) is not None:
+                names = (entry.decode().get("status") or {}).get("acceptedNames") or {}
+                group[other] = names
+            found.append({"status": {"acceptedNames": names}})
+        return found
+
+    def _name(self, key: str, obj: Object) -> Object:
+        accepted, verdict = rules.accepted_names(obj, self._others(key))
+        status = obj.setdefault("status", {})
+        status["acceptedNames"] = accepted
+        now = clock.now()
+        rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
+        if not condition(obj, "Established"):
+            stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
+            rules.set_condition(obj, "Established", *stage, now)
+        rules.set_approval(obj, now)
+        rules.set_structural(obj, now)
+        return obj
+
+    def _group(self, key: str) -> dict[str, Object | None]:
+        """The definitions of the group that a key's definition is of."""
+        return self._groups.setdefault(_group_of(key), {})
+
+
+class _Claim:
+    """What has names given within a group one after the other, on all servers: a key that each acceptance writes.
+
+    Who was not the last to write it looks at the names again. made: whether names are taken that were not before.
+    """
+
+    def __init__(self, names: WatchCache, group: str) -> None:
+        self._names = names
+        self._key = names.keys.key("", group)
+        self._seen = 0
+        self.made = False
+        self.along = Along(asyncio.Lock(), self._operations)
+
+    def _operations(self) -> Sequence[Operation]:
+        return (Operation(self._key, Stored(b""), self._seen),) if self.made else ()
+
+    def read(self) -> None:
+        """What is read of the names after this is as new as the key is."""
+        entry = self._names.get(self._key)
+        self._seen = entry.revision if entry is not None else 0
+
+
+def _group_of(key: str) -> str:
+    """The group that a definition's name ends with."""
+    return keys.name(key).partition(".")[2]
+
+
+def _establish(obj: Object) -> Object:
+    if not condition(obj, "NamesAccepted"):
+        return obj
+    if rules.bundle_fault(obj["spec"].get("conversion")):
+        rules.set_condition(obj, "Established", *_BAD_BUNDLE, clock.now())
+    else:
+        rules.set_condition(obj, "Established", *_ESTABLISHED, clock.now())
+    return obj

@@ -1,0 +1,61 @@
+"""The registry of one server is kept in step with the stored definitions: every server does so for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.kinds.compile import compile_kind, condition
+from podless.kinds.kind import Kind, same
+from podless.kinds.thirdparty.compile import ThirdPartyStrategy
+from podless.store import keys
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+
+
+class Serving:
+    """Brings definitions into force, and takes them out of it.
+
+    inherit: takes over, for a kind that is about to be served, what an older generation of definitions has of it; its
+    answer is the revision from which on that may be watched, 0 where there is nothing.
+    """
+
+    def __init__(self, api: API, inherit: Callable[[Kind], Awaitable[int]]) -> None:
+        self._api = api
+        self._inherit = inherit
+        self._inherited: dict[str, int] = {}
+
+    def forget(self, key: str) -> None:
+        """The definition is gone, and so is its endpoint."""
+        self._inherited.pop(key, None)
+        kind = self.served(key)
+        if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
+            plural, _, group = keys.name(key).partition(".")
+            self._api.registry.remove(group, plural)
+            if kind is not None:
+                self._api.cache.drop(kind.prefix)
+
+    def served(self, key: str) -> Kind | None:
+        """What is served under the names of a definition."""
+        plural, _, group = keys.name(key).partition(".")
+        return self._api.registry.get(group, plural)
+
+    async def serve(self, definition: Object, entry: Entry) -> None:
+        """Bring a definition into force as it is stored. definition: the entry, decoded."""
+        created = self._inherited.get(entry.key, entry.created)
+        compiled = partial(compile_kind, definition, entry.body, changed=entry.revision, client=self._api.remote)
+        kind = compiled(created=created)
+        served = self._api.registry.get(kind.group, kind.plural)
+        if condition(definition, "Established"):
+            if served is None or served.uid != kind.uid:
+                since = await self._inherit(kind)
+                if since:
+                    self._inherited[entry.key] = since
+                    kind = compiled(created=since)
+            if served is None or not same(served, kind):  # labels and conditions change nothing for its objects
+                self._api.registry.put(kind)
+        elif served is None or served.uid == kind.uid:
+            self._api.registry.wait(kind)

@@ -1,0 +1,94 @@
+"""Keys to be looked at: each once however often it is added, later where it fails.
+
+As in client-go's work queue, a key that is added while it is being worked on comes again after that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import math
+from collections.abc import Iterable
+
+_FIRST_RETRY = 0.05  # seconds after the first failure; twice as many after each further one
+_LAST_RETRY = 60.0
+
+
+class WorkQueue:
+    """A queue of keys with times from which on they are due; of several times for one key the earliest counts."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._due: dict[str, float] = {}
+        self._times: list[tuple[float, str]] = []  # a heap; what no longer agrees with _due does not count
+        self._taken: set[str] = set()
+        self._again: dict[str, float] = {}
+        self._failures: dict[str, int] = {}
+        self._changed = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._due) + len(self._taken)
+
+    def add(self, key: str, delay: float = 0.0) -> None:
+        """Have a key looked at after so many seconds, or when it is due already, if that is sooner."""
+        time = self._loop.time() + delay if delay else 0.0
+        waiting = self._again if key in self._taken else self._due
+        if time >= waiting.get(key, time + 1):
+            return
+        waiting[key] = time
+        if waiting is self._due:
+            heapq.heappush(self._times, (time, key))
+            self._changed.set()
+
+    def take(self, most: int) -> list[str]:
+        """Keys that are due, the earliest first; `done` is to be called for each."""
+        now = self._loop.time()
+        found: list[str] = []
+        while len(found) < most and self._next() <= now:
+            key = heapq.heappop(self._times)[1]
+            del self._due[key]
+            self._taken.add(key)
+            found.append(key)
+        return found
+
+    def done(self, key: str, *, failed: bool = False) -> None:
+        """A key has been looked at; one that failed comes again, later each time."""
+        self._taken.discard(key)
+        again = self._again.pop(key, None)
+        if failed:
+            failures = self._failures[key] = self._failures.get(key, 0) + 1
+            self.add(key, min(_FIRST_RETRY * 2 ** min(failures - 1, 20), _LAST_RETRY))
+        else:
+            self._failures.pop(key, None)
+        if again is not None:
+            self.add(key, max(again - self._loop.time(), 0.0))
+        self._changed.set()
+
+    @property
+    def failing(self) -> Iterable[str]:
+        """The keys that failed when they were looked at last."""
+        return self._failures.keys()
+
+    @property
+    def busy(self) -> bool:
+        """Whether keys are due, or being worked on."""
+        return bool(self._taken) or self._next() <= self._loop.time()
+
+    async def wait(self) -> None:
+        """Wait until a key is due, or one that was taken is done."""
+        self._changed.clear()
+        time = self._next()
+        if time <= self._loop.time():
+            return
+        timer = self._loop.call_at(time, self._changed.set) if time != math.inf else None
+        try:
+            await self._changed.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
+
+    def _next(self) -> float:
+        """When the next key is due."""
+        while self._times and self._due.get(self._times[0][1]) != self._times[0][0]:
+            heapq.heappop(self._times)
+        return self._times[0][0] if self._times else math.inf

@@ -1,0 +1,110 @@
+"""What all controllers share: keys come once, come again when they fail, and a failure is told and does not last."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless.controllers.controller import Controller
+from podless.controllers.workqueue import WorkQueue
+from podless.store import StoreError
+
+
+class Failing(Controller):
+    """Fails as often as it is told to, in the way it is told to."""
+
+    name = "failing"
+
+    def __init__(self, *errors: Exception) -> None:
+        super().__init__(api=None)  # type: ignore[arg-type]
+        self.errors = list(errors)
+        self.asked: Counter[str] = Counter()
+        self.done = asyncio.Event()
+
+    async def reconcile(self, key: str) -> None:
+        self.asked[key] += 1
+        if self.errors:
+            raise self.errors.pop()
+        self.done.set()
+
+
+@pytest.mark.parametrize("error", [StoreError("the disk is full"), ValueError("a bug")])
+async def test_what_fails_is_told_and_tried_again(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    failing = Failing(error)
+    await failing.start()
+    failing.queue.add("a")
+    await failing.flush()
+    assert failing.error.startswith("a: ")
+    assert "controller failing: a" in caplog.text
+    await failing.done.wait()
+    await failing.flush()
+    assert failing.asked == {"a": 2}
+    assert failing.error == ""
+    await failing.stop()
+
+
+async def test_one_that_fails_keeps_no_other_waiting() -> None:
+    failing = Failing(ValueError())
+    await failing.start()
+    for key in "ab":
+        failing.queue.add(key)
+    await failing.done.wait()
+    assert failing.asked["a"] == failing.asked["b"] == 1
+    await failing.stop()
+
+
+async def test_long_work_is_begun_again_where_it_fails() -> None:
+    failing = Failing(StoreError("not now"))
+    await failing.start()
+    failing.run("a", lambda: failing.reconcile("a"))
+    failing.run("a", lambda: failing.reconcile("a"))  # it is under way
+    await failing.done.wait()
+    assert failing.asked == {"a": 2}
+    await failing.stop()
+
+
+async def test_a_flush_from_within_does_not_wait_for_itself() -> None:
+    class Inward(Failing):
+        async def reconcile(self, key: str) -> None:
+            await self.flush()
+            await super().reconcile(key)
+
+    inward = Inward()
+    await inward.start()
+    inward.queue.add("a")
+    await inward.flush()
+    assert inward.asked == {"a": 1}
+    await inward.stop()
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["add", "take", "done", "fail"]))))
+def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[str, str]]) -> None:
+    async def scenario() -> None:
+        queue = WorkQueue()
+        taken: set[str] = set()
+        wanted: set[str] = set()
+        for key, step in steps:
+            if step == "add":
+                queue.add(key)
+                wanted.add(key)
+            elif step == "take":
+                for one in queue.take(1):
+                    assert one in wanted
+                    assert one not in taken
+                    taken.add(one)
+                    wanted.discard(one)
+            elif key in taken:
+                taken.discard(key)
+                queue.done(key, failed=step == "fail")
+                if step == "fail":
+                    assert key in queue.failing
+        for one in list(taken):
+            queue.done(one)
+        assert wanted <= set(queue.take(10))
+        assert not queue.take(10)
+
+    asyncio.run(scenario())
