@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.rules import Rule
+from tests.cost import assert_linear
 
 VERBS = ["get", "list", "delete"]
 GROUPS = ["", "g.io"]
@@ -94,3 +95,22 @@ def test_what_is_missing_is_put_together_by_resource() -> None:
     assert [rules.text(rule) for rule in lacking] == [
         '{APIGroups:["g.io"], Resources:["cogs"], Verbs:["get" "delete"]}'
     ]
+
+
+def test_a_role_of_many_of_everything_costs_what_it_says() -> None:
+    def named(stem: str, size: int) -> list[str]:
+        return [f"{stem}{number}" for number in range(size)]
+
+    def confirm(size: int) -> list[dict[str, Any]]:
+        wanted = {"verbs": named("v", size), "apiGroups": named("g", size), "resources": named("r", size)}
+        held = [{"verbs": ["*"], "apiGroups": ["*"], "resources": named("r", size // 2)}]
+        return rules.missing(held, [wanted], most=100)
+
+    assert_linear(confirm, lambda size: size, 100)
+    assert len(confirm(1000)) == 1  # of what is missing only so much is told
+
+
+def test_a_name_that_looks_like_a_wildcard_is_a_name() -> None:
+    wanted = {"verbs": ["get"], "apiGroups": [""], "resources": ["cogs"], "resourceNames": ["a"]}
+    assert rules.missing([wanted | {"resourceNames": ["*"]}], [wanted]) == [wanted]
+    assert rules.missing([{**wanted, "resourceNames": []}], [wanted]) == []

@@ -5,7 +5,8 @@ Source: "Using RBAC Authorization" of the Kubernetes documents, and the recorded
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice, product
 from typing import Any
 
 from podless.auth.attributes import Attributes
@@ -14,6 +15,7 @@ from podless.meta.gotext import quote
 PolicyRule = dict[str, Any]
 
 ALL = "*"
+_ANY_NAME = ""
 # the fields of a rule in the order in which its text names them
 _SHOWN = {
     "apiGroups": "APIGroups",
@@ -61,63 +63,97 @@ def _set(rule: PolicyRule, name: str) -> frozenset[str] | None:
     return None if ALL in given else frozenset(given)
 
 
-def missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """The parts of the wanted rules that no single one of the held rules covers, put together where they are simple."""
-    return _compact([part for rule in wanted for part in _parts(rule) if not any(_covers(one, part) for one in held)])
+def missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
+    """The parts of the wanted rules that no single one of the held rules covers.
 
-
-def _parts(rule: PolicyRule) -> Iterator[PolicyRule]:
-    """The rule as many rules of one verb, group, resource and name each."""
-    verbs = rule.get("verbs") or ()
-    for group in rule.get("apiGroups") or ():
-        for resource in rule.get("resources") or ():
-            for verb in verbs:
-                part = {"verbs": [verb], "apiGroups": [group], "resources": [resource]}
-                names = rule.get("resourceNames") or ()
-                yield from ({**part, "resourceNames": [name]} for name in names)
-                if not names:
-                    yield part
-    for url in rule.get("nonResourceURLs") or ():
-        yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb in verbs)
-
-
-def _covers(rule: PolicyRule, part: PolicyRule) -> bool:
-    if not _within(part["verbs"], rule.get("verbs")):
-        return False
-    urls = part.get("nonResourceURLs")
-    if urls:
-        return any(_url_covers(url, urls[0]) for url in rule.get("nonResourceURLs") or ())
-    if not _within(part["apiGroups"], rule.get("apiGroups")):
-        return False
-    names = rule.get("resourceNames")
-    if names and not ("resourceNames" in part and part["resourceNames"][0] in names):
-        return False
-    resource = part["resources"][0]
-    held = rule.get("resources") or ()
-    _, slash, sub = resource.partition("/")
-    return ALL in held or resource in held or (bool(slash) and f"*/{sub}" in held)
-
-
-def _within(part: list[str], held: list[str] | None) -> bool:
-    return held is not None and (ALL in held or part[0] in held)
-
-
-def _url_covers(held: str, url: str) -> bool:
-    return held in (ALL, url) or (held.endswith(ALL) and url.startswith(held.rstrip(ALL)))
-
-
-def _compact(parts: list[PolicyRule]) -> list[PolicyRule]:
-    """Rules of the same group, resource and name become one with all their verbs."""
-    simple: dict[tuple[Any, ...], PolicyRule] = {}
-    rest = []
-    for part in parts:
+    A part has one verb, group, resource and name; those of the same group, resource and name become one rule with all
+    their verbs. most: how many parts are told: a rule of 80 groups, resources and verbs has half a million.
+    """
+    simple: dict[tuple[str, ...], PolicyRule] = {}
+    rest: list[PolicyRule] = []
+    for part in islice(_missing(held, wanted), most):
         if "nonResourceURLs" in part:
             rest.append(part)
             continue
         key = part["apiGroups"][0], part["resources"][0], *part.get("resourceNames", ())
-        verbs = simple.setdefault(key, {**part, "verbs": []})["verbs"]
-        verbs += [verb for verb in part["verbs"] if verb not in verbs]
+        known = simple.setdefault(key, part)
+        if known is not part and part["verbs"][0] not in known["verbs"]:
+            known["verbs"].append(part["verbs"][0])
     return [*rest, *simple.values()]
+
+
+def _missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
+    """The parts that are not covered.
+
+    What covers one verb, group, resource or name is a set of held rules, as the bits of a number: a part is covered
+    where its four sets have a rule in common. Items with the same set are looked at together.
+    """
+    cover = _Cover(held)
+    for rule in wanted:
+        verbs = [(verb, cover.plain("verbs", verb)) for verb in rule.get("verbs") or ()]
+        for url in rule.get("nonResourceURLs") or ():
+            by_url = cover.url(url)
+            yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb, by_verb in verbs if not by_url & by_verb)
+        groups = _alike(rule.get("apiGroups") or (), lambda group: cover.plain("apiGroups", group))
+        resources = _alike(rule.get("resources") or (), cover.resource)
+        names = _alike(rule.get("resourceNames") or (_ANY_NAME,), cover.name)
+        for by_group, by_resource, by_name in product(groups, resources, names):
+            by_all = by_group & by_resource & by_name
+            lacking = [verb for verb, by_verb in verbs if not by_all & by_verb]
+            if not lacking:
+                continue
+            for group, resource, name in product(groups[by_group], resources[by_resource], names[by_name]):
+                part = {"apiGroups": [group], "resources": [resource]} | ({"resourceNames": [name]} if name else {})
+                yield from ({"verbs": [verb], **part} for verb in lacking)
+
+
+def _alike(items: Iterable[str], covering: Callable[[str], int]) -> dict[int, list[str]]:
+    """The items by the rules that cover them."""
+    found: dict[int, list[str]] = {}
+    for item in items:
+        found.setdefault(covering(item), []).append(item)
+    return found
+
+
+class _Cover:
+    """Which of the held rules cover an item; each rule is a bit."""
+
+    def __init__(self, held: Sequence[PolicyRule]) -> None:
+        self._items: dict[str, dict[str, int]] = {name: {} for name in _SHOWN}
+        self._prefixes: dict[int, dict[str, int]] = {}  # by their length
+        for place, rule in enumerate(held):
+            bit = 1 << place
+            for name, known in self._items.items():
+                for item in rule.get(name) or ((_ANY_NAME,) if name == "resourceNames" else ()):
+                    known[item] = known.get(item, 0) | bit
+            for url in rule.get("nonResourceURLs") or ():
+                if url.endswith(ALL):
+                    prefix = url.rstrip(ALL)
+                    same = self._prefixes.setdefault(len(prefix), {})
+                    same[prefix] = same.get(prefix, 0) | bit
+
+    def plain(self, name: str, item: str) -> int:
+        """The rules that have the item, or all, in one of their fields."""
+        known = self._items[name]
+        return known.get(item, 0) | known.get(ALL, 0)
+
+    def name(self, name: str) -> int:
+        """The rules for a name; those that give none are for all."""
+        known = self._items["resourceNames"]
+        return known.get(name, 0) | known.get(_ANY_NAME, 0)
+
+    def resource(self, resource: str) -> int:
+        """The rules for a resource, which may be a subresource of any."""
+        _, slash, sub = resource.partition("/")
+        return self.plain("resources", resource) | (self._items["resources"].get(f"*/{sub}", 0) if slash else 0)
+
+    def url(self, url: str) -> int:
+        """The rules for a path."""
+        found = self._items["nonResourceURLs"].get(url, 0)
+        for length, prefixes in self._prefixes.items():
+            if length <= len(url):
+                found |= prefixes.get(url[:length], 0)
+        return found
 
 
 def text(rule: PolicyRule) -> str:

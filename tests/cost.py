@@ -1,0 +1,52 @@
+"""What an input costs, without a clock: the lines of Python that are executed for it.
+
+Work inside of C (a search in a list, a slice) does not show: what is quadratic there has to be seen by reading.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+_Refused = tuple[type[Exception], ...]
+_SLACK = 1.1
+
+
+def lines(work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
+    """The lines of Python that `work(given)` executes on this thread. refused: exceptions that it may end in."""
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        if event == "line":
+            count += 1
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with contextlib.suppress(*refused):
+            work(given)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def assert_linear(
+    work: Callable[[T], object], make: Callable[[int], T], size: int = 500, refused: _Refused = ()
+) -> None:
+    """Fails where the lines executed for inputs of n, 2n and 4n grow faster than n log n.
+
+    make: gives an input of a size; the sizes must be so large that what is done for each item shows beside the rest.
+    """
+    with contextlib.suppress(*refused):
+        work(make(size))  # what is only done once
+    counts = {times: lines(work, make(size * times), refused) for times in (1, 2, 4)}
+    for times in (2, 4):
+        allowed = counts[1] * times * math.log(size * times) / math.log(size) * _SLACK
+        assert counts[times] <= allowed, f"{counts} lines for so many times {size}"
