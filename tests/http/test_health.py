@@ -46,6 +46,8 @@ async def test_a_store_that_does_not_answer_is_told(app: App, monkeypatch: pytes
         raise StoreError("disk I/O error")
 
     assert app.cluster is not None
+    for controller in app.cluster._controllers:
+        await controller.stop()  # what they read would fail too
     monkeypatch.setattr(app.cluster.store, "range", broken)
     code, text = await ask(app, "/livez")
     assert code == 500
