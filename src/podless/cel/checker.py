@@ -8,7 +8,7 @@ from typing import Protocol
 from podless.cel import types
 from podless.cel.decls import Declarations, Overload
 from podless.cel.errors import CompileError, Issue
-from podless.cel.syntax import Call, Comprehension, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.syntax import Call, Comprehension, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Pass, Select
 from podless.cel.types import BOOL, DYN, ERROR, INT, STRING, Type
 from podless.cel.values import TypeValue
 
@@ -82,7 +82,7 @@ def check(
     return tree
 
 
-class _Checker:
+class _Checker(Pass[Type]):
     def __init__(self, declarations: Declarations, variables: dict[str, Type], fields: Fields, container: str) -> None:
         self.declarations = declarations
         self.container = container
@@ -95,7 +95,7 @@ class _Checker:
 
     def visit(self, node: Expr) -> Type:
         """The type of a node, which it keeps."""
-        node.type = getattr(self, _VISITS[node.__class__])(node)
+        node.type = super().visit(node)
         self.nodes.append(node)
         return node.type
 
@@ -356,18 +356,6 @@ class _Untyped(_Checker):
             if overload.member == (node.target is not None) and len(overload.args) == given
         )
         return DYN
-
-
-_VISITS: dict[type, str] = {
-    Literal: "literal",
-    Ident: "ident",
-    Select: "select",
-    Call: "call",
-    ListOf: "list",
-    MapOf: "map",
-    Message: "message",
-    Comprehension: "comprehension",
-}
 
 
 def _dotted(node: Expr) -> str | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.sizes import MOST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, Range
-from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Pass, Select
 from podless.cel.types import Type, is_optional
 
 _SCALARS = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
@@ -27,7 +26,7 @@ Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
 
 def estimate(tree: Expr, declarations: Declarations, root: Decl | None = None) -> Range:
     """The cost of an expression. root: the declaration of the variables."""
-    return _Estimator(declarations, root).cost(tree)
+    return _Estimator(declarations, root).visit(tree)
 
 
 class _Local:
@@ -39,7 +38,7 @@ class _Local:
         self.entry = entry
 
 
-class _Estimator:
+class _Estimator(Pass[Range]):
     def __init__(self, declarations: Declarations, root: Decl | None) -> None:
         self.costs = declarations.costs
         self.root: Place = root if root is not None else _LOST
@@ -47,10 +46,6 @@ class _Estimator:
         self.sizes: dict[Expr, Range] = {}
         self.entries: dict[Expr, Entry] = {}
         self.locals: dict[str, list[_Local]] = {}
-
-    def cost(self, node: Expr) -> Range:
-        """The cost of a node and all below it."""
-        return _COSTS[node.__class__](self, node)
 
     def literal(self, node: Literal) -> Range:
         return ZERO
@@ -69,8 +64,8 @@ class _Estimator:
             self.places[node] = self.root
             return ONE
         if node.test:
-            return self.cost(node.operand)
-        total = self.cost(node.operand)
+            return self.visit(node.operand)
+        total = self.visit(node.operand)
         if node.operand.type.kind in ("map", "struct", "param"):
             total = total.plus(ONE)
         self.places[node] = self.below(node.operand, node.field)
@@ -101,14 +96,14 @@ class _Estimator:
 
     def call(self, node: Call) -> Range:
         if node.function == "dyn":
-            total = ONE.plus(self.cost(node.args[0]))
+            total = ONE.plus(self.visit(node.args[0]))
             self.keep(node, self.size(node.args[0]))
             entry = self.entry(node.args[0])
             if entry is not None:
                 self.entries[node] = entry
             return total
-        costs = [self.cost(arg) for arg in node.args]
-        total = ZERO if node.target is None else self.cost(node.target)
+        costs = [self.visit(arg) for arg in node.args]
+        total = ZERO if node.target is None else self.visit(node.target)
         spent, size = _NOTHING, None
         for overload in node.overloads:
             cost, result = self.form(node, overload, costs)
@@ -158,7 +153,7 @@ class _Estimator:
         total = Range(NEW_LIST, NEW_LIST)
         size = _NOTHING if node.items else ZERO
         for item in node.items:
-            total = total.plus(self.cost(item))
+            total = total.plus(self.visit(item))
             size = size.union(self.known(item))
         self.entries[node] = ("list", ONE, size)
         return total
@@ -167,7 +162,7 @@ class _Estimator:
         total = Range(NEW_MAP, NEW_MAP)
         keys = values = _NOTHING if node.entries else ZERO
         for entry in node.entries:
-            total = total.plus(self.cost(entry.key)).plus(self.cost(entry.value))
+            total = total.plus(self.visit(entry.key)).plus(self.visit(entry.value))
             keys, values = keys.union(self.known(entry.key)), values.union(self.known(entry.value))
         self.entries[node] = ("map", keys, values)
         return total
@@ -175,15 +170,15 @@ class _Estimator:
     def message(self, node: Message) -> Range:
         total = Range(NEW_MESSAGE, NEW_MESSAGE)
         for entry in node.entries:
-            total = total.plus(self.cost(entry.value))
+            total = total.plus(self.visit(entry.value))
         return total
 
     def comprehension(self, node: Comprehension) -> Range:
-        total = self.cost(node.over).plus(self.cost(node.init))
+        total = self.visit(node.over).plus(self.visit(node.init))
         accu = _Local(self.place(node.init), self.size(node.init), self.entry(node.init))
         self.push(node.accu, accu)
         if node.macro == "bind":
-            total = total.plus(self.cost(node.result))
+            total = total.plus(self.visit(node.result))
             self.pop(node.accu)
             self.keep(node, self.size(node.result))
             entry = self.entry(node.result)
@@ -191,10 +186,10 @@ class _Estimator:
                 self.entries[node] = entry
             return total
         names = self.variables(node)
-        spent = self.cost(node.condition).plus(self.cost(node.step))
+        spent = self.visit(node.condition).plus(self.visit(node.step))
         for name in names:
             self.pop(name)
-        total = total.plus(self.cost(node.result))
+        total = total.plus(self.visit(node.result))
         self.pop(node.accu)
         count = self.known(node.over)
         if isinstance(node.init, Literal):
@@ -262,18 +257,6 @@ class _Estimator:
             local = self.local(node.name)
             found = None if local is None else local.entry
         return found
-
-
-_COSTS: dict[type, Callable[..., Range]] = {
-    Literal: _Estimator.literal,
-    Ident: _Estimator.ident,
-    Select: _Estimator.select,
-    Call: _Estimator.call,
-    ListOf: _Estimator.list,
-    MapOf: _Estimator.map,
-    Message: _Estimator.message,
-    Comprehension: _Estimator.comprehension,
-}
 
 
 class _Key(Decl):

@@ -16,12 +16,9 @@ from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.escape import unescape
 from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
-from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, Message, Select
 from podless.cel.types import Type
 from podless.cel.writer import Value
-
-# seconds that one evaluation may take, however little it costs
-SECONDS = 2.0
 
 
 def program(
@@ -37,19 +34,13 @@ def program(
     for place, (name, decl) in enumerate(variables.items()):
         params.append(f"v{place}")
         maker.scope[name] = maker.variable(Value(f"v{place}", types[name], decl))
-    if exact:
-        writer.line("try:")
-        writer.depth += 1
+    writer.begin(exact)
     result = maker.value(tree)
     writer.settle()
     writer.line(f"return {result}, c")
     if exact:
-        writer.depth -= 1
         writer.lines += [" except EvaluationError as error:", "  error.cost = c", "  raise"]
-    head = f"def program({', '.join((*params, 'limit'))}):\n c = 0\n"
-    if writer.timed:
-        head += f" n = 0\n end = clock() + {SECONDS}\n"
-    source = head + "\n".join(writer.lines) + "\n"
+    source = writer.source(f"def program({', '.join((*params, 'limit'))}):")
     exec(compile(source, "<cel>", "exec"), writer.names)
     made: Callable[..., tuple[Any, int]] = writer.names["program"]
     return made
@@ -108,8 +99,8 @@ class _Maker(Inline, Control):
             code = f"({operand.code}.get({unescape(node.field)!r}) is not None)"
         return Value(code, node.type)
 
-    def listed(self, node: ListOf) -> Value:
-        self.writer.spend(0 if _constant(node) else 10)
+    def list(self, node: ListOf) -> Value:
+        self.writer.spend(0 if self.constant(node) else 10)
         items = [self.steady(item) for item in node.items]
         if not node.optional:
             return Value(f"[{', '.join(items)}]", node.type)
@@ -119,8 +110,8 @@ class _Maker(Inline, Control):
         ]
         return Value(f"[{', '.join(parts)}]", node.type)
 
-    def mapped(self, node: MapOf) -> Value:
-        self.writer.spend(0 if _constant(node) else 30)
+    def map(self, node: MapOf) -> Value:
+        self.writer.spend(0 if self.constant(node) else 30)
         name = self.writer.keep("{}")
         for entry in node.entries:
             key, value = self.steady(entry.key), self.steady(entry.value)
@@ -141,6 +132,15 @@ class _Maker(Inline, Control):
         make = "construct" if node.type.kind == "struct" else "build"
         return Value(f"{make}({node.name!r}, [{', '.join(fields)}])", node.type)
 
+    def constant(self, node: Expr) -> bool:
+        """Whether a list or map is made of literals, and so made once."""
+        if not isinstance(node, ListOf | MapOf):
+            return isinstance(node, Literal)
+        known = self.constants.get(node)
+        if known is None:
+            known = self.constants[node] = all(map(self.constant, node.children()))
+        return known
+
     def call(self, node: Call) -> Value:
         special = _SPECIAL.get(node.function)
         if special is not None:
@@ -150,26 +150,6 @@ class _Maker(Inline, Control):
         return self.generic(node)
 
 
-def _constant(node: Expr) -> bool:
-    """Whether a list or map is made of literals, and so made once."""
-    if isinstance(node, ListOf):
-        return all(isinstance(item, Literal) or _constant(item) for item in node.items)
-    if isinstance(node, MapOf):
-        parts = [part for entry in node.entries for part in (entry.key, entry.value)]
-        return all(isinstance(part, Literal) or _constant(part) for part in parts)
-    return False
-
-
-_EMITS: dict[type, Callable[..., Value]] = {
-    Literal: _Maker.literal,
-    Ident: _Maker.ident,
-    Select: _Maker.select,
-    Call: _Maker.call,
-    ListOf: _Maker.listed,
-    MapOf: _Maker.mapped,
-    Message: _Maker.message,
-    Comprehension: _Maker.comprehension,
-}
 _SPECIAL: dict[str, Callable[..., Value | None]] = {
     "_&&_": _Maker.logical,
     "_||_": _Maker.logical,
@@ -189,4 +169,3 @@ _SPECIAL: dict[str, Callable[..., Value | None]] = {
     "orValue": _Maker.otherwise,
     "dyn": _Maker.forget,
 }
-_Maker.emitters = _EMITS

@@ -8,26 +8,36 @@ from typing import Any
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guarded
-from podless.cel.syntax import Call, Expr, Literal
+from podless.cel.syntax import Call, Expr, Ident, Literal, Pass
 from podless.cel.types import Type
-from podless.cel.writer import Value, Writer
+from podless.cel.writer import DEEPEST, LONGEST, Value, Writer
 
 
-class Maker:
+class Maker(Pass[Value]):
     """The state of one program that is being made, and what all parts of it need."""
-
-    # class of node -> what writes its code
-    emitters: dict[type, Callable[..., Value]] = {}
 
     def __init__(self, declarations: Declarations, exact: bool) -> None:
         self.declarations = declarations
         self.exact = exact
         self.writer = Writer()
         self.scope: dict[str, Value] = {}
+        self.constants: dict[Expr, bool] = {}
 
     def emit(self, node: Expr) -> Value:
-        """The code of a node; what must happen before it is written."""
-        return self.emitters[node.__class__](self, node)
+        """The code of a node; what must happen before it is written. Nothing nests deeper than Python takes."""
+        if self.writer.depth >= DEEPEST and not isinstance(node, Literal | Ident):
+            return self.aside(node)
+        value = self.visit(node)
+        if len(value.code) > LONGEST and not isinstance(node, Literal):
+            return Value(self.writer.keep(value.code), value.kind, value.decl)
+        return value
+
+    def aside(self, node: Expr) -> Value:
+        """The same in a function of its own."""
+        aside = self.writer.aside(self.exact)
+        value = self.visit(node)
+        name = aside.end(value.code, (known.code for known in self.scope.values()))
+        return Value(name, value.kind, value.decl)
 
     def value(self, node: Expr) -> str:
         """The code of a node as a value of the language."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.cel import checker, cost, generate, library, macros, parser, validate
+from podless.cel import checker, cost, generate, library, macros, parser, syntax, validate
 from podless.cel.declared import Decl, Declared
 from podless.cel.decls import Declarations
 from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue
@@ -99,7 +99,7 @@ class Program:
 
     def uses(self, name: str) -> bool:
         """Whether the expression names a variable."""
-        return validate.names(self._tree, name)
+        return syntax.names(self._tree, name)
 
     def check_constants(self) -> None:
         """Find constants that can never be used. Raises ProgramError."""

@@ -1,4 +1,4 @@
-"""The tree that the parser makes of an expression, macros expanded.
+"""The tree that the parser makes of an expression, macros expanded, and the way that all passes go through it.
 
 Nodes are compared by identity. offset is the place that errors name: a call's is its parenthesis, a selection's its
 dot, an operator's the operator. type and overloads are filled in by the checker.
@@ -6,26 +6,36 @@ dot, an operator's the operator. type and overloads are filled in by the checker
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, ClassVar, Generic, TypeVar
 
 from podless.cel.types import ERROR, Type
 
 
+T = TypeVar("T")
+
+
 class Expr:
-    """A node. type: found by the checker. refers: the declared variable or type it names, if any."""
+    """A node. type: found by the checker. word: the method of a pass that is for nodes of its class."""
 
     __slots__ = ("offset", "overloads", "type")
+    word: ClassVar[str]
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
         self.type: Type = ERROR
         self.overloads: tuple[str, ...] = ()
 
+    def children(self) -> list[Expr]:
+        """The nodes directly below, in the order of the text."""
+        return []
+
 
 class Literal(Expr):
     """A constant."""
 
     __slots__ = ("kind", "value")
+    word = "literal"
 
     def __init__(self, offset: int, value: Any, kind: Type) -> None:
         super().__init__(offset)
@@ -37,6 +47,7 @@ class Ident(Expr):
     """A name; constant: it names a type, whose value is kept in `value`."""
 
     __slots__ = ("constant", "name", "value")
+    word = "ident"
 
     def __init__(self, offset: int, name: str) -> None:
         super().__init__(offset)
@@ -49,6 +60,7 @@ class Select(Expr):
     """A field of an operand; test: only whether it is there, which has() asks."""
 
     __slots__ = ("field", "ident", "operand", "test")
+    word = "select"
 
     def __init__(self, offset: int, operand: Expr, field: str, test: bool = False) -> None:
         super().__init__(offset)
@@ -57,11 +69,16 @@ class Select(Expr):
         self.test = test
         self.ident: Ident | None = None  # what a dotted name turns out to be
 
+    def children(self) -> list[Expr]:
+        """See `Expr.children`."""
+        return [self.ident or self.operand]
+
 
 class Call(Expr):
     """A function or operator with arguments; target: what a member function is called on."""
 
     __slots__ = ("args", "function", "target")
+    word = "call"
 
     def __init__(self, offset: int, function: str, args: list[Expr], target: Expr | None = None) -> None:
         super().__init__(offset)
@@ -69,16 +86,25 @@ class Call(Expr):
         self.args = args
         self.target = target
 
+    def children(self) -> list[Expr]:
+        """See `Expr.children`."""
+        return self.args if self.target is None else [self.target, *self.args]
+
 
 class ListOf(Expr):
     """[a, b, ?c]; optional: the places of items that may be none."""
 
     __slots__ = ("items", "optional")
+    word = "list"
 
     def __init__(self, offset: int, items: list[Expr], optional: frozenset[int] = frozenset()) -> None:
         super().__init__(offset)
         self.items = items
         self.optional = optional
+
+    def children(self) -> list[Expr]:
+        """See `Expr.children`."""
+        return self.items
 
 
 class Entry:
@@ -97,21 +123,31 @@ class MapOf(Expr):
     """{k: v, ?o: w}."""
 
     __slots__ = ("entries",)
+    word = "map"
 
     def __init__(self, offset: int, entries: list[Entry]) -> None:
         super().__init__(offset)
         self.entries = entries
+
+    def children(self) -> list[Expr]:
+        """See `Expr.children`."""
+        return [part for entry in self.entries for part in (entry.key, entry.value)]
 
 
 class Message(Expr):
     """Name{field: value}."""
 
     __slots__ = ("entries", "name")
+    word = "message"
 
     def __init__(self, offset: int, name: str, entries: list[Entry]) -> None:
         super().__init__(offset)
         self.name = name
         self.entries = entries
+
+    def children(self) -> list[Expr]:
+        """See `Expr.children`."""
+        return [entry.value for entry in self.entries]
 
 
 class Comprehension(Expr):
@@ -122,6 +158,7 @@ class Comprehension(Expr):
     """
 
     __slots__ = ("accu", "body", "condition", "guard", "init", "macro", "over", "result", "step", "var", "var2")
+    word = "comprehension"
 
     def __init__(
         self,
@@ -142,6 +179,65 @@ class Comprehension(Expr):
         self.init, self.condition, self.step, self.result = parts
         self.guard = guard
         self.body = body
+
+    def children(self) -> list[Expr]:
+        """See `Expr.children`."""
+        return [self.over, self.init, self.condition, self.step, self.result]
+
+
+class Pass(Generic[T]):
+    """Something that goes through a tree: one method for each class of nodes, which `visit` chooses."""
+
+    def visit(self, node: Expr) -> T:
+        """What the method for the node gives."""
+        found: T = getattr(self, node.word)(node)
+        return found
+
+    def literal(self, node: Literal) -> T:
+        """A constant."""
+        raise NotImplementedError
+
+    def ident(self, node: Ident) -> T:
+        """A name."""
+        raise NotImplementedError
+
+    def select(self, node: Select) -> T:
+        """A field, or whether it is there."""
+        raise NotImplementedError
+
+    def call(self, node: Call) -> T:
+        """A function or operator."""
+        raise NotImplementedError
+
+    def list(self, node: ListOf) -> T:
+        """A list that is written down."""
+        raise NotImplementedError
+
+    def map(self, node: MapOf) -> T:
+        """A map that is written down."""
+        raise NotImplementedError
+
+    def message(self, node: Message) -> T:
+        """A message that is written down."""
+        raise NotImplementedError
+
+    def comprehension(self, node: Comprehension) -> T:
+        """A macro over a list or map."""
+        raise NotImplementedError
+
+
+def nodes(tree: Expr) -> Iterator[Expr]:
+    """All nodes, the tree's own first, in the order of the text."""
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(reversed(node.children()))
+
+
+def names(tree: Expr, name: str) -> bool:
+    """Whether a tree names a variable."""
+    return any(isinstance(node, Ident) and node.name == name and not node.constant for node in nodes(tree))
 
 
 ACCU = "@result"

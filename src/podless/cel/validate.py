@@ -9,7 +9,7 @@ from podless.cel import patterns
 from podless.cel.decls import Declarations
 from podless.cel.errors import EvaluationError, Issue, ProgramError
 from podless.cel.library import standard
-from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.syntax import Call, Expr, ListOf, Literal, nodes
 
 _CONVERSIONS = {
     "int": standard.to_int,
@@ -21,36 +21,6 @@ _CONVERSIONS = {
     "timestamp": standard.to_timestamp,
     "duration": standard.to_duration,
 }
-
-
-def nodes(tree: Expr) -> Iterator[Expr]:
-    """All nodes, the tree's own first."""
-    todo = [tree]
-    while todo:
-        node = todo.pop()
-        yield node
-        todo.extend(reversed(_children(node)))
-
-
-def _children(node: Expr) -> list[Expr]:
-    if isinstance(node, Select):
-        return [node.ident or node.operand]
-    if isinstance(node, Call):
-        return [*([node.target] if node.target is not None else ()), *node.args]
-    if isinstance(node, ListOf):
-        return node.items
-    if isinstance(node, MapOf):
-        return [part for entry in node.entries for part in (entry.key, entry.value)]
-    if isinstance(node, Message):
-        return [entry.value for entry in node.entries]
-    if isinstance(node, Comprehension):
-        return [node.over, node.init, node.condition, node.step, node.result]
-    return []
-
-
-def names(tree: Expr, name: str) -> bool:
-    """Whether a tree names a variable."""
-    return any(isinstance(node, Ident) and node.name == name and not node.constant for node in nodes(tree))
 
 
 def literals(tree: Expr, declarations: Declarations) -> list[Issue]:

@@ -1,12 +1,23 @@
-"""Lines of Python, and the values that they stand for."""
+"""Lines of Python, and the values that they stand for.
+
+Python's compiler takes no more than 20 nested blocks and 100 levels of indentation. Whatever is deeper than DEEPEST
+therefore goes into a function of its own, which begins anew at the margin.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
 from podless.cel.types import Type
+
+
+DEEPEST = 10  # levels of indentation; what is begun there adds three at the most
+LONGEST = 200  # characters of one expression, and so less than that many brackets
+_NAME = re.compile(r"\b[tv][0-9]+\b")
 
 
 class Value:
@@ -31,6 +42,7 @@ class Writer:
         self.pending = 0
         self.loops = 0
         self.timed = False
+        self.functions: list[str] = []
 
     def tick(self) -> None:
         """Look at the clock now and then, before work in a loop whose cost is less than its time."""
@@ -86,3 +98,53 @@ class Writer:
         if self.lines[-1].endswith(":"):
             self.line("pass")
         self.depth -= 1
+
+    def begin(self, exact: bool) -> None:
+        """Begin the body of a function; exact: one that keeps what it cost until it failed."""
+        self.depth = 1
+        if exact:
+            self.line("try:")
+            self.depth = 2
+
+    def aside(self, exact: bool) -> Aside:
+        """Go on in a function of its own."""
+        self.settle()
+        return Aside(self, exact)
+
+    def source(self, head: str) -> str:
+        """All that was written; head: of the main function."""
+        timed = f" n = 0\n end = clock() + {SECONDS}\n" if self.timed or self.functions else ""
+        return "\n".join((*self.functions, f"{head}\n c = 0\n{timed}" + "\n".join(self.lines), ""))
+
+
+SECONDS = 2.0  # that one evaluation may take, however little it costs
+
+
+class Aside:
+    """A function of its own for a part that is nested too deep."""
+
+    def __init__(self, writer: Writer, exact: bool) -> None:
+        self._writer = writer
+        self._exact = exact
+        self._outer = writer.lines, writer.depth
+        writer.lines = []
+        writer.begin(exact)
+
+    def end(self, code: str, scope: Iterable[str]) -> str:
+        """Give the value of some code back to where the function is called; scope: code that it may use. A name."""
+        writer = self._writer
+        writer.settle()
+        writer.line(f"return {code}, c, n, None")
+        if self._exact:
+            writer.lines += [" except EvaluationError as error:", "  return None, c, n, error"]
+        writer.count += 1
+        name = f"f{writer.count}"
+        used = sorted({found for part in scope for found in _NAME.findall(part)})
+        given = ", ".join(("c", "n", "limit", "end", *used))
+        writer.functions.append("\n".join((f"def {name}({given}):", *writer.lines)))
+        writer.lines, writer.depth = self._outer
+        result = writer.temp()
+        writer.line(f"{result}, c, n, error = {name}({given})")
+        if self._exact:
+            writer.line("if error is not None: raise error")
+        return result

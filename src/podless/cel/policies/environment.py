@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from podless.cel import library, macros, program, types, validate
+from podless.cel import library, macros, program, syntax, types
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
@@ -167,7 +167,7 @@ class Environment:
             return Expression(source, None, error=f"compilation failed: {error}")
         if wanted and tree.type not in wanted:
             return Expression(source, None, error=_unwanted(wanted, tree.type))
-        names = tuple(name for name in given if validate.names(tree, name))
+        names = tuple(name for name in given if syntax.names(tree, name))
         made = Program(source, tree, functions, given, dict.fromkeys(names))
         try:
             made.check_constants()
