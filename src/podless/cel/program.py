@@ -9,8 +9,9 @@ from podless.cel import checker, cost, generate, library, macros, parser, syntax
 from podless.cel.declared import Decl, Declared
 from podless.cel.decls import Declarations
 from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue
-from podless.cel.parser import MAX_DEPTH
+from podless.cel.room import roomy
 from podless.cel.sizes import Range
+from podless.cel.syntax import Expr
 from podless.cel.types import Type
 
 # what one evaluation may cost, in kube-apiserver and here
@@ -26,7 +27,7 @@ class Program:
     def __init__(
         self,
         source: str,
-        tree: Any,
+        tree: Expr,
         declarations: Declarations,
         types: Mapping[str, Type],
         variables: Mapping[str, Decl | None],
@@ -82,20 +83,19 @@ class Program:
         return result
 
     def _make(self, exact: bool) -> _Run:
-        return generate.program(self._tree, self._declarations, self._variables, self._types, exact)
+        return roomy(lambda: generate.program(self._tree, self._declarations, self._variables, self._types, exact))
 
     def prepare(self) -> None:
         """Make the code now. Raises CompileError where the expression is too large for it."""
         try:
             self._quick = self._make(False)
         except (SyntaxError, MemoryError, RecursionError):
-            text = f"expression recursion limit exceeded: {MAX_DEPTH}"
-            raise CompileError(self.source, [Issue(-1, text)]) from None
+            raise CompileError(self.source, [Issue(-1, parser.NESTED)]) from None
 
     def estimate(self) -> Range:
         """What an evaluation costs, at least and at most."""
         roots = [decl for decl in self._variables.values() if decl is not None]
-        return cost.estimate(self._tree, self._declarations, roots[0] if roots else None)
+        return roomy(lambda: cost.estimate(self._tree, self._declarations, roots[0] if roots else None))
 
     def uses(self, name: str) -> bool:
         """Whether the expression names a variable."""
@@ -152,14 +152,18 @@ def analyze(
     *,
     container: str = "",
     typed: bool = True,
-) -> Any:
+) -> Expr:
     """The checked tree of an expression. Raises CompileError."""
-    try:
+
+    def work() -> Expr:
         tree = parser.parse(source, known)
         checker.check(source, tree, declarations, types, schemas, container=container, typed=typed)
         issues = validate.literals(tree, declarations) if typed else []
+        if issues:
+            raise CompileError(source, issues)
+        return tree
+
+    try:
+        return roomy(work)
     except RecursionError:
-        raise CompileError(source, [Issue(-1, f"expression recursion limit exceeded: {MAX_DEPTH}")]) from None
-    if issues:
-        raise CompileError(source, issues)
-    return tree
+        raise CompileError(source, [Issue(-1, parser.NESTED)]) from None

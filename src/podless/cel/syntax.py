@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from podless.cel.types import ERROR, Type
 
-
 T = TypeVar("T")
 
 

@@ -5,6 +5,7 @@ The rules are those of CEL's type checker (cel-spec, langdef.md, "Gradual type c
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
 
 
@@ -203,7 +204,9 @@ class Bindings:
         if not item.params:
             return item
         params = tuple(self.resolve(part, final) for part in item.params)
-        return item if params == item.params else Type(item.kind, item.name, params)
+        if all(map(operator.is_, params, item.params)):  # whether they are equal takes as long as they are deep
+            return item
+        return Type(item.kind, item.name, params)
 
     def instance(self, parts: tuple[Type, ...]) -> tuple[Type, ...]:
         """Types of a declaration with parameters of their own."""
