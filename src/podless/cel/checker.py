@@ -239,13 +239,13 @@ class _Checker(Pass[Type]):
             self.fail(arg.offset, f"expected type 'bool' but found '{arg.type}'")
         return ERROR if wrong else BOOL
 
-    def join(self, node: Expr, before: Type | None, now: Type) -> Type:
+    def join(self, before: Type | None, now: Type) -> Type:
         """The type of two items of one list or map."""
         if before is None:
             return now
         if self.bindings.assignable(before, now):
             return types.most_general(before, now)
-        return self.mismatch(node, before, now) if self.declarations.homogeneous else DYN
+        return DYN  # whether that may be is looked at when all types are known: see `homogeneous`
 
     def mismatch(self, node: Expr, wanted: Type, found: Type) -> Type:
         return self.fail(node.offset, f"expected type '{wanted}' but found '{found}'")
@@ -263,15 +263,15 @@ class _Checker(Pass[Type]):
     def list(self, node: ListOf) -> Type:
         joined: Type | None = None
         for place, item in enumerate(node.items):
-            joined = self.join(item, joined, self.given(item, place in node.optional))
+            joined = self.join(joined, self.given(item, place in node.optional))
         return types.list_of(joined or self.bindings.fresh())
 
     def map(self, node: MapOf) -> Type:
         keys: Type | None = None
         values: Type | None = None
         for entry in node.entries:
-            keys = self.join(entry.key, keys, self.visit(entry.key))
-            values = self.join(entry.value, values, self.given(entry.value, entry.optional))
+            keys = self.join(keys, self.visit(entry.key))
+            values = self.join(values, self.given(entry.value, entry.optional))
         return types.map_of(keys or self.bindings.fresh(), values or self.bindings.fresh())
 
     def message(self, node: Message) -> Type:

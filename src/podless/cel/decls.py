@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podless.cel.sizes import Cost
+from podless.cel.syntax import Expr
 from podless.cel.types import Type
 
 
@@ -15,7 +16,7 @@ class Overload:
     """One form of a function. name: its id. call: takes and gives values; None where the compiler knows the function.
 
     member: it is called on its first argument. cost: None for the function's own. check: says what is wrong with a
-    constant first argument, from it, the types of the items of the second, and their values.
+    constant first argument, from it and the items of the second: which of them, None for the call, and why.
     """
 
     name: str
@@ -24,7 +25,7 @@ class Overload:
     call: Callable[..., Any] | None
     member: bool = False
     cost: Cost | None = None
-    check: Callable[[str, list[Type], list[Any]], Any] | None = None
+    check: Callable[[str, list[Expr]], tuple[Expr | None, str] | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,15 @@ def free(item: Type) -> bool:
     return item.kind == "param" or any(map(free, item.params))
 
 
+def equivalent(one: Type, other: Type) -> bool:
+    """Whether two types are the same but for the names of their parameters."""
+    if one is other:
+        return True
+    if one.kind != other.kind or len(one.params) != len(other.params):
+        return False
+    return (one.kind == "param" or one.name == other.name) and all(map(equivalent, one.params, other.params))
+
+
 class Bindings:
     """What type parameters stand for; grows while an expression is checked."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from podless.cel import patterns
+from podless.cel import homogeneous, patterns
 from podless.cel.decls import Declarations
 from podless.cel.errors import EvaluationError, Issue, ProgramError
 from podless.cel.library import standard
@@ -24,8 +24,11 @@ _CONVERSIONS = {
 
 
 def literals(tree: Expr, declarations: Declarations) -> list[Issue]:
-    """Literals in places where they have to be a duration, a timestamp, a pattern or a format."""
+    """Literals that are not what they have to be: of one type, a duration, a timestamp, a pattern or a format."""
     found: dict[tuple[int, str], Issue] = {}
+    if declarations.homogeneous:
+        for issue in homogeneous.check(tree):
+            found.setdefault((issue.offset, issue.message), issue)
     for node in nodes(tree):
         if isinstance(node, Call):
             for issue in _call(node, declarations):
@@ -36,18 +39,17 @@ def literals(tree: Expr, declarations: Declarations) -> list[Issue]:
 def _call(node: Call, declarations: Declarations) -> Iterator[Issue]:
     check = declarations.overloads[node.overloads[0]].check if node.overloads else None
     if check is not None and isinstance(node.target, Literal) and isinstance(node.args[0], ListOf):
-        items = node.args[0].items
-        constants = [item.value if isinstance(item, Literal) else None for item in items]
-        problem = check(node.target.value, [item.type for item in items], constants)
+        problem = check(node.target.value, node.args[0].items)
         if problem is not None:
-            yield Issue(items[problem.place].offset if problem.place >= 0 else node.offset, str(problem))
-    if len(node.args) != 1 or not isinstance(node.args[0], Literal):
+            yield Issue((problem[0] or node).offset, problem[1])
+    if not node.args or not isinstance(node.args[0], Literal):
         return
     arg = node.args[0]
-    if node.function in ("duration", "timestamp") and node.target is None:
+    if node.function in ("duration", "timestamp"):
         if _fails(node.function, arg.value):
             yield Issue(arg.offset, f"invalid {node.function} argument")
-    elif node.function == "matches" and node.target is not None:
+    elif node.function == "matches":
+        # of the global function that is the text, which is taken for a pattern all the same
         try:
             patterns.compile(arg.value)
         except patterns.PatternError:

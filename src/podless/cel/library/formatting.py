@@ -15,6 +15,7 @@ from podless.cel import gotimes, operate
 from podless.cel.decls import Library, Overload, function
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import PER_CHARACTER, Cost
+from podless.cel.syntax import Expr, ListOf, MapOf
 from podless.cel.types import LIST_DYN, STRING, Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
 from podless.meta import gotext
@@ -56,20 +57,18 @@ TAKES = {
 }
 _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
 _WORDS = ("NaN", "Infinity", "-Infinity")
+_ENDED = "unexpected end of string"
 
 
 class Clause(EvaluationError):
-    """A clause that cannot be read or cannot show its value. place: which argument is at fault, or -1."""
-
-    def __init__(self, message: str, place: int = -1) -> None:
-        super().__init__(message)
-        self.place = place
+    """A clause that cannot be read or cannot show its value."""
 
 
-def clauses(text: str, count: int) -> list[tuple[str, str, int | None]]:
+def clauses(text: str, count: int, *, checked: bool = False) -> list[tuple[str, str, int | None]]:
     """Pieces of a format: the plain text before a clause, its letter and its precision; the last has no letter.
 
-    Raises Clause, when it is read up to what is wrong.
+    checked: a clause that has no end is found before an argument that is missing. Raises Clause, when it is read up to
+    what is wrong.
     """
     found: list[tuple[str, str, int | None]] = []
     piece, at = "", 0
@@ -84,6 +83,8 @@ def clauses(text: str, count: int) -> list[tuple[str, str, int | None]]:
             piece += "%"
             at += 2
             continue
+        if checked and at + 1 >= len(text):
+            raise Clause(_ENDED)
         if len(found) >= count:
             raise Clause(f"index {len(found)} out of range")
         letter, precision, at = _clause(text, at + 1)
@@ -94,7 +95,7 @@ def clauses(text: str, count: int) -> list[tuple[str, str, int | None]]:
 
 def _clause(text: str, at: int) -> tuple[str, int | None, int]:
     if at >= len(text):
-        raise Clause("unexpected end of string")
+        raise Clause(_ENDED)
     precision = None
     if text[at] == ".":
         end = at + 1
@@ -124,7 +125,6 @@ class Clauses:
     show: Mapping[str, Callable[[Any, int | None], str]]
     takes: Mapping[str, Set[str]]
     refused: Mapping[str, str]
-    words: Set[Any] = frozenset()
 
     def render(self, text: str, args: list[Any]) -> str:
         """The text with its clauses replaced by values."""
@@ -141,25 +141,39 @@ class Clauses:
             operate.afford(size)
         return "".join(out)
 
-    def problem(self, text: str, args: list[Type], literals: list[Any]) -> Clause | None:
-        """What is wrong with a constant format for arguments of some types; literals: their values if constant."""
+    def problem(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
+        """What is wrong with a constant format for some arguments: which of them is at fault, if one is, and why."""
         try:
-            parts = clauses(text, len(args))
+            parts = clauses(text, len(args), checked=True)
         except Clause as error:
-            return error
-        for place, (_, letter, _) in enumerate(parts[:-1]):
-            kind = args[place]
-            shown = _NAMES.get(kind.kind, kind.kind)
-            if kind.kind in ("dyn", "error", "param") or shown in self.takes[letter.lower()]:
-                continue
-            if letter in "fe" and literals[place] in self.words:
-                continue
-            shown = kind.name if kind.kind in ("struct", "opaque") else shown
-            return Clause(f"error during formatting: {self.refused[letter.lower()].format(shown)}", place)
+            return None, str(error)
+        for arg, (_, letter, _) in zip(args, parts[:-1], strict=False):
+            wrong = self.misfit(arg, letter.lower())
+            if wrong is not None:
+                shown = _shown(wrong.type)
+                return wrong, f"error during formatting: {self.refused[letter.lower()].format(shown)}"
         if len(parts) - 1 < len(args):
             count = len(parts) - 1
-            return Clause(f"too many arguments supplied to string.format (expected {count}, got {len(args)})")
+            return None, f"too many arguments supplied to string.format (expected {count}, got {len(args)})"
         return None
+
+    def misfit(self, arg: Expr, letter: str) -> Expr | None:
+        """What does not fit a clause: an argument, or with %s what stands in a list or map that is written down."""
+        todo = [arg]
+        while todo:
+            part = todo.pop()
+            name = _shown(part.type)
+            words = letter in "fe" and name == "string"  # NaN is one that fits, which one it is shows later
+            if name not in ("dyn", "error") and name not in self.takes[letter] and not words:
+                return part
+            if letter == "s" and isinstance(part, ListOf | MapOf):
+                todo.extend(reversed(part.children()))
+        return None
+
+
+def _shown(kind: Type) -> str:
+    """A type by the name that values of it have."""
+    return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
 
 
 def refusal(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> Clause:
@@ -179,7 +193,10 @@ def _string(value: Any, precision: int | None = None) -> str:
         return f"{{{together(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in TAKES["s"]:
         raise refusal("s", value)
-    return to_string(value)
+    try:
+        return to_string(value)
+    except EvaluationError as error:
+        raise Clause(f"could not convert argument {gotext.quote(str(error))} to string") from None
 
 
 def together(parts: Iterable[str]) -> str:
@@ -193,8 +210,8 @@ def together(parts: Iterable[str]) -> str:
 
 
 def _key(key: Any) -> str:
-    if key.__class__ is float:
-        raise Clause("no formatting function for map key of type double")
+    if key.__class__ not in (str, bool, int, Uint):
+        raise Clause(f"no formatting function for map key of type {name_of(key)}")
     return _string(key)
 
 
@@ -207,9 +224,7 @@ def _inner(value: Any) -> str:
         return f"timestamp({gotext.quote(gotimes.show_timestamp(value))})"
     if kind is Duration:
         return f"duration({gotext.quote(gotimes.show_duration(value))})"
-    if kind is TypeValue:
-        return f"type({value.name})"
-    if isinstance(value, list) or kind in (dict, str, bytes, bool, int, Uint) or value is None:
+    if isinstance(value, list) or kind in (dict, str, bytes, bool, int, Uint, TypeValue) or value is None:
         return _quoted(value, _string(value))
     raise Clause(f"no formatting function for {name_of(value)}")
 
@@ -302,7 +317,6 @@ CLAUSES = Clauses(
     },
     TAKES,
     REFUSED,
-    frozenset(_WORDS),
 )
 _COST = Cost(
     lambda site: (site.size(0).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
