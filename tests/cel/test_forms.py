@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cel import CelError, EvaluationError, compile
+from podless.cel.compare import equal
 from podless.cel.declared import Declared
-from podless.cel.operate import equal
 from tests.conftest import tries
 
 SCHEMA: dict[str, Any] = {

@@ -147,11 +147,11 @@ async def _change(
         needs = found.policy.environment.needs
         values = await subject.values(found.version, needs) | {"params": found.params}
         activation = policies.Activation(values, found.policy.environment.variables)
-        made = policies.plain_json(activation.evaluate(mutation.expression))
+        made = activation.evaluate(mutation.expression)
         if mutation.patch:
-            changed = _patched(obj, made)
+            changed = _patched(obj, policies.operations(made))
         else:
-            changed = _merged(attr, found, obj, made)
+            changed = _merged(attr, found, obj, policies.applied(made, policies.parts(values)))
         if changed is not obj:
             await patches.settle(attr, found.version, changed, strict=mutation.patch)
     except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:

@@ -122,3 +122,32 @@ def local(time: Timestamp, name: str = "UTC") -> datetime:
         return utc.astimezone(zone(name))
     except OverflowError:
         raise EvaluationError("timestamp overflow") from None
+
+
+def spelled_timestamp(time: Timestamp) -> str:
+    """A time as Go's Time.String gives it: 2024-01-01 00:04:59.999 +0000 UTC."""
+    text = show_timestamp(Timestamp(time.ns + time.offset * SECOND))
+    hours, minutes = divmod(abs(time.offset) // 60, 60)
+    zone = f"{'-' if time.offset < 0 else '+'}{hours:02d}{minutes:02d}"
+    return f"{text[:-1].replace('T', ' ')} {zone} {zone if time.offset else 'UTC'}"
+
+
+def spelled_duration(span: Duration) -> str:
+    """A duration as Go's Duration.String gives it: 1h30m0s, 1.5ms."""
+    sign, rest = ("-" if span.ns < 0 else ""), abs(span.ns)
+    if rest < SECOND:
+        unit, scale = next(((unit, scale) for unit, scale in _SMALL if rest >= scale), ("s", 1))
+        return f"{sign}{_decimal(rest, scale)}{unit}"
+    minutes, rest = divmod(rest, 60 * SECOND)
+    hours, minutes = divmod(minutes, 60)
+    lead = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
+    return f"{sign}{lead}{_decimal(rest, SECOND)}s"
+
+
+_SMALL = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
+
+
+def _decimal(count: int, scale: int) -> str:
+    whole, rest = divmod(count, scale)
+    fraction = f"{rest:0{len(str(scale)) - 1}d}".rstrip("0") if rest else ""
+    return f"{whole}.{fraction}" if fraction else str(whole)

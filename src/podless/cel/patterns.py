@@ -9,6 +9,7 @@ from typing import Any
 import re2
 
 from podless.cel.errors import EvaluationError
+from podless.cel.values import Strings
 from podless.meta import patterns
 
 _OPTIONS = re2.Options()
@@ -55,7 +56,7 @@ def find(text: str, pattern: str) -> str:
 def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
     """The parts of a text that a pattern matches, at most so many; any number where it is negative."""
     compiled = _illegal(pattern)
-    found: list[str] = []
+    found = Strings()
     for match in compiled.finditer(text):
         if 0 <= most <= len(found):
             break

@@ -7,7 +7,7 @@ import struct
 import time
 from typing import Any
 
-from podless.cel import operate, values
+from podless.cel import access, arithmetic, compare, values
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import NONE, Optional, Uint
 
@@ -24,7 +24,7 @@ def _item(place: list[Any], key: Any) -> Any:
     """An item of a declared list, which takes integers only."""
     if key.__class__ is float and key.is_integer() and 0 <= key < len(place):
         raise EvaluationError(f"unsupported index: {int(key)}")
-    return operate.index(place, key)
+    return access.index(place, key)
 
 
 def _least(one: Any, other: Any) -> int:
@@ -35,21 +35,24 @@ def _put(target: dict[Any, Any], key: Any, value: Any) -> None:
     if key.__class__ not in (str, int, Uint, float, bool):
         raise EvaluationError(f"unsupported key type: {values.name_of(key)}")
     if key in target:
-        raise EvaluationError(f"Failed with repeated key: {operate.show(key)}")
+        raise EvaluationError(f"Failed with repeated key: {access.show(key)}")
     target[key] = value
 
 
+_UNSET = object()  # the value of a field that is left out
+
+
 def _opened(value: Optional) -> Any:
-    return value.value if value.present else NONE
+    return value.value if value.present else _UNSET
 
 
 def _build(name: str, fields: list[tuple[str, Any]]) -> Any:
     """A message that stands for a plain value."""
-    given = {key: value for key, value in fields if value is not NONE}
+    given = {key: value for key, value in fields if value is not _UNSET}
     if name == "google.protobuf.Duration":
-        return operate.span(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+        return arithmetic.span(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
     if name == "google.protobuf.Timestamp":
-        return operate.moment(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+        return arithmetic.moment(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
     if name == "google.protobuf.FloatValue":
         return struct.unpack("f", struct.pack("f", given.get("value", 0.0)))[0]
     if name in _JSON:
@@ -73,7 +76,7 @@ _JSON: dict[str, Any] = {
 
 def _construct(name: str, fields: list[tuple[str, Any]]) -> values.Message:
     """A message of a type that the surroundings declare."""
-    return values.Message(name, ((key, value) for key, value in fields if value is not NONE))
+    return values.Message(name, ((key, value) for key, value in fields if value is not _UNSET))
 
 
 _ZEROS: dict[str, Any] = {
@@ -106,19 +109,19 @@ GLOBALS: dict[str, Any] = {
     "Optional": Optional,
     "build": _build,
     "construct": _construct,
-    "equal": operate.equal,
+    "equal": compare.equal,
     "field": _field,
-    "has": operate.has,
-    "index": operate.index,
+    "has": access.has,
+    "index": access.index,
     "item": _item,
-    "insert": operate.insert,
-    "iterate": operate.iterate,
+    "insert": access.insert,
+    "iterate": access.iterate,
     "least": _least,
     "no_overload": _no_overload,
     "opened": _opened,
-    "optional_index": operate.optional_index,
+    "optional_index": access.optional_index,
     "put": _put,
-    "select": operate.select,
-    "truth": operate.truth,
-    "whole": operate.whole,
+    "select": access.select,
+    "truth": access.truth,
+    "whole": arithmetic.whole,
 }

@@ -120,6 +120,18 @@ class MapList(list[Any]):
         self.keys = keys
 
 
+class Joined(list[Any]):
+    """Two lists put together: what Go holds is a list of values of its own."""
+
+    __slots__ = ()
+
+
+class Strings(list[str]):
+    """The parts of a text: what Go holds is a []string."""
+
+    __slots__ = ()
+
+
 class Message(dict[str, Any]):
     """A message that an expression made: its fields by name. name: of its type, such as Object.spec."""
 
@@ -155,6 +167,8 @@ NAMES: dict[type, str] = {
     list: "list",
     SetList: "list",
     MapList: "list",
+    Joined: "list",
+    Strings: "list",
     dict: "map",
     Timestamp: "google.protobuf.Timestamp",
     Duration: "google.protobuf.Duration",
@@ -178,7 +192,9 @@ def size_of(value: Any) -> int:
     return 1
 
 
-_SIZED = frozenset((str, bytes, list, dict, SetList, MapList))
+NUMBERS = (int, Uint, float)
+LISTS = (list, SetList, MapList, Joined, Strings)
+_SIZED = frozenset((str, bytes, dict, *LISTS))
 
 
 def conversion(value: Any, target: str) -> EvaluationError:

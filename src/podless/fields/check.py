@@ -77,7 +77,8 @@ def _refusal(value: Any, shape: Shape) -> str:
     if shape.map is not None:
         return f"expected map, got &{{{gotext.plain(value)}}}"
     if shape.scalar == "numeric":
-        return f"expected numeric (int or float), got {_GO_TYPES[type(value)]}"
+        kind = value.kind if isinstance(value, gotext.Foreign) else _GO_TYPES[type(value)]
+        return f"expected numeric (int or float), got {kind}"
     if shape.scalar == "string":
         return f"expected string, got &value.valueUnstructured{{Value:{values.syntax(value)}}}"
     expected = {"boolean": "boolean", "untyped": "any scalar"}.get(shape.scalar, "list")

@@ -34,4 +34,4 @@ def syntax(value: Any) -> str:
         return f"[]interface {{}}{{{', '.join(map(syntax, value))}}}"
     if value is None:
         return "interface {}(nil)"
-    return gotext.value(value)
+    return value.code if isinstance(value, gotext.Foreign) else gotext.value(value)

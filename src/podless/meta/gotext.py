@@ -83,8 +83,22 @@ def strings(items: list[str]) -> str:
     return "[]string{" + ", ".join(quote(item) for item in items) + "}"
 
 
+class Foreign:
+    """A value that JSON has not, and what Go prints of it: plain with %v, code with %#v, kind with %T."""
+
+    __slots__ = ("code", "kind", "plain", "value")
+
+    def __init__(self, value: Any, plain: str, code: str, kind: str) -> None:
+        self.value = value
+        self.plain = plain
+        self.code = code
+        self.kind = kind
+
+
 def plain(item: Any) -> str:
     """A value as Go's %v prints it: map[a:1 b:[x y]]."""
+    if isinstance(item, Foreign):
+        return item.plain
     if isinstance(item, dict):
         return f"map[{' '.join(f'{name}:{plain(item[name])}' for name in sorted(item))}]"
     if isinstance(item, list):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.cel import CelError, Program, compile, operate
+from podless.cel import CelError, Program, compare, compile, values
 from tests.cel.spec import facts
 from tests.cel.spec.facts import Fact
 
@@ -25,7 +25,7 @@ MOST = 0.01  # of all may be known to differ
 
 
 def same(got: Any, wanted: Any) -> bool:
-    return (got.__class__ is wanted.__class__ and operate.equal(got, wanted)) or (got != got and wanted != wanted)
+    return (values.name_of(got) == values.name_of(wanted) and compare.equal(got, wanted)) or (got != got and wanted != wanted)
 
 
 def agrees(fact: Fact, exact: bool) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
-from podless.cel import gotimes, operate
+from podless.cel import bounds, gotimes
 from podless.cel.decls import Library, Overload, function
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import PER_CHARACTER, Cost
@@ -138,7 +138,7 @@ class Clauses:
                 except Clause as error:
                     raise EvaluationError(f"error during formatting: {error}") from None
             size += sum(map(len, out[-2:]))
-            operate.afford(size)
+            bounds.afford(size)
         return "".join(out)
 
     def problem(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
@@ -205,7 +205,7 @@ def together(parts: Iterable[str]) -> str:
     for part in parts:
         out.append(part)
         size += len(part) + 2
-        operate.afford(size)
+        bounds.afford(size)
     return ", ".join(out)
 
 

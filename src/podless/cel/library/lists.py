@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel import operate
+from podless.cel import arithmetic, bounds, compare
 from podless.cel.decls import Library, Overload, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import (
@@ -44,11 +44,11 @@ _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": 
 
 
 def _sorted(items: list[Any]) -> bool:
-    return all(operate.compare(one, other) <= 0 for one, other in itertools.pairwise(items))
+    return all(compare.compare(one, other) <= 0 for one, other in itertools.pairwise(items))
 
 
 def _sum(zero: Any) -> Callable[[list[Any]], Any]:
-    return lambda items: functools.reduce(operate.add, items, zero)
+    return lambda items: functools.reduce(arithmetic.add, items, zero)
 
 
 def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
@@ -57,7 +57,7 @@ def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
             raise EvaluationError(f"{name} called on empty list")
         found = items[0]
         for item in items[1:]:
-            if operate.compare(item, found) == sign:
+            if compare.compare(item, found) == sign:
                 found = item
         return found
 
@@ -65,11 +65,11 @@ def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
 
 
 def _index(items: list[Any], wanted: Any) -> int:
-    return next((place for place, item in enumerate(items) if operate.equal(item, wanted)), -1)
+    return next((place for place, item in enumerate(items) if compare.equal(item, wanted)), -1)
 
 
 def _last_index(items: list[Any], wanted: Any) -> int:
-    return next((place for place in range(len(items) - 1, -1, -1) if operate.equal(items[place], wanted)), -1)
+    return next((place for place in range(len(items) - 1, -1, -1) if compare.equal(items[place], wanted)), -1)
 
 
 def _slice(items: list[Any], start: int, end: int) -> list[Any]:
@@ -92,7 +92,7 @@ def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
             out += _flatten(item, depth - 1)
         else:
             out.append(item)
-        operate.bounded_list(len(out))
+        bounds.bounded_list(len(out))
     return out
 
 
@@ -102,22 +102,22 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
         raise EvaluationError(f"{text} {len(items)} and {len(keys)} elements respectively")
     if any(key.__class__ is not keys[0].__class__ for key in keys):
         raise EvaluationError("list elements must have the same type")
-    operate.afford(len(items) ** 2)
-    order = functools.cmp_to_key(operate.compare)
+    bounds.afford(len(items) ** 2)
+    order = functools.cmp_to_key(compare.compare)
     return [items[place] for place in sorted(range(len(items)), key=lambda place: order(keys[place]))]
 
 
 def _distinct(items: list[Any]) -> list[Any]:
-    operate.afford(len(items) ** 2)
+    bounds.afford(len(items) ** 2)
     out: list[Any] = []
     for item in items:
-        if not any(operate.equal(item, other) for other in out):
+        if not any(compare.equal(item, other) for other in out):
             out.append(item)
     return out
 
 
 def _range(count: int) -> list[int]:
-    operate.bounded_list(count)
+    bounds.bounded_list(count)
     return list(range(count))
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel import operate
+from podless.cel import arithmetic, compare
 from podless.cel.decls import Function, Library, Overload, function, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
@@ -22,7 +22,7 @@ def _pick(sign: int) -> Callable[..., Any]:
             raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
         found = items[0]
         for item in items[1:]:
-            if operate.compare(item, found) == sign:
+            if compare.compare(item, found) == sign:
                 found = item
         return found
 
@@ -43,7 +43,7 @@ def _extreme(name: str, sign: int, doc: str, example: str) -> Function:
 
 
 def _abs(value: Any) -> Any:
-    return value if value.__class__ is Uint else operate.whole(abs(value)) if value.__class__ is int else abs(value)
+    return value if value.__class__ is Uint else arithmetic.whole(abs(value)) if value.__class__ is int else abs(value)
 
 
 def _sign(value: Any) -> Any:

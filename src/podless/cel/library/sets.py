@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.cel import operate
+from podless.cel import access, bounds
 from podless.cel.decls import Library, function, plain
 from podless.cel.sizes import ONE, Cost, Estimate, Site
 from podless.cel.types import BOOL, LIST_A
@@ -12,8 +12,8 @@ from podless.cel.types import BOOL, LIST_A
 
 def contains(items: list[Any], others: list[Any]) -> bool:
     """Whether each of the others is among the items."""
-    operate.afford(len(items) * len(others))
-    return all(operate.within(other, items) for other in others)
+    bounds.afford(len(items) * len(others))
+    return all(access.within(other, items) for other in others)
 
 
 def _equivalent(one: list[Any], other: list[Any]) -> bool:
@@ -21,8 +21,8 @@ def _equivalent(one: list[Any], other: list[Any]) -> bool:
 
 
 def _intersects(one: list[Any], other: list[Any]) -> bool:
-    operate.afford(len(one) * len(other))
-    return any(operate.within(item, one) for item in other)
+    bounds.afford(len(one) * len(other))
+    return any(access.within(item, one) for item in other)
 
 
 def _cost(factor: float) -> Cost:

@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from typing import Any
 
-from podless.cel import gotimes, operate, patterns
+from podless.cel import access, arithmetic, gotimes, patterns
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, Cost, Estimate, Range, Site, search_cost, traversal
@@ -60,7 +60,7 @@ def to_int(value: Any) -> int:
     if kind is int:
         return int(value)
     if kind is Uint:
-        return operate.whole(int(value))
+        return arithmetic.whole(int(value))
     if kind is float:
         if value != value or not -(2.0**63) < value < 2.0**63:
             raise EvaluationError("integer overflow")
@@ -82,7 +82,7 @@ def to_uint(value: Any) -> Uint:
     if kind is Uint:
         return Uint(value)
     if kind is int:
-        return operate.unsigned(value)
+        return arithmetic.unsigned(value)
     if kind is float:
         if value != value or not 0 <= value < 2.0**64:
             raise EvaluationError("unsigned integer overflow")
@@ -178,7 +178,7 @@ def to_timestamp(value: Any) -> Timestamp:
     if kind is Timestamp:
         return Timestamp(value.ns, value.offset)
     if kind is int:
-        return operate.moment(value * SECOND)
+        return arithmetic.moment(value * SECOND)
     if kind is str:
         time = gotimes.parse_timestamp(value)
         if time is None:
@@ -287,7 +287,7 @@ LIBRARY = Library(
             "type",
             "The type of a value.",
             ["type(1) == int", "type([]) == list"],
-            plain("type", (PARAM_A,), type_of(PARAM_A), operate.type_of),
+            plain("type", (PARAM_A,), type_of(PARAM_A), access.type_of),
         ),
         function(
             "dyn", "The value, its type forgotten.", ["dyn(1) == 1.0"], plain("to_dyn", (PARAM_A,), DYN, lambda a: a)

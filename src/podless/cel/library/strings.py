@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from podless.cel import operate
+from podless.cel import access, bounds
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal
 from podless.cel.types import INT, STRING, list_of
-from podless.cel.values import size_of
+from podless.cel.values import Strings, size_of
 
 _STRINGS = list_of(STRING)
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -74,26 +74,27 @@ def replace(text: str, old: str, new: str, count: int = -1) -> str:
     """The text with another one in place of a part, at most so often; any number of times where it is negative."""
     found = text.count(old)
     found = min(found, count) if count >= 0 else found
-    operate.bounded(len(text) + found * len(new))
+    bounds.bounded(len(text) + found * len(new))
     return text.replace(old, new, count)
 
 
 def split(text: str, separator: str, count: int = -1) -> list[str]:
     """The parts between separators, at most so many; any number where it is negative."""
     if count == 0:
-        return []
+        return Strings()
     if not separator:
-        parts = list(text)
-        return parts if count < 0 or count >= len(parts) else [*parts[: count - 1], text[count - 1 :]]
-    return text.split(separator, -1 if count < 0 else count - 1)
+        if count < 0 or count >= len(text):
+            return Strings(text)
+        return Strings((*text[: count - 1], text[count - 1 :]))
+    return Strings(text.split(separator, -1 if count < 0 else count - 1))
 
 
 def join(items: list[Any], separator: str = "") -> str:
     """All texts of a list in one, with a separator between them."""
     for item in items:
         if item.__class__ is not str:
-            raise EvaluationError(f"join: invalid input: {operate.show(item)}")
-    operate.bounded(sum(map(len, items)) + len(separator) * len(items))
+            raise EvaluationError(f"join: invalid input: {access.show(item)}")
+    bounds.bounded(sum(map(len, items)) + len(separator) * len(items))
     return separator.join(items)
 
 

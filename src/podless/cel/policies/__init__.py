@@ -7,7 +7,7 @@ budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/p
 from podless.cel.policies.activation import BUDGET, Activation, Failure, OutOfBudget
 from podless.cel.policies.asking import Answer, Authorizer, Question
 from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
-from podless.cel.policies.made import TypeMismatch, plain_json
+from podless.cel.policies.made import TypeMismatch, applied, operations, parts
 
 __all__ = [
     "BOOL",
@@ -25,5 +25,7 @@ __all__ = [
     "OutOfBudget",
     "Question",
     "TypeMismatch",
-    "plain_json",
+    "applied",
+    "operations",
+    "parts",
 ]

@@ -1,24 +1,59 @@
-"""What mutations make, as JSON."""
+"""What mutations make, as JSON. Source: k8s.io/apiserver pkg/cel/mutation, and the conversions of cel-go's types."""
 
 from __future__ import annotations
 
+import base64
+import math
+from collections.abc import Callable, Container
 from typing import Any
 
-from podless.cel.values import Message
+from podless.cel import gotimes
+from podless.cel.errors import EvaluationError
+from podless.cel.library.formats import Format
+from podless.cel.library.network import Cidr, Ip
+from podless.cel.library.quantity import Quantity
+from podless.cel.library.semver import Semver
+from podless.cel.library.standard import to_string
+from podless.cel.library.urls import Url
+from podless.cel.values import Duration, Joined, Message, Optional, Strings, Timestamp, TypeValue, Uint
 from podless.meta import gotext
+from podless.meta.gotext import Foreign
+
+_LARGEST = (1 << 53) - 1  # an integer beyond it is a text in JSON
+_WANTED = "*structpb.Value"
+_UNFIT = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
+_OPAQUE = {Quantity: "Quantity", Semver: "Semver", Url: "URL", Ip: "IP", Cidr: "CIDR", Format: "Format"}
+_KEYS = {
+    int: "unsupported type conversion from 'int' to string",
+    Uint: "unsupported type conversion from 'uint' to string",
+    bool: "type conversion error from bool to 'string'",
+}
 
 
 class TypeMismatch(Exception):
     """An object or a patch is not what it should be; the text says why."""
 
 
-def plain_json(value: Any) -> Any:
-    """A value as JSON. Raises TypeMismatch for one that has no form there, or whose types do not fit their places."""
+def operations(patches: list[Message]) -> list[dict[str, Any]]:
+    """JSON patch operations of JSONPatch messages. Raises TypeMismatch for a value that has no form in JSON."""
+    made = []
+    for patch in patches:
+        operation = {name: value for name, value in patch.items() if name != "value"}
+        if "value" in patch:
+            _check_names(patch["value"])
+            try:
+                operation["value"] = _patch_value(patch["value"])
+            except EvaluationError as error:
+                raise TypeMismatch(f"{_UNFIT}{error}") from None
+        made.append(operation)
+    return made
+
+
+def _check_names(value: Any) -> None:
     if isinstance(value, Message):
-        wrong = list(_misplaced(value, value.name))
+        wrong = _misplaced(value, value.name)
         if wrong:
             raise TypeMismatch("type mismatch: " + "\n".join(wrong))
-    return _converted(value)
 
 
 def _misplaced(value: Any, path: str) -> list[str]:
@@ -41,16 +76,204 @@ def _misplaced(value: Any, path: str) -> list[str]:
     return found
 
 
-def _converted(value: Any) -> Any:
-    if value is None or isinstance(value, str | bool | float):
+# the value of an operation: what google.protobuf.Value can hold
+
+
+def _patch_value(value: Any) -> Any:
+    if value is None or value.__class__ in (bool, str):
         return value
-    if isinstance(value, int):
-        return int(value)
+    if isinstance(value, Message):
+        return _object_value(_applied(value, ()))
     if isinstance(value, list):
-        return [_converted(item) for item in value]
+        return [_patch_value(item) for item in value]
     if isinstance(value, dict):
         for key in value:
-            if not isinstance(key, str):
-                raise TypeMismatch(f"map key {gotext.quote(str(key))} is not a string")
-        return {key: _converted(item) for key, item in value.items()}
-    raise TypeMismatch("JSONPath valueExpression evaluated to a type that could not marshal to JSON")
+            if key.__class__ is not str:
+                raise EvaluationError(_KEYS.get(key.__class__, "type conversion error from Double to 'string'"))
+        return {key: _patch_value(item) for key, item in value.items()}
+    convert = _SCALARS.get(value.__class__)
+    if convert is None:
+        raise EvaluationError(f"type conversion error from '{_OPAQUE.get(value.__class__, '')}' to '{_WANTED}'")
+    return convert(value)
+
+
+def _whole(value: int) -> int | str:
+    return int(value) if abs(value) <= _LARGEST else str(int(value))
+
+
+def _number(value: float) -> float | int:
+    """A double, which JSON writes without a point where it is whole."""
+    if not math.isfinite(value):
+        shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+        raise EvaluationError(
+            f"json: error calling MarshalJSON for type {_WANTED}: proto: google.protobuf.Value.number_value: invalid"
+            f" {shown} value"
+        )
+    return int(value) if value.is_integer() and abs(value) < 2.0**63 else value
+
+
+def _held(value: Optional) -> Any:
+    if not value.present:
+        raise EvaluationError("optional.none() dereference")
+    return _patch_value(value.value)
+
+
+def _no_type(value: TypeValue) -> Any:
+    raise EvaluationError("type conversion not supported for 'type'")
+
+
+_SCALARS: dict[type, Callable[[Any], Any]] = {
+    int: _whole,
+    Uint: _whole,
+    float: _number,
+    bytes: lambda value: base64.b64encode(value).decode(),
+    Timestamp: to_string,
+    Duration: to_string,
+    Optional: _held,
+    TypeValue: _no_type,
+}
+
+
+def _object_value(value: Any) -> Any:
+    """The same of an object that was made: its numbers are doubles."""
+    if isinstance(value, dict):
+        return {key: _object_value(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_object_value(item) for item in value]
+    if isinstance(value, Foreign):
+        if isinstance(value.value, int):
+            return _number(float(value.value))
+        if isinstance(value.value, bytes):
+            return base64.b64encode(value.value).decode()
+        raise EvaluationError(f"proto: invalid type: {value.kind}")
+    return _number(float(value)) if value.__class__ in (int, float) else value
+
+
+# an object that is applied: what Go holds for the values of the language
+
+
+def applied(value: Message, data: Container[int]) -> dict[str, Any]:
+    """The object of an Object message. Raises TypeMismatch.
+
+    data: the ids of the lists and maps that are parts of the request. What an expression made itself is converted one
+    level deep only, as in the original; what is below that stays a value of Go, and no schema takes it.
+    """
+    _check_names(value)
+    made: dict[str, Any] = _applied(value, data)
+    return made
+
+
+def parts(values: dict[str, Any]) -> set[int]:
+    """The ids of all lists and maps that some values have."""
+    found: set[int] = set()
+    todo: list[Any] = [value for value in values.values() if isinstance(value, dict | list)]
+    while todo:
+        part = todo.pop()
+        found.add(id(part))
+        todo += [item for item in (part.values() if isinstance(part, dict) else part) if isinstance(item, dict | list)]
+    return found
+
+
+def _applied(value: Message, data: Container[int]) -> Any:
+    return {name: _field(name, item, data) for name, item in value.items()}
+
+
+def _field(name: str, value: Any, data: Container[int]) -> Any:
+    if id(value) in data:
+        return value
+    if value.__class__ is Optional:
+        return _field(name, value.value, data) if value.present else None
+    if isinstance(value, list) and value.__class__ not in (Joined, Strings):
+        return [_native(item, data) for item in value] or None
+    if value.__class__ is dict:
+        for key in value:
+            if key.__class__ is not str:
+                kind = _TYPES[key.__class__]
+                shown = f"'{_rune(key)}'" if isinstance(key, int) and kind != "types.Bool" else f"%!q({kind}={key})"
+                raise TypeMismatch(f"fail to convert field {gotext.quote(name)}: map key {shown} is of type {kind}")
+        return {key: _native(item, data) for key, item in value.items()}
+    return _native(value, data)
+
+
+def _rune(code: int) -> str:
+    return repr(chr(code if 0 <= code <= 0x10FFFF else 0xFFFD))[1:-1]
+
+
+def _native(value: Any, data: Container[int]) -> Any:
+    """What Go's Value() gives."""
+    kind = value.__class__
+    if id(value) in data or kind in (str, bool, float):
+        return value
+    if kind is int:
+        return int(value)
+    if kind is Message:
+        return _applied(value, data)
+    if kind is Joined:
+        return [_native(item, data) for item in value]
+    if kind is Optional:
+        return _native(value.value, data) if value.present else None
+    if kind is TypeValue:
+        return value.name
+    return Foreign(value, *_foreign(value))
+
+
+def _foreign(value: Any) -> tuple[str, str, str]:
+    """How Go prints a value, as text and as code, and the name of its type."""
+    if isinstance(value, list):
+        inside = ", ".join(map(_code, value))
+        if value.__class__ is Strings:
+            return f"[{' '.join(value)}]", f"[]string{{{inside}}}", "[]string"
+        return f"[{' '.join(map(_text, value))}]", f"[]ref.Val{{{inside}}}", "[]ref.Val"
+    if isinstance(value, dict):
+        pairs = [(_text(key), _code(key), item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))]
+        text = " ".join(f"{key}:{_text(item)}" for key, _, item in pairs)
+        code = ", ".join(f"{key}:{_code(item)}" for _, key, item in pairs)
+        return f"map[{text}]", f"map[ref.Val]ref.Val{{{code}}}", "map[ref.Val]ref.Val"
+    if value is None:
+        return "NULL_VALUE", "0", "structpb.NullValue"
+    kind = value.__class__
+    return _text(value), _code(value), _NATIVE.get(kind, kind.__name__)
+
+
+_TYPES = {int: "types.Int", Uint: "types.Uint", bool: "types.Bool", float: "types.Double"}
+_NATIVE = {
+    Uint: "uint64",
+    bytes: "[]uint8",
+    Timestamp: "time.Time",
+    Duration: "time.Duration",
+    Quantity: "*resource.Quantity",
+    Semver: "semver.Version",
+    Url: "*url.URL",
+    Ip: "netip.Addr",
+    Cidr: "netip.Prefix",
+}
+
+
+def _text(value: Any) -> str:
+    """A value as %v prints it."""
+    kind = value.__class__
+    if kind is bytes:
+        return f"[{' '.join(map(str, value))}]"
+    if kind is Timestamp:
+        return gotimes.spelled_timestamp(value)
+    if kind is Duration:
+        return gotimes.spelled_duration(value)
+    if kind is TypeValue:
+        return str(value.name)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    if value is None:
+        return "0"
+    return str(int(value)) if kind is Uint else gotext.plain(value) if kind in (str, bool, int, float) else str(value)
+
+
+def _code(value: Any) -> str:
+    """A value as %#v prints it."""
+    kind = value.__class__
+    if kind is str:
+        return gotext.quote(value)
+    if kind is Uint:
+        return f"0x{int(value):x}"
+    if kind is bytes:
+        return f"[]byte{{{', '.join(f'0x{byte:x}' for byte in value)}}}"
+    return str(value.ns) if kind is Duration else _text(value)

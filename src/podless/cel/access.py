@@ -1,0 +1,142 @@
+"""Parts of values whose types are known only when they are there: items, fields, keys, and what loops go through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.cel import values
+from podless.cel.compare import equal
+from podless.cel.errors import EvaluationError, no_overload
+from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
+
+
+def within(item: Any, place: Any) -> bool:
+    """item in place: an item of a list, a key of a map."""
+    kind = place.__class__
+    if kind in LISTS:
+        return any(equal(item, each) for each in place)
+    if kind is dict:
+        return _hashable(item) and item in place
+    raise no_overload()
+
+
+def _hashable(key: Any) -> bool:
+    return key.__class__ in (str, int, Uint, float, bool)
+
+
+def show(value: Any) -> str:
+    """A value as errors name it."""
+    if value.__class__ is bool:
+        return "true" if value else "false"
+    return str(value)
+
+
+def index(place: Any, key: Any) -> Any:
+    """place[key]."""
+    kind = place.__class__
+    if kind is dict:
+        try:
+            return place[key]
+        except (KeyError, TypeError):
+            raise EvaluationError(f"no such key: {show(key)}") from None
+    if kind in LISTS:
+        number = position(key)
+        if 0 <= number < len(place):
+            return place[number]
+        raise EvaluationError(f"index out of bounds: {number}")
+    if kind is Optional:
+        return optional_index(place, key)
+    raise EvaluationError(f"no such key: {show(key)}")
+
+
+def position(key: Any) -> int:
+    """A list index: an integer, or a number that is one."""
+    kind = key.__class__
+    if kind is int or kind is Uint:
+        return int(key)
+    if kind is float and key.is_integer():
+        return int(key)
+    if kind is float:
+        raise EvaluationError(f"unsupported index value {show(key)} in list")
+    raise EvaluationError(f"unsupported index type '{values.name_of(key)}' in list")
+
+
+def select(value: Any, field: str) -> Any:
+    """value.field."""
+    kind = value.__class__
+    if kind is dict or kind is Message:
+        try:
+            return value[field]
+        except KeyError:
+            raise EvaluationError(f"no such key: {field}") from None
+    if kind is Optional:
+        return optional_index(value, field)
+    if isinstance(value, values.Fields):
+        return value[field]
+    if kind in LISTS:
+        position(field)
+    raise EvaluationError(f"no such key: {field}")
+
+
+def has(value: Any, field: str, lenient: bool = False) -> bool:
+    """has(value.field). lenient: what has no fields at all has not this one, which is an error otherwise."""
+    kind = value.__class__
+    if kind is dict or kind is Message:
+        return field in value
+    if kind is Optional:
+        return bool(value.present) and has(value.value, field, lenient)
+    if isinstance(value, values.Fields):
+        return field in value
+    if kind in LISTS:
+        position(field)
+    if lenient:
+        return False
+    raise no_overload()
+
+
+def optional_index(value: Any, key: Any, lenient: bool = False) -> Optional:
+    """value[?key], and any field or item of an optional: none where there is no such. lenient: see `has`."""
+    kind = value.__class__
+    if kind is Optional:
+        return optional_index(value.value, key, lenient) if value.present else values.NONE
+    if kind is dict:
+        return Optional(value[key]) if _hashable(key) and key in value else values.NONE
+    if kind in LISTS:
+        number = position(key)
+        return Optional(value[number]) if 0 <= number < len(value) else values.NONE
+    if isinstance(value, values.Fields):
+        return Optional(value[key]) if key in value else values.NONE
+    if lenient:
+        return values.NONE
+    raise no_overload()
+
+
+def type_of(value: Any) -> TypeValue:
+    """type(value)."""
+    return TypeValue(values.name_of(value))
+
+
+def truth(value: Any) -> bool:
+    """A condition, which must be a bool."""
+    if value.__class__ is not bool:
+        raise no_overload()
+    return bool(value)
+
+
+def insert(target: dict[Any, Any], key: Any, value: Any) -> None:
+    """Put a new entry into a map that is being made."""
+    if not _hashable(key):
+        raise EvaluationError(f"unsupported key type: {values.name_of(key)}")
+    if key in target:
+        raise EvaluationError(f"insert failed: key {show(key)} already exists")
+    target[key] = value
+
+
+def iterate(value: Any, two: bool = False) -> Any:
+    """What a comprehension goes over: items or keys; two: pairs of place or key and item."""
+    kind = value.__class__
+    if kind in LISTS:
+        return enumerate(value) if two else value
+    if kind is dict:
+        return value.items() if two else value
+    raise no_overload()
