@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from podless.cel import values
@@ -13,12 +14,36 @@ from podless.cel.values import INT_MAX, INT_MIN
 from podless.meta import quantity
 
 QUANTITY = struct("kubernetes.Quantity")
+_PARTS = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
+_DIGITS = 18  # of an amount that is held in 64 bits
+_BINARY_DIGITS = 15
+_NANO = -9
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
 
-class Quantity(Fraction):
-    """An amount; exact."""
+class Quantity:
+    """An amount: mantissa times ten to the power. small: it is held in 64 bits, which decides what is an integer."""
 
-    __slots__ = ()
+    __slots__ = ("mantissa", "power", "small")
+
+    def __init__(self, mantissa: int, power: int, small: bool) -> None:
+        self.mantissa = mantissa
+        self.power = power
+        self.small = small
+
+    def at(self, power: int) -> int:
+        """The mantissa for a lower power."""
+        return self.mantissa * 10 ** (self.power - power)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quantity) and compare(self, other) == 0
+
+    def __hash__(self) -> int:
+        return hash(Fraction(self.mantissa) * Fraction(10) ** self.power)
+
+    def __repr__(self) -> str:
+        return f"Quantity({self.mantissa}e{self.power})"
 
 
 values.NAMES[Quantity] = "kubernetes.Quantity"
@@ -27,9 +52,27 @@ values.NAMES[Quantity] = "kubernetes.Quantity"
 def parse(text: str) -> Quantity:
     """Read a quantity. What is finer than a billionth is rounded up. Raises EvaluationError."""
     try:
-        return Quantity(quantity.parse(text))
+        amount = quantity.parse(text)
     except quantity.QuantityError as error:
         raise EvaluationError(str(error)) from None
+    parts = _PARTS.match(text)
+    assert parts is not None
+    number, fraction, suffix = parts[1] or "0", parts[2], parts[3]
+    factor, power = 1, 0
+    if suffix in _BINARY:
+        bits = _BINARY[suffix]
+        factor = 1 << bits
+        left = -1 if fraction else _BINARY_DIGITS - len(number) - bits * 3 // 10 - 1
+    else:
+        power = _DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])
+        left = _DIGITS - len(number) - len(fraction)
+    power -= len(fraction)
+    if left >= 0 and power >= _NANO:
+        mantissa = int(number + fraction) * factor
+        if mantissa <= INT_MAX:
+            return Quantity(-mantissa if text[0] == "-" else mantissa, power, True)
+    scaled = amount * 10**-_NANO
+    return Quantity(scaled.numerator, _NANO, False)
 
 
 def _is_quantity(text: str) -> bool:
@@ -41,25 +84,54 @@ def _is_quantity(text: str) -> bool:
 
 
 def _is_integer(value: Quantity) -> bool:
-    return value.denominator == 1 and INT_MIN <= value.numerator <= INT_MAX
+    return value.small and value.power >= 0 and INT_MIN <= value.at(0) <= INT_MAX
 
 
 def _integer(value: Quantity) -> int:
     if not _is_integer(value):
         raise EvaluationError("cannot convert value to integer")
-    return value.numerator
+    return value.at(0)
 
 
-def _add(one: Quantity, other: Fraction | int) -> Quantity:
-    return Quantity(Fraction(one) + other)
+def _float(value: Quantity) -> float:
+    """The product of mantissa and power, each rounded by itself, the power as Go's math.Pow10 does it."""
+    try:
+        base = float(value.mantissa)
+    except OverflowError:
+        base = float("inf") if value.mantissa > 0 else float("-inf")
+    if not value.power:
+        return base
+    high, low = divmod(abs(value.power), 32)
+    many, few = float(f"1e{high * 32}"), float(f"1e{low}")
+    return base * (many * few) if value.power > 0 else base * (float(f"1e-{high * 32}") / few)
 
 
-def _sub(one: Quantity, other: Fraction | int) -> Quantity:
-    return Quantity(Fraction(one) - other)
+def _add(one: Quantity, other: Quantity | int) -> Quantity:
+    return _sum(one, other if isinstance(other, Quantity) else Quantity(other, 0, True), 1)
 
 
-def _compare(one: Fraction, other: Fraction | int) -> int:
-    return (one > other) - (one < other)
+def _sub(one: Quantity, other: Quantity | int) -> Quantity:
+    return _sum(one, other if isinstance(other, Quantity) else Quantity(other, 0, True), -1)
+
+
+def _sum(one: Quantity, other: Quantity, sign: int) -> Quantity:
+    small = one.small and other.small
+    if small and not other.mantissa:
+        return one
+    if small and not one.mantissa:
+        return Quantity(sign * other.mantissa, other.power, True)
+    power = min(one.power, other.power)
+    mine, its = one.at(power), other.at(power) * sign
+    total = mine + its
+    small = small and all(INT_MIN <= part <= INT_MAX for part in (mine, its, total))
+    return Quantity(total, power, small)
+
+
+def compare(one: Quantity, other: Quantity) -> int:
+    """-1, 0 or 1 as the one is less than, equal to or greater than the other."""
+    power = min(one.power, other.power)
+    mine, its = one.at(power), other.at(power)
+    return (mine > its) - (mine < its)
 
 
 _LOOK, _ONE = traversal(), once()
@@ -85,35 +157,35 @@ LIBRARY = Library(
             "sign",
             "-1, 0 or 1.",
             ["sign(quantity('-1k')) == -1"],
-            plain("quantity_sign", (QUANTITY,), INT, lambda value: _compare(value, 0)),
+            plain("quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0)),
             cost=_ONE,
         ),
         function(
             "isGreaterThan",
             "Whether it is more.",
             ["quantity('150Mi').isGreaterThan(quantity('100Mi'))"],
-            member("quantity_is_greater_than", _PAIR, BOOL, lambda a, b: a > b),
+            member("quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare(a, b) > 0),
             cost=_ONE,
         ),
         function(
             "isLessThan",
             "Whether it is less.",
             ["quantity('50M').isLessThan(quantity('50Mi'))"],
-            member("quantity_is_less_than", _PAIR, BOOL, lambda a, b: a < b),
+            member("quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare(a, b) < 0),
             cost=_ONE,
         ),
         function(
             "compareTo",
             "-1, 0 or 1.",
             ["quantity('200M').compareTo(quantity('0.2G')) == 0"],
-            member("quantity_compare_to", _PAIR, INT, _compare),
+            member("quantity_compare_to", _PAIR, INT, compare),
             cost=_ONE,
         ),
         function(
             "asApproximateFloat",
             "As a double.",
             ["quantity('1.5k').asApproximateFloat() == 1500.0"],
-            member("quantity_get_float", (QUANTITY,), DOUBLE, lambda value: float(Fraction(value))),
+            member("quantity_get_float", (QUANTITY,), DOUBLE, _float),
             cost=_ONE,
         ),
         function(
