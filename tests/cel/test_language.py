@@ -100,7 +100,7 @@ def test_value(source: str, value: Any) -> None:
         ("l[0 - 1]", "index out of bounds: -1"),
         ("m['z']", "no such key: z"),
         ("x.z", "no such key: z"),
-        ("x + 1", "no such overload"),
+        ("x + 1", "no such overload: _+_"),
         ("s.startsWith(x)", "no such overload"),
         ("l.map(e, 10 / e)", "division by zero"),
         ("l.all(e, 10 / e > 0)", "division by zero"),

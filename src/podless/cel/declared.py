@@ -6,18 +6,14 @@ is in the language, such as a timestamp, it is converted when it is used. Source
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from podless.cel import gotimes, types
+from podless.cel import types
+from podless.cel.convert import CONVERT
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape, unescape
 from podless.cel.types import Type
-from podless.cel.values import SECOND, Duration, MapList, SetList, Timestamp
-from podless.meta import codec
 
 Schema = dict[str, Any]
 MAX_REQUEST = 3 * 1024 * 1024
@@ -31,30 +27,7 @@ _FORMATS = {
     "date-time": ("date-time", types.TIMESTAMP, 21, 32),
 }
 _SCALARS = {"boolean": ("bool", types.BOOL, 4), "number": ("double", types.DOUBLE, 1), "integer": ("int", types.INT, 1)}
-_GO = {
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    list: "[]interface {}",
-    dict: "map[string]interface {}",
-}
 _PLAIN_KINDS = frozenset(("int", "string", "bool", "dyn"))
-
-
-class Unknown:
-    """Data that no schema describes: it is compared as JSON is, where 1 and 1.0 are two things."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown) and codec.equal(self.value, other.value)
-
-    def __hash__(self) -> int:
-        return hash(codec.encode_sorted(self.value))
 
 
 class Declared:
@@ -231,112 +204,7 @@ class Decl:
             if self.nullable:
                 return None
             raise EvaluationError("invalid data, got null for schema with nullable=false")
-        return _CONVERT[self.kind](self, value)
-
-    def _list(self, value: Any) -> Any:
-        items = self.items
-        assert items is not None
-        if not isinstance(value, list):
-            raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
-        out = value if items.plain else [items.convert(item) for item in value]
-        kind = self.schema.get("x-kubernetes-list-type")
-        if kind == "set":
-            return SetList(out)
-        if kind == "map":
-            keys = self.schema.get("x-kubernetes-list-map-keys") or ()
-            return MapList(out, tuple(escape(key) or key for key in keys))
-        return out
-
-    def _map(self, value: Any) -> Any:
-        items = self.items
-        assert items is not None
-        if not isinstance(value, dict):
-            raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
-        return value if items.plain else {key: items.convert(item) for key, item in value.items()}
-
-    def _object(self, value: Any) -> Any:
-        if not isinstance(value, dict):
-            raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
-        if self.plain:
-            return value
-        out = {}
-        for real, item in value.items():
-            if item is None:
-                continue
-            name = escape(real)
-            part = self.field(name) if name is not None else None
-            if name is not None and part is not None:
-                out[name] = part.convert(item)
-            else:
-                out[f" {real}"] = Unknown(item)  # a name that no expression can have; equality looks at it
-        return out
-
-    def _number(self, value: Any) -> float:
-        if value.__class__ is float or value.__class__ is int:
-            return float(value)
-        raise EvaluationError(f"invalid data, expected float, got {_GO.get(value.__class__, '')}")
-
-    def _int(self, value: Any) -> int:
-        if value.__class__ is int:
-            return int(value)
-        raise EvaluationError(f"invalid data, expected int, got {_GO.get(value.__class__, '')}")
-
-    def _bool(self, value: Any) -> bool:
-        if value.__class__ is bool:
-            return bool(value)
-        raise EvaluationError(f"invalid data, expected bool, got {_GO.get(value.__class__, '')}")
-
-    def _text(self, value: Any) -> str:
-        if value.__class__ is str:
-            return str(value)
-        raise EvaluationError(f"invalid data, expected string, got {_GO.get(value.__class__, '')}")
-
-    def _either(self, value: Any) -> Any:
-        if value.__class__ is str or value.__class__ is int:
-            return value
-        raise EvaluationError("invalid data, expected XIntOrString value to be either a string or integer")
-
-    def _bytes(self, value: Any) -> bytes:
-        return _base64(self._text(value))
-
-    def _duration(self, value: Any) -> Duration:
-        return _span(self._text(value))
-
-    def _date(self, value: Any) -> Timestamp:
-        text = self._text(value)
-        found = gotimes.parse_timestamp(f"{text}T00:00:00Z")
-        if found is None:
-            raise EvaluationError(f"Invalid date formatted string {text}: {_unparsed(text, '2006-01-02')}")
-        return found
-
-    def _time(self, value: Any) -> Timestamp:
-        text = self._text(value)
-        found = gotimes.parse_timestamp(text)
-        if found is None:
-            raise EvaluationError(
-                f"Invalid date-time formatted string {text}: {_unparsed(text, '2006-01-02T15:04:05Z07:00')}"
-            )
-        return found
-
-
-_CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
-    "list": Decl._list,
-    "map": Decl._map,
-    "object": Decl._object,
-    "double": Decl._number,
-    "int": Decl._int,
-    "bool": Decl._bool,
-    "string": Decl._text,
-    "dyn": Decl._either,
-    "bytes": Decl._bytes,
-    "duration": Decl._duration,
-    "date": Decl._date,
-    "date-time": Decl._time,
-}
-
-
-def _unparsed(text: str, layout: str) -> str:
-    return f'parsing time "{text}" as "{layout}": cannot parse "{text}" as "2006"'
+        return CONVERT[self.kind](self, value)
 
 
 def with_metadata(schema: Schema) -> Schema:
@@ -348,57 +216,3 @@ def with_metadata(schema: Schema) -> Schema:
     if metadata.get("type") == "object" and all((part or {}).get("type") == "string" for part in wanted):
         return schema
     return {**schema, "properties": {**properties, "kind": _TEXT, "apiVersion": _TEXT, "metadata": _METADATA}}
-
-
-_URL_SAFE = re.compile(r"[A-Za-z0-9_\-\r\n]*")
-
-
-def _base64(text: str) -> bytes:
-    """Bytes from the URL alphabet, the only one that the original reads."""
-    good = _URL_SAFE.match(text)
-    assert good is not None
-    end = good.end()
-    rest = text[end:]
-    digits = len(text[:end].replace("\n", "").replace("\r", ""))
-    if rest.strip("=\r\n"):
-        raise _not_base64(text, end + len(rest) - len(rest.lstrip("=")))
-    if (digits + rest.count("=")) % 4 or rest.count("=") > 2:
-        raise _not_base64(text, len(text))
-    try:
-        return base64.urlsafe_b64decode(text)
-    except (binascii.Error, ValueError):
-        raise _not_base64(text, end) from None
-
-
-def _not_base64(text: str, at: int) -> EvaluationError:
-    return EvaluationError(f"Invalid byte formatted string {text}: illegal base64 data at input byte {at}")
-
-
-_WORD_SPAN = re.compile(r"([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
-_UNITS = (
-    (("ns", "nano"), 1),
-    (("us", "µs", "micro"), 1000),
-    (("ms", "milli"), 10**6),
-    (("s", "sec"), SECOND),
-    (("m", "min"), 60 * SECOND),
-    (("h", "hr", "hour"), 3600 * SECOND),
-    (("d", "day"), 24 * 3600 * SECOND),
-    (("w", "wk", "week"), 7 * 24 * 3600 * SECOND),
-)
-
-
-def _span(text: str) -> Duration:
-    """A duration as Go writes it, or as numbers with unit words."""
-    ns = gotimes.parse_duration(text)
-    if ns is not None:
-        return Duration(ns)
-    total, known = 0, False
-    for number, word in _WORD_SPAN.findall(text[:1000]):
-        unit = word.lower()
-        for names, scale in _UNITS:
-            if unit in names or unit.startswith(names[-1]):
-                total, known = total + int(number) * scale, True
-                break
-    if not known:
-        raise EvaluationError(f"Invalid duration {text}: unable to parse {text} as duration")
-    return Duration((total + (1 << 63)) % (1 << 64) - (1 << 63))

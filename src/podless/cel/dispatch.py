@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.decls import Overload
-from podless.cel.errors import EvaluationError
+from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.types import Type
 
 # kind of a declared type -> names of types that values of it have
@@ -44,6 +44,34 @@ def fits(value: Any, wanted: Type) -> bool:
     return True
 
 
+_NUMBERS = frozenset(("double", "int", "uint"))
+_TIMES = frozenset(("google.protobuf.Timestamp", "google.protobuf.Duration"))
+_TEXTS = frozenset(("bytes", "string"))
+# functions that belong to what they are called on, and the types of that which have them
+_OWN = {
+    **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _NUMBERS | _TIMES | _TEXTS | {"bool"}),
+    "_+_": _NUMBERS | _TIMES | _TEXTS | {"list"},
+    "_-_": _NUMBERS | _TIMES,
+    **dict.fromkeys(("_*_", "_/_"), _NUMBERS),
+    "_%_": frozenset(("int", "uint")),
+    "-_": frozenset(("double", "int")),
+    "size": _TEXTS | {"list", "map"},
+}
+# functions that look at their arguments themselves, and then do not say what they are called
+_NAMELESS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "endsWith", "matches"))
+
+
+def _unfit(function: str, args: tuple[Any, ...]) -> EvaluationError:
+    """The error of arguments that no form takes, as much as cel-go says of it."""
+    names = [values.NAMES.get(arg.__class__, "") for arg in args]
+    own = _OWN.get(function)
+    if own is not None and names[0] not in own:
+        return EvaluationError(f"no such overload: {function}")
+    if own is not None or function in _NAMELESS:
+        return no_overload()
+    return no_overload(function, *names)
+
+
 def guarded(function: str, overloads: list[Overload]) -> Callable[..., Any]:
     """A function that takes the first of some forms that fits."""
     forms = [(overload.args, overload.call) for overload in overloads]
@@ -52,7 +80,7 @@ def guarded(function: str, overloads: list[Overload]) -> Callable[..., Any]:
         for wanted, run in forms:
             if run is not None and all(map(fits, args, wanted)):
                 return run(*args)
-        raise EvaluationError("no such overload")
+        raise _unfit(function, args)
 
     call.__name__ = function
     return call

@@ -2,73 +2,24 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from podless.cel.errors import EvaluationError
-from podless.cel.values import SECOND, TIME_MAX, TIME_MIN, Duration, Timestamp
+from podless.cel.values import INT_MAX, INT_MIN, SECOND, TIME_MAX, TIME_MIN, Duration, Timestamp
+from podless.meta import gotext, gotime
 
-_UNITS = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "μs": 10**3,
-    "ms": 10**6,
-    "s": SECOND,
-    "m": 60 * SECOND,
-    "h": 3600 * SECOND,
-}
-_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
-_RFC3339 = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2})(?:[.,]([0-9]+))?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
-)
-_OFFSET = re.compile(r"([+-]?)([0-9]{1,2}):([0-9]{2})$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86400
-_LONG = 1000
-
-
-def parse_duration(text: str) -> int | None:
-    """Nanoseconds of a text such as 1h30m, or None."""
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if len(rest) > _LONG:
-        return None
-    if rest == "0":
-        return 0
-    total, end = 0, 0
-    while end < len(rest):
-        match = _PART.match(rest, end)
-        if match is None or not (match[1] or match[2]):
-            return None
-        unit = _UNITS[match[3]]
-        total += int(match[1] or 0) * unit
-        if match[2]:
-            total += int(match[2][:18]) * unit // 10 ** len(match[2][:18])
-        end = match.end()
-    if not rest or total > (1 << 63) - (not text.startswith("-")):
-        return None
-    return -total if text.startswith("-") else total
+_YEARS, _CYCLE = 400, 146097  # after so many years, and days, the calendar repeats
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
     """The time that an RFC 3339 text gives, or None."""
-    match = _RFC3339.match(text)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second = (int(match[group]) for group in range(1, 7))
-    if hour > 23 or minute > 59 or second > 59:
-        return None
-    offset = 0
-    if match[8] not in "Zz":
-        offset = (int(match[8][1:3]) * 60 + int(match[8][4:])) * (-60 if match[8][0] == "-" else 60)
     try:
-        days = date(year, month, day).toordinal() if year else -366 + date(4, month, day).toordinal() - 1095
+        return Timestamp(*gotime.instant(text))
     except ValueError:
         return None
-    seconds = (days - 719163) * _DAY + hour * 3600 + minute * 60 + second - offset
-    nanos = int((match[7] or "0")[:9].ljust(9, "0"))
-    return Timestamp(seconds * SECOND + nanos, offset)
 
 
 def in_years(time: Timestamp) -> bool:
@@ -98,30 +49,56 @@ def show_duration(span: Duration) -> str:
     return f"{'-' if span.ns < 0 else ''}{text}s"
 
 
-def zone(name: str) -> tzinfo:
-    """A time zone by its name or its offset, such as America/Los_Angeles or -08:00. Raises EvaluationError."""
-    match = _OFFSET.match(name)
-    if match:
-        minutes = int(match[2]) * 60 + int(match[3])
-        if minutes < 24 * 60:
-            return timezone(timedelta(minutes=-minutes if match[1] == "-" else minutes))
-    if name in ("", "UTC"):
-        return UTC
+def _offset(name: str) -> int:
+    """The seconds of an offset such as -08:00, whose parts are any integers. Raises EvaluationError."""
+    hours, _, minutes = name.partition(":")
+    count = _atoi(hours) * 60 + (-_atoi(minutes) if name[0] == "-" else _atoi(minutes))
+    nanos = (count * 60 * SECOND + (1 << 63)) % (1 << 64) - (1 << 63)  # which is what Go counts in
+    return int(nanos / SECOND)
+
+
+def _atoi(text: str) -> int:
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    problem = ""
+    if not (digits.isascii() and digits.isdigit()):
+        problem = "invalid syntax"
+    elif len(digits.lstrip("0")) > 19 or not INT_MIN <= int(text) <= INT_MAX:
+        problem = "value out of range"
+    if problem:
+        raise EvaluationError(f"strconv.Atoi: parsing {gotext.quote(text)}: {problem}")
+    return int(text)
+
+
+def _named(name: str, time: Timestamp) -> int:
+    """The offset in seconds of a zone, by its name, at some time. Raises EvaluationError."""
+    if name in ("", "UTC", "Local"):
+        return 0
+    if ".." in name or name[0] in "/\\":
+        raise EvaluationError("time: invalid location name")
     from zoneinfo import ZoneInfo  # few rules ask for one
 
     try:
-        return ZoneInfo(name)
+        zone = ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         raise EvaluationError(f"unknown time zone {name}") from None
+    # rules of zones are the same for ever, so a time near the ends is looked at in a year that datetime has room for
+    shift = -_CYCLE * _DAY if time.ns > TIME_MAX - _DAY * SECOND else _CYCLE * _DAY if time.ns < TIME_MIN + _DAY else 0
+    utc = _EPOCH + timedelta(seconds=time.ns // SECOND + shift)
+    offset = utc.astimezone(zone).utcoffset()
+    assert offset is not None
+    return int(offset.total_seconds())
 
 
-def local(time: Timestamp, name: str = "UTC") -> datetime:
-    """A time on the clocks of a zone; what is finer than microseconds is cut off."""
-    utc = _EPOCH + timedelta(microseconds=time.ns // 1000)
-    try:
-        return utc.astimezone(zone(name))
-    except OverflowError:
-        raise EvaluationError("timestamp overflow") from None
+def local(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
+    """A time on the clocks of a zone, by its name or its offset, cut off at microseconds; and years to add to it.
+
+    Raises EvaluationError.
+    """
+    offset = 0 if name == "UTC" else _offset(name) if ":" in name else _named(name, time)
+    seconds, nanos = divmod(time.ns, SECOND)
+    days, rest = divmod(seconds + offset, _DAY)
+    cycles, days = divmod(days, _CYCLE)
+    return _EPOCH + timedelta(days=days, seconds=rest, microseconds=nanos // 1000), cycles * _YEARS
 
 
 def spelled_timestamp(time: Timestamp) -> str:

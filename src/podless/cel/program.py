@@ -103,7 +103,7 @@ class Program:
 
     def check_constants(self) -> None:
         """Find constants that can never be used. Raises ProgramError."""
-        validate.constants(self._tree)
+        validate.constants(self._tree, self._declarations)
 
 
 def exceeded(spent: int) -> CostExceeded:

@@ -225,13 +225,13 @@ class Pass(Generic[T]):
         raise NotImplementedError
 
 
-def nodes(tree: Expr) -> Iterator[Expr]:
-    """All nodes, the tree's own first, in the order of the text."""
+def nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
+    """All nodes, the tree's own first, in the order of the text, or with the last of each node's parts first."""
     todo = [tree]
     while todo:
         node = todo.pop()
         yield node
-        todo.extend(reversed(node.children()))
+        todo.extend(node.children() if backwards else reversed(node.children()))
 
 
 def names(tree: Expr, name: str) -> bool:

@@ -7,20 +7,14 @@ from typing import Any
 
 from podless.cel import homogeneous, patterns
 from podless.cel.decls import Declarations
+from podless.cel.dispatch import guarded
 from podless.cel.errors import EvaluationError, Issue, ProgramError
 from podless.cel.library import standard
-from podless.cel.syntax import Call, Expr, ListOf, Literal, nodes
+from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, nodes
 
-_CONVERSIONS = {
-    "int": standard.to_int,
-    "uint": standard.to_uint,
-    "double": standard.to_double,
-    "bool": standard.to_bool,
-    "string": standard.to_string,
-    "bytes": standard.to_bytes,
-    "timestamp": standard.to_timestamp,
-    "duration": standard.to_duration,
-}
+_READERS = {"timestamp": standard.to_timestamp, "duration": standard.to_duration}
+_CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
+_PATTERNS = frozenset(("matches", "find", "findAll"))
 
 
 def literals(tree: Expr, declarations: Declarations) -> list[Issue]:
@@ -45,7 +39,7 @@ def _call(node: Call, declarations: Declarations) -> Iterator[Issue]:
     if not node.args or not isinstance(node.args[0], Literal):
         return
     arg = node.args[0]
-    if node.function in ("duration", "timestamp"):
+    if node.function in _READERS:
         if _fails(node.function, arg.value):
             yield Issue(arg.offset, f"invalid {node.function} argument")
     elif node.function == "matches":
@@ -58,26 +52,44 @@ def _call(node: Call, declarations: Declarations) -> Iterator[Issue]:
 
 def _fails(function: str, value: Any) -> bool:
     try:
-        _CONVERSIONS[function](value)
+        _READERS[function](value)
     except EvaluationError:
         return True
     return False
 
 
-def constants(tree: Expr) -> None:
-    """Constants that are worked out before the first evaluation. Raises ProgramError for what is wrong with one."""
-    for node in nodes(tree):
-        if not isinstance(node, Call):
-            continue
+def constants(tree: Expr, declarations: Declarations) -> None:
+    """Constants that are worked out before the first evaluation. Raises ProgramError for what is wrong with one.
+
+    Conversions of constants are constants, and so are the lists and maps of them; patterns that are constant are
+    compiled. Source: cel-go's optimizations of a program.
+    """
+    known: dict[Expr, Any] = {}
+    for node in reversed(list(nodes(tree, backwards=True))):
         try:
-            _constant(node)
+            _fold(node, known, declarations)
         except EvaluationError as error:
             raise ProgramError(str(error)) from None
 
 
-def _constant(node: Call) -> None:
-    args = node.args if node.target is None else [node.target, *node.args]
-    if node.function in ("matches", "find", "findAll") and isinstance(args[1], Literal):
-        patterns.compile(args[1].value)
-    elif node.function in _CONVERSIONS and node.target is None and isinstance(args[0], Literal):
-        _CONVERSIONS[node.function](args[0].value)
+def _fold(node: Expr, known: dict[Expr, Any], declarations: Declarations) -> None:
+    if isinstance(node, Literal):
+        known[node] = node.value
+    elif isinstance(node, Ident):
+        if node.constant:
+            known[node] = node.value
+    elif isinstance(node, ListOf):
+        if not node.optional and all(item in known for item in node.items):
+            known[node] = [known[item] for item in node.items]
+    elif isinstance(node, MapOf):
+        if all(part in known for part in node.children()) and not any(entry.optional for entry in node.entries):
+            made = {known[entry.key]: known[entry.value] for entry in node.entries}
+            if len(made) == len(node.entries):
+                known[node] = made
+    elif isinstance(node, Call):
+        args = node.children()
+        if node.function in _PATTERNS and len(args) > 1 and args[1] in known:
+            patterns.compile(known[args[1]])
+        if node.function in _CONVERSIONS and len(args) == 1 and args[0] in known:
+            call = guarded(node.function, [declarations.overloads[name] for name in node.overloads])
+            known[node] = call(known[args[0]])

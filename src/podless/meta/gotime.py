@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from podless.meta import gotext
 
-LAYOUTS = {0: "2006-01-02T15:04:05Z07:00", 6: "2006-01-02T15:04:05.000000Z07:00"}
+LOCAL = "2006-01-02T15:04:05"
+LAYOUTS = {0: f"{LOCAL}Z07:00", 6: f"{LOCAL}.000000Z07:00"}
 ZERO = (1, (1, 1, 0, 0, 0), 0)
 
 # what nearly every time looks like: nothing to change, nothing to check
@@ -37,24 +38,45 @@ def normalise(text: str, digits: int = 0) -> str | None:
     """
     if _PLAIN[digits].fullmatch(text):
         return text
-    years, moment = _Reader(text, digits).read()
+    reader = _Reader(text, LAYOUTS[digits], digits)
+    year, month, day, hour, minute, second = reader.read()
+    # the calendar repeats after 400 years, and datetime has no room for the first and the last
+    years = -400 if year < 1000 else 400 if year > 9000 else 0
+    moment = datetime.datetime(year - years, month, day, hour, minute, second, reader.nanos // 1000)
+    moment -= datetime.timedelta(seconds=reader.offset)
     if (moment.year + years, moment.timetuple()[1:6], moment.microsecond) == ZERO:
         return None
-    year = f"{moment.year + years:04d}"
     fraction = f".{moment.microsecond:06d}" if digits else ""
-    return f"{year}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
+    return f"{moment.year + years:04d}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
+    """Nanoseconds since 1970 and the offset from UTC in seconds of a time in RFC 3339, or in LOCAL for UTC.
+
+    Raises ValueError with Go's message.
+    """
+    reader = _Reader(text, layout, 0)
+    year, month, day, hour, minute, second = reader.read()
+    days = datetime.date(year or 400, month, day).toordinal() - (0 if year else _CYCLE) - _EPOCH
+    seconds = days * 86400 + hour * 3600 + minute * 60 + second - reader.offset
+    return seconds * 10**9 + reader.nanos, reader.offset
+
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_CYCLE = 146097  # days of 400 years
 
 
 class _Reader:
     """Reads one text by a layout, element by element, as time.Parse does."""
 
-    def __init__(self, text: str, digits: int) -> None:
+    def __init__(self, text: str, layout: str, digits: int) -> None:
         self.text = self.rest = text
+        self.layout = layout
         self.digits = digits
-        self.offset = self.microseconds = 0
+        self.offset = self.nanos = 0
 
-    def read(self) -> tuple[int, datetime.datetime]:
-        """Years to add, in steps of 400 that datetime has no room for, and the time in UTC."""
+    def read(self) -> tuple[int, int, int, int, int, int]:
+        """Year, month, day, hour, minute and second; fraction and offset are kept."""
         year = self.step("2006", self.year)
         month = self.step("01", lambda: self.ranged("month", True, 1, 12), "-")
         day = self.step("02", lambda: self.number(True), "-")
@@ -63,16 +85,14 @@ class _Reader:
         second = self.step("05", self.second, ":")
         if self.digits:
             self.step("." + "0" * self.digits, lambda: self.fraction(self.digits + 1))
-        self.step("Z07:00", self.zone)
+        if self.layout != LOCAL:
+            self.step("Z07:00", self.zone)
         if self.rest:
             raise ValueError(f"parsing time {_quote(self.text)}: extra text: {_quote(self.rest)}")
-        # the calendar repeats after 400 years
-        years = -400 if year < 1000 else 400 if year > 9000 else 0
-        try:
-            moment = datetime.datetime(year - years, month, day, hour, minute, second, self.microseconds)
-        except ValueError:
-            raise ValueError(f"parsing time {_quote(self.text)}: day out of range") from None
-        return years, moment - datetime.timedelta(seconds=self.offset)
+        leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        if not 1 <= day <= _DAYS[month] + (month == 2 and leap):
+            raise ValueError(f"parsing time {_quote(self.text)}: day out of range")
+        return year, month, day, hour, minute, second
 
     def step(self, element: str, read: Callable[[], int], prefix: str = "") -> int:
         """Reads one element of the layout and what stands before it; its errors become Go's."""
@@ -87,8 +107,7 @@ class _Reader:
             raise ValueError(f"parsing time {_quote(self.text)}: {error} out of range") from None
 
     def error(self, found: str, wanted: str) -> ValueError:
-        layout = LAYOUTS[self.digits]
-        text = f"parsing time {_quote(self.text)} as {_quote(layout)}: "
+        text = f"parsing time {_quote(self.text)} as {_quote(self.layout)}: "
         return ValueError(f"{text}cannot parse {_quote(found)} as {_quote(wanted)}")
 
     def year(self) -> int:
@@ -115,11 +134,11 @@ class _Reader:
         return value
 
     def fraction(self, size: int) -> int:
-        """A point or comma and digits, of which nine count; datetime holds six."""
+        """A point or comma and digits, of which nine count."""
         head, self.rest = self.rest[:size], self.rest[size:]
         if len(head) < size or head[0] not in ".," or not _digits(head[1:]):
             raise _Bad
-        self.microseconds = int(head[1:7].ljust(6, "0"))
+        self.nanos = int(head[1:10].ljust(9, "0"))
         return 0
 
     def zone(self) -> int:
@@ -163,35 +182,108 @@ def _quote(text: str) -> str:
     return f'"{"".join(out)}"'
 
 
-_SPAN = re.compile(r"(\d*)(?:\.(\d*))?([^\d.]*)")
+_PART = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?([^0-9.]*)")
 _NANOS = {"ns": 1, "us": 10**3, "\N{MICRO SIGN}s": 10**3, "\N{GREEK SMALL LETTER MU}s": 10**3, "ms": 10**6}
 _NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_LARGEST = 1 << 63
+
+
+def duration(text: str) -> int:
+    """Nanoseconds of a text such as 1h30m, as Go's time.ParseDuration reads it. Raises ValueError with its message."""
+    invalid = f"time: invalid duration {_quote(text)}"
+    rest = text[1:] if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return 0
+    if not rest:
+        raise ValueError(invalid)
+    total, place = 0, 0
+    while place < len(rest):
+        part = _PART.match(rest, place)
+        assert part is not None
+        if not part[1] and not part[3]:
+            raise ValueError(invalid)
+        count = _count(part[1])
+        if count is None:
+            raise ValueError(invalid)
+        if not part[4]:
+            raise ValueError(f"time: missing unit in duration {_quote(text)}")
+        scale = _NANOS.get(part[4])
+        if scale is None:
+            raise ValueError(f"time: unknown unit {_quote(part[4])} in duration {_quote(text)}")
+        total += count * scale + _fraction(part[3] or "", scale)
+        if total > _LARGEST:
+            raise ValueError(invalid)
+        place = part.end()
+    if text[0] == "-":
+        return -total
+    if total == _LARGEST:
+        raise ValueError(invalid)
+    return total
+
+
+def _count(digits: str) -> int | None:
+    """A number of digits, None for one that 64 bits do not hold."""
+    digits = digits.lstrip("0")
+    return None if len(digits) > 19 else int(digits or 0)
+
+
+def _fraction(digits: str, scale: int) -> int:
+    """The digits behind the point, as many as fit 64 bits, by floats as Go has it."""
+    value, size = 0, 1.0
+    for digit in digits[:19]:
+        if value > (_LARGEST - 1) // 10 or value * 10 + int(digit) > _LARGEST:
+            break
+        value, size = value * 10 + int(digit), size * 10
+    return int(float(value) * (float(scale) / size))
 
 
 def duration_fault(text: str) -> str:
     """What Go's time.ParseDuration says against a text such as 1h30m, "" where it is one."""
-    invalid = f"time: invalid duration {gotext.quote(text)}"
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
-        return ""
-    if not rest:
-        return invalid
-    total, place = 0, 0
-    while place < len(rest):
-        match = _SPAN.match(rest, place)
-        if match is None or not (match[1] or match[2]):
-            return invalid
-        if not match[3]:
-            return f"time: missing unit in duration {gotext.quote(text)}"
-        scale = _NANOS.get(match[3])
-        if scale is None:
-            return f"time: unknown unit {gotext.quote(match[3])} in duration {gotext.quote(text)}"
-        fraction = (match[2] or "")[:18]
-        total += int(match[1] or 0) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
-        place = match.end()
-    return invalid if total > 2**63 - (text[0] != "-") else ""
+    try:
+        duration(text)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
+_WORDS = re.compile(r"([0-9]+)[\t\n\f\r ]*([A-Za-z\N{MICRO SIGN}]+)")
+_UNITS = (
+    (("ns", "nano"), 1),
+    (("us", "\N{MICRO SIGN}s", "micro"), 10**3),
+    (("ms", "milli"), 10**6),
+    (("s", "sec"), 10**9),
+    (("m", "min"), 60 * 10**9),
+    (("h", "hr", "hour"), 3600 * 10**9),
+    (("d", "day"), 24 * 3600 * 10**9),
+    (("w", "wk", "week"), 7 * 24 * 3600 * 10**9),
+)
+
+
+def span(text: str) -> int:
+    """Nanoseconds of a Go duration, or of numbers with unit words anywhere in a text, which may wrap around.
+
+    Source: strfmt.ParseDuration of k8s.io/kube-openapi. Raises ValueError with its message.
+    """
+    try:
+        return duration(text)
+    except ValueError:
+        pass
+    total, known = 0, False
+    for match in _WORDS.finditer(text):
+        count = _count(match[1])
+        if count is None or count >= _LARGEST:
+            raise ValueError(f"strconv.Atoi: parsing {gotext.quote(match[1])}: value out of range")
+        unit = match[2].lower()
+        for names, scale in _UNITS:
+            if unit in names or unit.startswith(names[-1]):
+                total, known = total + count * scale, True
+                break
+    if not known:
+        raise ValueError(f"unable to parse {text} as duration")
+    return (total + _LARGEST) % (2 * _LARGEST) - _LARGEST
+
+
+_DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
 
 
@@ -204,4 +296,4 @@ def is_date(text: str) -> bool:
     if not 1 <= month <= 12:
         return False
     leap = month == 2 and calendar.isleap(year)
-    return 1 <= day <= (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month] + leap
+    return 1 <= day <= _DAYS[month] + leap

@@ -34,20 +34,6 @@ _USUAL = re.compile(
 _SHORT = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _SHORT_NAME = re.compile(rf"^{_SHORT}\Z")
 _LONG_NAME = re.compile(rf"^{_SHORT}(?:\.{_SHORT})*\Z")
-_SPAN = re.compile(r"([0-9]+)[\t\n\f\r ]*([A-Za-zµ]+)")
-_GO_SPAN = re.compile(r"^[-+]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+\Z")
-_GO_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)")
-_UNITS = (
-    ("ns", "nano"),
-    ("us", "µs", "micro"),
-    ("ms", "milli"),
-    ("s", "sec"),
-    ("m", "min"),
-    ("h", "hr", "hour"),
-    ("d", "day"),
-    ("w", "wk", "week"),
-)
-_NANOS = {"ns": 1, "us": 10**3, "µs": 10**3, "μs": 10**3, "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 
 
 def _pattern(text: str) -> Callable[[str], bool]:
@@ -97,30 +83,11 @@ def _datetime(value: str) -> bool:
 
 def _duration(value: str) -> bool:
     """Go's durations, or numbers with unit words, anywhere in the text."""
-    if _go_duration(value):
-        return True
-    known = False
-    for number, word in _SPAN.findall(value):
-        if int(number) >= 2**63:
-            return False
-        unit = word.lower()
-        known = known or any(unit in names or unit.startswith(names[-1]) for names in _UNITS)
-    return known
-
-
-def _go_duration(value: str) -> bool:
-    bare = value[1:] if value[:1] in "+-" else value
-    if bare == "0":
-        return True
-    if not _GO_SPAN.match(value):
+    try:
+        gotime.span(value)
+    except ValueError:
         return False
-    total = 0
-    for whole, fraction, unit in _GO_PART.findall(bare):
-        scale = _NANOS[unit]
-        total += int(whole or 0) * scale
-        if fraction:
-            total += int(fraction[:18]) * scale // 10 ** len(fraction[:18])
-    return total < 2**63 or (total == 2**63 and value[0] == "-")
+    return True
 
 
 def _short(value: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from podless.cel import gotimes, library, types, values
 from podless.cel.decls import Declarations, Function, Library, Overload
 from podless.cel.types import Type
+from podless.meta import gotime
 
 HERE = pathlib.Path(__file__).parent
 Object = dict[str, Any]
@@ -130,7 +131,7 @@ def message(given: Object) -> Any:
     """A well-known message that stands for a plain value."""
     name, content = given["@type"].rpartition("/")[2], given["value"]
     if name == "google.protobuf.Duration":
-        return values.Duration(gotimes.parse_duration(content) or 0)
+        return values.Duration(gotime.duration(content))
     if name == "google.protobuf.Timestamp":
         return gotimes.parse_timestamp(content)
     if name in ("google.protobuf.Value", "google.protobuf.ListValue", "google.protobuf.Struct"):

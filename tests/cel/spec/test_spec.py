@@ -25,7 +25,8 @@ MOST = 0.01  # of all may be known to differ
 
 
 def same(got: Any, wanted: Any) -> bool:
-    return (values.name_of(got) == values.name_of(wanted) and compare.equal(got, wanted)) or (got != got and wanted != wanted)
+    alike = values.name_of(got) == values.name_of(wanted) and compare.equal(got, wanted)
+    return alike or (got != got and wanted != wanted)
 
 
 def agrees(fact: Fact, exact: bool) -> bool:

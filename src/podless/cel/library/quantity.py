@@ -34,7 +34,7 @@ class Quantity:
 
     def at(self, power: int) -> int:
         """The mantissa for a lower power."""
-        return self.mantissa * 10 ** (self.power - power)
+        return self.mantissa * int(10 ** (self.power - power))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Quantity) and compare(self, other) == 0

@@ -42,6 +42,7 @@ from podless.cel.values import (
     conversion,
     size_of,
 )
+from podless.meta import gotime
 
 _INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 _NATURAL = re.compile(r"[0-9]+\Z")
@@ -197,9 +198,10 @@ def to_duration(value: Any) -> Duration:
     if kind is int:
         return Duration(value)
     if kind is str:
-        ns = gotimes.parse_duration(value)
-        if ns is not None:
-            return Duration(ns)
+        try:
+            return Duration(gotime.duration(value))
+        except ValueError:
+            pass
     raise conversion(value, "google.protobuf.Duration")
 
 

@@ -35,14 +35,12 @@ def _span(unit: int, wrap: bool) -> Callable[[Duration], int]:
 
 
 def _declare(name: str, doc: str, part: Callable[[datetime], int], seen: int) -> Function:
-    def utc(time: Timestamp) -> int:
-        return part(gotimes.local(time))
-
-    def zoned(time: Timestamp, zone: str) -> int:
-        return part(gotimes.local(time, zone))
+    def zoned(time: Timestamp, zone: str = "UTC") -> int:
+        moment, years = gotimes.local(time, zone)
+        return part(moment) + (years if name == "getFullYear" else 0)
 
     overloads = [
-        member(f"timestamp_{name}", (TIMESTAMP,), INT, utc),
+        member(f"timestamp_{name}", (TIMESTAMP,), INT, zoned),
         member(f"timestamp_{name}_with_tz", (TIMESTAMP, STRING), INT, zoned),
     ]
     if name in _SPANS:

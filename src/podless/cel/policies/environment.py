@@ -94,12 +94,13 @@ _ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestReso
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A compiled expression. names: what it names. error: why there is no program, or ""."""
+    """A compiled expression. names: what it names. error: why there is no program, or "". internal: it does compile."""
 
     source: str
     program: Program | None
     names: tuple[str, ...] = ()
     error: str = ""
+    internal: bool = False
 
 
 class _Structs:
@@ -175,7 +176,7 @@ class Environment:
         except CompileError as error:
             return Expression(source, None, error=f"compilation failed: {error}")
         except ProgramError as error:
-            return Expression(source, None, error=f"program instantiation failed: {error}")
+            return Expression(source, None, error=f"program instantiation failed: {error}", internal=True)
         self.needs.update(names)
         return Expression(source, made, names)
 

@@ -176,4 +176,6 @@ def check_expression(
     if not source.strip():
         return [field.required(path, missing)]
     made = environment.compile(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
-    return [field.invalid(path, shown or source, made.error)] if made.error else []
+    if not made.error:
+        return []
+    return [field.internal(path, made.error) if made.internal else field.invalid(path, shown or source, made.error)]

@@ -1,0 +1,186 @@
+"""JSON as values of the language, by what a schema declares: what `Decl.convert` does for each kind of value."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from podless.cel import gotimes
+from podless.cel.errors import EvaluationError
+from podless.cel.escape import escape
+from podless.cel.values import Duration, MapList, SetList, Timestamp
+from podless.meta import codec, gotime
+
+if TYPE_CHECKING:
+    from podless.cel.declared import Decl
+
+_GO = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    list: "[]interface {}",
+    dict: "map[string]interface {}",
+}
+
+
+class Unknown:
+    """Data that no schema describes: it is compared as JSON is, where 1 and 1.0 are two things."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unknown) and codec.equal(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash(codec.encode_sorted(self.value))
+
+
+def _list(decl: Decl, value: Any) -> Any:
+    items = decl.items
+    assert items is not None
+    if not isinstance(value, list):
+        raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
+    out = value if items.plain else [items.convert(item) for item in value]
+    kind = decl.schema.get("x-kubernetes-list-type")
+    if kind == "set":
+        return SetList(out)
+    if kind == "map":
+        keys = decl.schema.get("x-kubernetes-list-map-keys") or ()
+        return MapList(out, tuple(escape(key) or key for key in keys))
+    return out
+
+
+def _map(decl: Decl, value: Any) -> Any:
+    items = decl.items
+    assert items is not None
+    if not isinstance(value, dict):
+        raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
+    return value if items.plain else {key: items.convert(item) for key, item in value.items()}
+
+
+def _object(decl: Decl, value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
+    if decl.plain:
+        return value
+    out = {}
+    for real, item in value.items():
+        if item is None:
+            continue
+        name = escape(real)
+        part = decl.field(name) if name is not None else None
+        if name is not None and part is not None:
+            out[name] = part.convert(item)
+        else:
+            out[f" {real}"] = Unknown(item)  # a name that no expression can have; equality looks at it
+    return out
+
+
+def _number(decl: Decl, value: Any) -> float:
+    if value.__class__ is float or value.__class__ is int:
+        return float(value)
+    raise EvaluationError(f"invalid data, expected float, got {_GO.get(value.__class__, '')}")
+
+
+def _int(decl: Decl, value: Any) -> int:
+    if value.__class__ is int:
+        return int(value)
+    raise EvaluationError(f"invalid data, expected int, got {_GO.get(value.__class__, '')}")
+
+
+def _bool(decl: Decl, value: Any) -> bool:
+    if value.__class__ is bool:
+        return bool(value)
+    raise EvaluationError(f"invalid data, expected bool, got {_GO.get(value.__class__, '')}")
+
+
+def _text(decl: Decl, value: Any) -> str:
+    if value.__class__ is str:
+        return str(value)
+    raise EvaluationError(f"invalid data, expected string, got {_GO.get(value.__class__, '')}")
+
+
+def _either(decl: Decl, value: Any) -> Any:
+    if value.__class__ is str or value.__class__ is int:
+        return value
+    raise EvaluationError("invalid data, expected XIntOrString value to be either a string or integer")
+
+
+def _bytes(decl: Decl, value: Any) -> bytes:
+    return _base64(_text(decl, value))
+
+
+def _duration(decl: Decl, value: Any) -> Duration:
+    text = _text(decl, value)
+    try:
+        return Duration(gotime.span(text))
+    except ValueError as error:
+        raise EvaluationError(f"Invalid duration {text}: {error}") from None
+
+
+def _date(decl: Decl, value: Any) -> Timestamp:
+    text = _text(decl, value)
+    found = gotimes.parse_timestamp(f"{text}T00:00:00Z")
+    if found is None:
+        why = f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"'
+        raise EvaluationError(f"Invalid date formatted string {text}: {why}")
+    return found
+
+
+def _time(decl: Decl, value: Any) -> Timestamp:
+    """RFC 3339, or without a zone, whose layout is the last that the original tries."""
+    text = _text(decl, value)
+    found = gotimes.parse_timestamp(text)
+    if found is not None:
+        return found
+    try:
+        return Timestamp(*gotime.instant(text, gotime.LOCAL))
+    except ValueError as error:
+        raise EvaluationError(f"Invalid date-time formatted string {text}: {error}") from None
+
+
+CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
+    "list": _list,
+    "map": _map,
+    "object": _object,
+    "double": _number,
+    "int": _int,
+    "bool": _bool,
+    "string": _text,
+    "dyn": _either,
+    "bytes": _bytes,
+    "duration": _duration,
+    "date": _date,
+    "date-time": _time,
+}
+
+
+_URL_SAFE = re.compile(r"[A-Za-z0-9_\-\r\n]*")
+
+
+def _base64(text: str) -> bytes:
+    """Bytes from the URL alphabet, the only one that the original reads."""
+    good = _URL_SAFE.match(text)
+    assert good is not None
+    end = good.end()
+    rest = text[end:]
+    digits = len(text[:end].replace("\n", "").replace("\r", ""))
+    if rest.strip("=\r\n"):
+        raise _not_base64(text, end + len(rest) - len(rest.lstrip("=")))
+    if (digits + rest.count("=")) % 4 or rest.count("=") > 2:
+        raise _not_base64(text, len(text))
+    try:
+        return base64.urlsafe_b64decode(text)
+    except (binascii.Error, ValueError):
+        raise _not_base64(text, end) from None
+
+
+def _not_base64(text: str, at: int) -> EvaluationError:
+    return EvaluationError(f"Invalid byte formatted string {text}: illegal base64 data at input byte {at}")
