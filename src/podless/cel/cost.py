@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
+from podless.cel.escape import RESERVED
 from podless.cel.sizes import MOST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, Range
 from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Pass, Select
 from podless.cel.types import Type, is_optional
@@ -92,7 +93,8 @@ class _Estimator(Pass[Range]):
             return place.items or _LOST
         if step in ("@keys", "@indices"):
             return _KEY if step == "@keys" and place.kind == "map" else _LOST
-        return place.field(step) or _LOST
+        # a field that is named by a reserved word is not looked for under its escaped name
+        return (None if step in RESERVED else place.field(step)) or _LOST
 
     def call(self, node: Call) -> Range:
         if node.function == "dyn":

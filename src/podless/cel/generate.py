@@ -164,6 +164,7 @@ _SPECIAL: dict[str, Callable[..., Value | None]] = {
     **dict.fromkeys(TESTS, _Maker.test),
     "matches": _Maker.match,
     "_[_]": _Maker.index,
+    "_[?_]": _Maker.optional_index,
     "_?._": _Maker.optional_field,
     "or": _Maker.otherwise,
     "orValue": _Maker.otherwise,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.cel import patterns
 from podless.cel.escape import unescape
 from podless.cel.maker import Maker
-from podless.cel.syntax import Call, ListOf, Literal
+from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, Select
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.cel.writer import Value
 
@@ -148,12 +148,18 @@ class Inline(Maker):
             return None
         found = self.writer.constant(patterns.matcher(pattern.value))
         left = self.named(self.value(text))
-        self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}")
+        # the global function has a cost of its own in cel-go: that of any function
+        self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
         return Value(f"{found}({left})", node.type)
+
+    def optional_index(self, node: Call) -> None:
+        """An item if it is there: the function itself is called."""
+        self.writer.spend(-_reference(node.args[1]))
 
     def index(self, node: Call) -> Value | None:
         """An item by its place or key."""
         place, key = node.args
+        self.writer.spend(-_reference(key))
         operand = self.emit(place)
         decl = operand.decl
         if decl is None or decl.kind not in ("list", "map"):
@@ -207,3 +213,12 @@ class Inline(Maker):
         value = self.emit(node.args[0])
         self.writer.spend(1)
         return Value(value.code, node.type, value.decl)
+
+
+def _reference(key: Expr) -> bool:
+    """Whether a key is a variable, or a part of something: it is looked up along with what it is a key of."""
+    if isinstance(key, Ident):
+        return not key.constant
+    if isinstance(key, Select):
+        return not key.test
+    return isinstance(key, Call) and key.function in ("_[_]", "_[?_]", "_?._")

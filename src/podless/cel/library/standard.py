@@ -224,8 +224,6 @@ def _decoded(site: Site) -> Estimate:
 
 
 def _matched(site: Site) -> Estimate:
-    if site.count < 2:
-        return ONE, None
     text = site.size(0).plus(ONE).scaled(PER_CHARACTER)
     return text.times(site.size(1).scaled(PER_PATTERN)), None
 
@@ -282,7 +280,7 @@ LIBRARY = Library(
             "matches",
             "Whether a text has a part of a pattern's language (RE2).",
             ["'hello'.matches('^h.*o$')", "matches('hello', 'l+')"],
-            plain("matches", (STRING, STRING), BOOL, patterns.matches, Cost(_matched, search_cost)),
+            plain("matches", (STRING, STRING), BOOL, patterns.matches),
             member("matches_string", (STRING, STRING), BOOL, patterns.matches, Cost(_matched, search_cost)),
         ),
         function(
