@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podless.cel.maker import Maker
+from podless.cel.maker import SORT_BY, Maker
 from podless.cel.syntax import Call, Comprehension, Expr
 from podless.cel.writer import Value
 
@@ -51,7 +51,7 @@ class Control(Maker):
         self.writer.open("try:")
         body()
         self.writer.close()
-        self.writer.line("except CostExceeded: raise")
+        self.writer.line("except Halted: raise")
         self.writer.line(f"except EvaluationError as caught: {error} = {error} or caught")
 
     def conditional(self, node: Call) -> Value:
@@ -171,7 +171,10 @@ class Control(Maker):
     def bound(self, node: Comprehension) -> Value:
         """A name for a value."""
         self.writer.spend(10)
-        value = self.emit(node.init)
+        if self.exact and isinstance(node.result, Call) and node.result.function == SORT_BY:
+            value = self.fatal(node.init, node.result)
+        else:
+            value = self.emit(node.init)
         name = self.writer.keep(value.code)
         saved = self.scope
         self.scope = saved | {node.accu: Value(name, value.kind, value.decl)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel import values
+from podless.cel import types, values
 from podless.cel.decls import Overload
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.types import Type
@@ -44,6 +44,8 @@ def fits(value: Any, wanted: Type) -> bool:
     return True
 
 
+# functions that take lists of anything and look at the items themselves
+_LOOSE = frozenset(("flatten", "sort", "@sortByAssociatedKeys"))
 _NUMBERS = frozenset(("double", "int", "uint"))
 _TIMES = frozenset(("google.protobuf.Timestamp", "google.protobuf.Duration"))
 _TEXTS = frozenset(("bytes", "string"))
@@ -56,9 +58,11 @@ _OWN = {
     "_%_": frozenset(("int", "uint")),
     "-_": frozenset(("double", "int")),
     "size": _TEXTS | {"list", "map"},
+    "matches": frozenset(("string",)),
+    **dict.fromkeys(("sort", "@sortByAssociatedKeys"), frozenset(("list",))),
 }
 # functions that look at their arguments themselves, and then do not say what they are called
-_NAMELESS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "endsWith", "matches"))
+_NAMELESS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "endsWith"))
 
 
 def _unfit(function: str, args: tuple[Any, ...]) -> EvaluationError:
@@ -72,9 +76,15 @@ def _unfit(function: str, args: tuple[Any, ...]) -> EvaluationError:
     return no_overload(function, *names)
 
 
+def _outside(kind: Type) -> Type:
+    """A type of which the parameters do not count."""
+    return types.Type(kind.kind, kind.name, (types.DYN,) * len(kind.params))
+
+
 def guarded(function: str, overloads: list[Overload]) -> Callable[..., Any]:
     """A function that takes the first of some forms that fits."""
-    forms = [(overload.args, overload.call) for overload in overloads]
+    loose = function in _LOOSE
+    forms = [(tuple(map(_outside, each.args)) if loose else each.args, each.call) for each in overloads]
 
     def call(*args: Any) -> Any:
         for wanted, run in forms:

@@ -73,7 +73,18 @@ class EvaluationError(CelError):
     cost = 0
 
 
-class CostExceeded(EvaluationError):
+class Halted(EvaluationError):
+    """The evaluation ends here, whatever && and || would make of an error."""
+
+
+class Panic(Halted):
+    """An evaluation that ends a real server's evaluator, with what it says of that."""
+
+    def __init__(self, message: str = "interface conversion: *types.Err is not traits.Lister: missing method Add"):
+        super().__init__(f"internal error: {message}")
+
+
+class CostExceeded(Halted):
     """An evaluation was stopped because it did more work than its budget allows."""
 
     def __init__(self, message: str = "operation cancelled: actual cost limit exceeded") -> None:

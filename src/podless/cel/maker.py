@@ -12,6 +12,10 @@ from podless.cel.syntax import Call, Expr, Ident, Literal, Pass
 from podless.cel.types import Type
 from podless.cel.writer import DEEPEST, LONGEST, Value, Writer
 
+SORT_BY = "@sortByAssociatedKeys"
+# functions whose cost is counted from a list, even where an error is in its place: which argument that is
+_COUNTED = {"sort": 0, "distinct": 0, SORT_BY: 1}
+
 
 class Maker(Pass[Value]):
     """The state of one program that is being made, and what all parts of it need."""
@@ -87,13 +91,27 @@ class Maker(Pass[Value]):
     def generic(self, node: Call) -> Value:
         """A call of the function itself, its arguments looked at first where their types are not known."""
         nodes = node.args if node.target is None else [node.target, *node.args]
-        args = [self.steady(arg) for arg in nodes]
+        fatal = _COUNTED.get(node.function, -1) if self.exact else -1
+        args = [self.fatal(arg, node).code if place == fatal else self.steady(arg) for place, arg in enumerate(nodes)]
         self.writer.tick()
         overloads = [self.declarations.overloads[name] for name in node.overloads]
         call = self.callee(node, overloads, [arg.type for arg in nodes])
         result = self.writer.keep(f"{self.writer.constant(call)}({', '.join(args)})")
         self.charge(overloads, nodes, args, result)
         return Value(result, node.type)
+
+    def fatal(self, arg: Expr, call: Call) -> Value:
+        """An argument of which an error ends all: what counts the cost of the call wants a list. A name."""
+        if len(call.overloads) != 1:
+            return Value(self.steady(arg), arg.type)
+        writer = self.writer
+        writer.open("try:")
+        value = self.emit(arg)
+        name = writer.keep(self.plain(value))
+        writer.close()
+        writer.line("except Halted: raise")
+        writer.line("except EvaluationError: raise Panic")
+        return Value(name, value.kind)
 
     def callee(self, node: Call, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
         """What is called: the function itself, or something that looks at the arguments first."""
@@ -112,7 +130,7 @@ class Maker(Pass[Value]):
         if cost is None:
             self.writer.spend(1)
             return
-        name = self.writer.constant(cost.actual)
+        name = self.writer.constant(cost.actual if len(overloads) == 1 else _loosely(cost.actual))
         self.writer.spend(f"{name}({', '.join((*args, result))})")
         self.writer.settle()
         self.writer.line("if c > limit: raise CostExceeded")
@@ -125,3 +143,15 @@ def _sure(given: Type, wanted: Type) -> bool:
     if given.kind in ("dyn", "null", "error", "param") or given.name == "wrapper":
         return False
     return given.kind == wanted.kind
+
+
+def _loosely(actual: Callable[..., int]) -> Callable[..., int]:
+    """The cost of the first of several forms, where another one was taken perhaps: one unit if it cannot be told."""
+
+    def cost(*given: Any) -> int:
+        try:
+            return actual(*given)
+        except (AttributeError, TypeError, ValueError):
+            return 1
+
+    return cost

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from podless.cel import access, arithmetic, compare, values
-from podless.cel.errors import CostExceeded, EvaluationError
+from podless.cel.errors import CostExceeded, EvaluationError, Halted, Panic
 from podless.cel.values import NONE, Optional, Uint
 
 
@@ -105,8 +105,10 @@ GLOBALS: dict[str, Any] = {
     "clock": time.monotonic,
     "CostExceeded": CostExceeded,
     "EvaluationError": EvaluationError,
+    "Halted": Halted,
     "NONE": NONE,
     "Optional": Optional,
+    "Panic": Panic,
     "build": _build,
     "construct": _construct,
     "equal": compare.equal,

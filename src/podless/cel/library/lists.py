@@ -37,8 +37,9 @@ from podless.cel.types import (
     list_of,
     optional,
 )
-from podless.cel.values import NONE, Duration, Optional, Uint, size_of
+from podless.cel.values import NONE, Duration, Optional, Timestamp, Uint, size_of
 
+_ORDERED = frozenset((bool, bytes, Duration, float, int, str, Timestamp, Uint))
 _COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 
@@ -100,6 +101,8 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
     if len(items) != len(keys):
         text = "@sortByAssociatedKeys() expected a list of the same size as the associated keys list, but got"
         raise EvaluationError(f"{text} {len(items)} and {len(keys)} elements respectively")
+    if keys and keys[0].__class__ not in _ORDERED:
+        raise EvaluationError("list elements must be comparable")
     if any(key.__class__ is not keys[0].__class__ for key in keys):
         raise EvaluationError("list elements must have the same type")
     bounds.afford(len(items) ** 2)
@@ -152,7 +155,7 @@ def _sliced(site: Site) -> Estimate:
 
 def _ranged(site: Site) -> Estimate:
     count = site.constant(0)
-    return _made(1, Range(MOST, MOST) if count is None else Range(count % (MOST + 1), count % (MOST + 1)))
+    return _made(1, Range(MOST, MOST) if count is None else Range(max(count, 0), max(count, 0)))
 
 
 def _flattened(site: Site) -> Estimate:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from podless.cel import values
 from podless.cel.decls import Library, function, member, plain
-from podless.cel.errors import EvaluationError
+from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct
 from podless.cel.values import INT_MAX, INT_MIN
@@ -23,21 +23,30 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
 
 class Quantity:
-    """An amount: mantissa times ten to the power. small: it is held in 64 bits, which decides what is an integer."""
+    """An amount: mantissa times ten to the power.
 
-    __slots__ = ("mantissa", "power", "small")
+    small: it is held in 64 bits, which decides what is an integer. sum: it was added up; on the right side of == the
+    original does not take such a one for a quantity.
+    """
 
-    def __init__(self, mantissa: int, power: int, small: bool) -> None:
+    __slots__ = ("mantissa", "power", "small", "sum")
+
+    def __init__(self, mantissa: int, power: int, small: bool, sum: bool = False) -> None:
         self.mantissa = mantissa
         self.power = power
         self.small = small
+        self.sum = sum
 
     def at(self, power: int) -> int:
         """The mantissa for a lower power."""
         return self.mantissa * int(10 ** (self.power - power))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Quantity) and compare(self, other) == 0
+        if not isinstance(other, Quantity):
+            return False
+        if other.sum:
+            raise no_overload()
+        return compare(self, other) == 0
 
     def __hash__(self) -> int:
         return hash(Fraction(self.mantissa) * Fraction(10) ** self.power)
@@ -117,14 +126,14 @@ def _sub(one: Quantity, other: Quantity | int) -> Quantity:
 def _sum(one: Quantity, other: Quantity, sign: int) -> Quantity:
     small = one.small and other.small
     if small and not other.mantissa:
-        return one
+        return Quantity(one.mantissa, one.power, True, True)
     if small and not one.mantissa:
-        return Quantity(sign * other.mantissa, other.power, True)
+        return Quantity(sign * other.mantissa, other.power, True, True)
     power = min(one.power, other.power)
     mine, its = one.at(power), other.at(power) * sign
     total = mine + its
     small = small and all(INT_MIN <= part <= INT_MAX for part in (mine, its, total))
-    return Quantity(total, power, small)
+    return Quantity(total, power, small, True)
 
 
 def compare(one: Quantity, other: Quantity) -> int:

@@ -19,7 +19,6 @@ from podless.cel.types import (
     DYN,
     INT,
     LIST_A,
-    LIST_DYN,
     MAP_AB,
     NULL,
     PARAM_A,
@@ -27,7 +26,6 @@ from podless.cel.types import (
     TIMESTAMP,
     TYPE,
     UINT,
-    map_of,
     type_of,
 )
 from podless.cel.values import (
@@ -191,12 +189,10 @@ def to_timestamp(value: Any) -> Timestamp:
 
 
 def to_duration(value: Any) -> Duration:
-    """duration(value)."""
+    """duration(value); there is a form for int, which never has a value."""
     kind = value.__class__
     if kind is Duration:
         return Duration(value.ns)
-    if kind is int:
-        return Duration(value)
     if kind is str:
         try:
             return Duration(gotime.duration(value))
@@ -384,8 +380,8 @@ LIBRARY = Library(
         "int": INT,
         "string": STRING,
         "uint": UINT,
-        "list": LIST_DYN,
-        "map": map_of(DYN, DYN),
+        "list": LIST_A,
+        "map": MAP_AB,
         "null_type": NULL,
         "type": TYPE,
         "google.protobuf.Timestamp": TIMESTAMP,

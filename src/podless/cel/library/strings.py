@@ -8,7 +8,7 @@ from typing import Any
 from podless.cel import access, bounds
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal
+from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal, value_cost
 from podless.cel.types import INT, STRING, list_of
 from podless.cel.values import Strings, size_of
 
@@ -165,7 +165,7 @@ def _search(site: Site) -> Estimate:
     return site.size(0).scaled(PER_CHARACTER), None
 
 
-_SEARCH = Cost(_search, lambda text, *_: int(len(text.encode("utf-8", "surrogatepass")) * PER_CHARACTER))
+_SEARCH = Cost(_search, lambda text, *_: value_cost(text))  # lists have functions of the same name and cost
 _SAME = traversal(sized=True)
 _QUOTE = Cost(_quoted, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 

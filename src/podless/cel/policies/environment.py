@@ -82,6 +82,7 @@ _STRUCTS: Mapping[str, Mapping[str, Type]] = {
     },
 }
 _PATCH: Mapping[str, Type] = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": DYN}
+_NO_TYPE = Type("none", "")  # which nothing but dyn fits
 # what every expression may name
 _ALWAYS: Mapping[str, Type] = {
     "object": DYN,
@@ -115,7 +116,7 @@ class _Structs:
         if struct == _VARIABLES:
             return self._variables.get(name)
         if self._patches and struct == "JSONPatch":
-            return _PATCH.get(name)
+            return _PATCH.get(name, _NO_TYPE)
         if self.constructs(struct):
             return DYN
         return _STRUCTS.get(struct, {}).get(name)

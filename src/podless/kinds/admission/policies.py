@@ -157,7 +157,8 @@ def _check_variable(variable: Object, environment: Environment, path: str) -> li
         return errors
     made = environment.declare(name, source)
     if made.error:
-        errors.append(field.invalid(f"{path}.expression", source, made.error))
+        at = f"{path}.expression"
+        errors.append(field.internal(at, made.error) if made.internal else field.invalid(at, source, made.error))
     return errors
 
 
