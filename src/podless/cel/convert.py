@@ -72,7 +72,8 @@ def _object(decl: Decl, value: Any) -> Any:
         return value
     out = {}
     for real, item in value.items():
-        if item is None:
+        if item is None:  # it is not there, but counts where objects are compared
+            out[f" {real}"] = Unknown(None)
             continue
         name = escape(real)
         part = decl.field(name) if name is not None else None

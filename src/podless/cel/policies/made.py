@@ -15,7 +15,18 @@ from podless.cel.library.quantity import Quantity
 from podless.cel.library.semver import Semver
 from podless.cel.library.standard import to_string
 from podless.cel.library.urls import Url
-from podless.cel.values import Duration, Joined, Message, Optional, Strings, Timestamp, TypeValue, Uint
+from podless.cel.values import (
+    INT_MAX,
+    INT_MIN,
+    Duration,
+    Joined,
+    Message,
+    Optional,
+    Strings,
+    Timestamp,
+    TypeValue,
+    Uint,
+)
 from podless.meta import gotext
 from podless.meta.gotext import Foreign
 
@@ -98,6 +109,8 @@ def _patch_value(value: Any) -> Any:
 
 
 def _whole(value: int) -> int | str:
+    if value.__class__ is int and not INT_MIN <= value <= INT_MAX:
+        return value  # which is none in Go, but a double
     return int(value) if abs(value) <= _LARGEST else str(int(value))
 
 

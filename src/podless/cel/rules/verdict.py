@@ -17,7 +17,8 @@ from podless.meta import codec
 
 Schema = dict[str, Any]
 RULES = "x-kubernetes-validations"
-_KEPT = 1024  # verdicts; they are a few hundred bytes each
+_KEPT = 1024  # verdicts
+_LONGEST = 4096  # characters of the errors of one that is kept
 
 
 class Judged(NamedTuple):
@@ -41,6 +42,14 @@ class Verdict(NamedTuple):
     rules: tuple[Judged, ...]
 
 
+class _Long(Exception):
+    """A verdict that is too long to be kept."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+
 class _Question:
     """A node to be judged; questions about equal nodes are equal."""
 
@@ -61,7 +70,10 @@ class _Question:
 def judge(node: Schema, *, resource: bool) -> Verdict:
     """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource."""
     question = _Question(node, resource)
-    verdict = _judge(question)
+    try:
+        verdict = _judge(question)
+    except _Long as long:
+        return long.verdict
     question.node = None  # the question is kept with its answer, the node need not be
     return verdict
 
@@ -73,7 +85,10 @@ def _answer(question: _Question) -> Verdict:
     if declared.root is None:
         return Verdict(False, 0, ())
     rules = tuple(_judged(compile_rule(given, declared)) for given in node.get(RULES) or ())
-    return Verdict(True, declared.root.least, rules)
+    verdict = Verdict(True, declared.root.least, rules)
+    if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _LONGEST:
+        raise _Long(verdict)
+    return verdict
 
 
 _judge: Callable[[_Question], Verdict] = lru_cache(maxsize=_KEPT)(_answer)
