@@ -10,7 +10,7 @@ import re2
 from podless.cel.errors import EvaluationError
 from podless.cel.values import Strings
 from podless.meta import patterns
-from podless.meta.kept import kept
+from podless.meta.bounded import bounded_cache
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # else RE2 writes to stderr
@@ -20,7 +20,7 @@ class PatternError(EvaluationError):
     """A text is no pattern; says why in Go's words."""
 
 
-@kept(512)
+@bounded_cache(512)
 def _compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, _OPTIONS)
@@ -41,7 +41,7 @@ def matches(text: str, pattern: str) -> bool:
     return compile(pattern).search(text) is not None
 
 
-@kept(512)
+@bounded_cache(512)
 def matcher(pattern: str) -> Callable[[str], bool]:
     """A function that says whether a text has a part that the pattern matches. Raises PatternError."""
     return patterns.container(compile(pattern))
