@@ -134,7 +134,7 @@ def test_mutations_have_the_patch_of_their_type() -> None:
     other = {"applyConfiguration": {"expression": "Object{}"}}
     assert "must not be specified when patchType is JSONPatch" in mutating(**sound, **other)[0]
     found = mutating(patchType="JSONPatch", jsonPatch={"expression": "[JSONPatch{operation: 'test'}]"})
-    assert "undefined field 'operation'" in found[0]
+    assert "expected type of field 'operation' is '' but provided type is 'string'" in found[0]
 
 
 def test_only_mutations_may_make_objects() -> None:
