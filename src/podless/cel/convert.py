@@ -1,4 +1,4 @@
-"""JSON as values of the language, by what a schema declares: what `Decl.convert` does for each kind of value."""
+"""JSON as values of the language, by what a schema declares: one function for each kind of value."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from podless.cel import gotimes
+from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape
 from podless.cel.values import Duration, MapList, SetList, Timestamp
 from podless.meta import codec, gotime
-
-if TYPE_CHECKING:
-    from podless.cel.declared import Decl
 
 _GO = {
     str: "string",
@@ -47,7 +45,7 @@ def _list(decl: Decl, value: Any) -> Any:
     assert items is not None
     if not isinstance(value, list):
         raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
-    out = value if items.plain else [items.convert(item) for item in value]
+    out = value if items.plain else [convert(items, item) for item in value]
     kind = decl.schema.get("x-kubernetes-list-type")
     if kind == "set":
         return SetList(out)
@@ -62,7 +60,7 @@ def _map(decl: Decl, value: Any) -> Any:
     assert items is not None
     if not isinstance(value, dict):
         raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
-    return value if items.plain else {key: items.convert(item) for key, item in value.items()}
+    return value if items.plain else {key: convert(items, item) for key, item in value.items()}
 
 
 def _object(decl: Decl, value: Any) -> Any:
@@ -78,7 +76,7 @@ def _object(decl: Decl, value: Any) -> Any:
         name = escape(real)
         part = decl.field(name) if name is not None else None
         if name is not None and part is not None:
-            out[name] = part.convert(item)
+            out[name] = convert(part, item)
         else:
             out[f" {real}"] = Unknown(item)  # a name that no expression can have; equality looks at it
     return out
@@ -147,7 +145,7 @@ def _time(decl: Decl, value: Any) -> Timestamp:
         raise EvaluationError(f"Invalid date-time formatted string {text}: {error}") from None
 
 
-CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
+_CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
     "list": _list,
     "map": _map,
     "object": _object,
@@ -185,3 +183,12 @@ def _base64(text: str) -> bytes:
 
 def _not_base64(text: str, at: int) -> EvaluationError:
     return EvaluationError(f"Invalid byte formatted string {text}: illegal base64 data at input byte {at}")
+
+
+def convert(declared: Decl, value: Any) -> Any:
+    """A JSON value as a value of the language. Raises EvaluationError for what is not of the type."""
+    if value is None:
+        if declared.nullable:
+            return None
+        raise EvaluationError("invalid data, got null for schema with nullable=false")
+    return _CONVERT[declared.kind](declared, value)

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from podless.cel import types
-from podless.cel.convert import CONVERT
-from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape, unescape
 from podless.cel.types import Type
 
@@ -197,14 +195,6 @@ class Decl:
         seen = list(self.fields())
         same = len(seen) == len(properties) and all(name == real for name, real, _ in seen)
         return same and all(part.plain and not part.nullable for _, _, part in seen)
-
-    def convert(self, value: Any) -> Any:
-        """A JSON value as a value of the language. Raises EvaluationError for what is not of the type."""
-        if value is None:
-            if self.nullable:
-                return None
-            raise EvaluationError("invalid data, got null for schema with nullable=false")
-        return CONVERT[self.kind](self, value)
 
 
 def with_metadata(schema: Schema) -> Schema:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from podless.cel.convert import convert
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guarded
@@ -52,7 +54,7 @@ class Maker(Pass[Value]):
         decl = value.decl
         if decl is None or decl.plain:
             return value.code
-        return f"{self.writer.constant(decl.convert)}({value.code})"
+        return f"{self.writer.constant(partial(convert, decl))}({value.code})"
 
     def leaf(self, code: str, decl: Decl) -> Value:
         """A part of JSON; scalars become values at once, lists and maps stay as they are."""
@@ -62,7 +64,7 @@ class Maker(Pass[Value]):
             return Value(code, decl.type)
         if decl.kind == "double" and not self.exact and not decl.nullable:
             return Value(f"float({code})", decl.type)
-        return Value(f"{self.writer.constant(decl.convert)}({code})", decl.type)
+        return Value(f"{self.writer.constant(partial(convert, decl))}({code})", decl.type)
 
     def steady(self, node: Expr) -> str:
         """A value that can be named more than once, and keeps its place among its neighbours."""
@@ -86,7 +88,7 @@ class Maker(Pass[Value]):
             return Value(item.code, item.kind)
         if item.decl.kind == "double" and not self.exact and not item.decl.nullable:
             return Value(f"float({item.code})", item.kind)
-        return Value(f"{self.writer.constant(item.decl.convert)}({item.code})", item.kind)
+        return Value(f"{self.writer.constant(partial(convert, item.decl))}({item.code})", item.kind)
 
     def generic(self, node: Call) -> Value:
         """A call of the function itself, its arguments looked at first where their types are not known."""

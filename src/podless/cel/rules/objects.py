@@ -6,6 +6,7 @@ import contextlib
 import re
 from typing import Any
 
+from podless.cel.convert import convert
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.program import LIMIT
@@ -275,7 +276,7 @@ def _converted(rules: Rules, value: Any) -> Any:
     """A value of the language; an old value in an optional has no declaration to go by."""
     declared = Declared(rules.schema, resource=rules.resource)
     assert declared.root is not None
-    return declared.root.convert(value)
+    return convert(declared.root, value)
 
 
 def field_path(text: str, schema: Schema) -> str:
