@@ -1,7 +1,7 @@
 """Protobuf by tables: a message is a table of its fields, a field a number and a function that writes it.
 
 Zero values are left out, as proto3 does. Values that may be anything (examples, enums, extensions) are YAML texts in
-gnostic-models' Any message; JSON is one.
+gnostic-models' Any message (blocks.py).
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.meta import codec, protobuf
+from podless.publish.openapi import blocks
 
 Write = Callable[[int, Any], bytes]
 
 
+_SMALL = tuple(bytes((value,)) for value in range(128))  # as nearly all numbers of fields and lengths are
+
+
 def varint(value: int) -> bytes:
     """An unsigned number; negative ones as two's complement of 64 bits."""
+    if 0 <= value < 128:
+        return _SMALL[value]
     return protobuf.varint(value & ((1 << 64) - 1))
 
 
@@ -52,7 +58,7 @@ def double(number: int, value: float) -> bytes:
 
 def anything(number: int, value: Any) -> bytes:
     """Any value, as a YAML text."""
-    return block(number, text(2, codec.encode(value).decode() + "\n"))
+    return block(number, text(2, blocks.text(codec.encode(value).decode())))
 
 
 def anys(number: int, value: list[Any]) -> bytes:

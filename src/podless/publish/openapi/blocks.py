@@ -1,0 +1,97 @@
+"""Values as YAML in the style of gnostic-models: what the protobuf documents hold of extensions, enums and examples.
+
+Block style, keys sorted, four columns a level and two after a dash, lines of any length. Source: the documents as a
+real server sends them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from podless.meta import codec
+from podless.meta.bounded import bounded_cache
+
+_LEVEL = 4
+_DASH = 2
+_LONG = 64
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")  # what is plain beyond doubt, as nearly all is, but for these
+_WORDS = frozenset(("true", "false", "null"))
+# texts that were something else in YAML 1.1, and are written without quotes all the same
+_OLD = re.compile(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-9_]+(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
+
+
+@bounded_cache(1024)
+def text(encoded: str) -> str:
+    """A value, given as JSON, as YAML with a line break at the end; the same few come again and again.
+
+    JSON is YAML, too: what is nested very deep stays as it is.
+    """
+    out: list[str] = []
+    try:
+        _write(out, codec.decode_own(encoded.encode()), 0)
+    except RecursionError:
+        return f"{encoded}\n"
+    return "".join(out)
+
+
+def _write(out: list[str], value: Any, indent: int) -> None:
+    """Writes a value that begins at its column already; its other lines are indented."""
+    lead = ""
+    if isinstance(value, dict) and value:
+        for key in sorted(value):
+            out.append(f"{lead}{_key(key)}:")
+            _write_below(out, value[key], indent)
+            lead = " " * indent
+    elif isinstance(value, list) and value:
+        for item in value:
+            out.append(f"{lead}- ")
+            _write(out, item, indent + _DASH)
+            lead = " " * indent
+    else:
+        out.append(_scalar(value, indent))
+
+
+def _write_below(out: list[str], value: Any, indent: int) -> None:
+    """Writes what belongs to a key: in its line, or in lines of its own."""
+    if isinstance(value, (dict, list)) and value:
+        inner = _further(indent)
+        out.append("\n" + " " * inner)
+        _write(out, value, inner)
+    else:
+        out.append(f" {_scalar(value, indent)}")
+
+
+def _key(key: str) -> str:
+    shown = _scalar(key, 0)[:-1]
+    return codec.encode(key).decode() if "\n" in shown else shown
+
+
+def _further(indent: int) -> int:
+    return (indent // _LEVEL + 1) * _LEVEL
+
+
+@bounded_cache(1024)
+def _plain(text: str) -> bool:
+    """Whether a text needs no quotes, as far as that is plain to see."""
+    if _PLAIN.fullmatch(text):
+        return text.lower() not in _WORDS
+    return len(text) < _LONG and _OLD.fullmatch(text) is not None
+
+
+def _scalar(value: Any, indent: int) -> str:
+    """A scalar, or an empty list or object, with its line break; a text of several lines stands below, indented."""
+    if not isinstance(value, str):
+        return codec.encode_yaml(value).decode()
+    if _plain(value):
+        return f"{value}\n"
+    shown = codec.encode_yaml(value).decode()
+    if shown.count("\n") == 1:
+        return shown
+    head, *lines = shown[:-1].split("\n")
+    if not head.startswith("|"):  # a long line, which was folded
+        return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
+    if "2" in head:  # the first line is indented, or empty
+        return f"{codec.encode(value).decode()}\n"
+    inner = " " * _further(indent)
+    return "\n".join([head, *(inner + line[_DASH:] if line else "" for line in lines), ""])
