@@ -131,6 +131,18 @@ def test_hostile_paths_raise_only_value_errors(path: str, obj: Any) -> None:
     compiled.find(obj)
 
 
+def test_values_do_not_multiply_without_end() -> None:
+    deep: Any = 1
+    for _ in range(40):
+        deep = [deep, deep]
+    assert (
+        jsonpath.parse(".a" + "[0,1]" * 10).find({"a": deep})
+        == [jsonpath.parse(".a" + "[0]" * 10).first({"a": deep})] * 1024
+    )
+    assert jsonpath.parse(".a" + "[0,1]" * 40).find({"a": deep}) == []
+    assert jsonpath.parse(".a[*]").find({"a": [0] * 300_000}) == [0] * 300_000
+
+
 def test_paths_are_compiled_once() -> None:
     assert jsonpath.parse(".spec.once") is jsonpath.parse(".spec.once")
 

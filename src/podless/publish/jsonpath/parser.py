@@ -1,0 +1,198 @@
+"""Reads a path into steps. Like its model it takes what it does not know as far as it can."""
+
+from __future__ import annotations
+
+import re
+
+from podless.publish.jsonpath.steps import (
+    Step,
+    array,
+    comparing,
+    constant,
+    descend,
+    existing,
+    field,
+    repeat,
+    union,
+    unknown,
+    wildcard,
+)
+
+_KEY = re.compile(r"'([^']*)'")
+_FILTER = re.compile(r"([^!<>=]+)([!<>=]+)(.+?)")
+_NUMBER = re.compile(r"[-+]?[0-9.]*")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL)
+_ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
+_ENDS = frozenset(" \t\r\n.,[]$@{}")
+
+
+class Parser:
+    """Reads a template: text, and actions in braces. Raises ValueError for a malformed one."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.pos = 0
+        self.recursive = False
+
+    def template(self) -> list[list[Step]]:
+        """The nodes of the template, each a list of steps."""
+        nodes: list[list[Step]] = []
+        while self.pos < len(self.text):
+            if self.text[self.pos] == "{":
+                self.pos += 1
+                nodes.append(self.action())
+                continue
+            start = self.pos
+            self.pos = min(found for found in (self.text.find("{", start), len(self.text)) if found >= 0)
+            nodes.append([constant(self.text[start : self.pos])])
+        return nodes
+
+    def action(self) -> list[Step]:
+        """The steps up to the closing brace."""
+        steps: list[Step] = []
+        while True:
+            rest = self.text[self.pos : self.pos + 3]
+            char = rest[:1]
+            after_descent, self.recursive = self.recursive, False
+            if char == "}":
+                self.pos += 1
+                return steps
+            if rest == "[?(":
+                steps.append(self.filter())
+            elif rest[:2] == "..":
+                if after_descent:
+                    raise ValueError("invalid multiple recursive descent")
+                steps += self.descent()
+            elif char in ("", "\r", "\n"):
+                raise ValueError("unclosed action")
+            elif char in " @$":
+                self.pos += 1
+                self.recursive = after_descent
+            elif char == "[":
+                steps += self.array()
+            elif char in "\"'":
+                steps.append(constant(self.quoted(char)))
+            elif char == ".":
+                self.pos += 1
+                steps.append(self.field())
+            elif char in "+-" or char.isdecimal():
+                steps.append(repeat(self.number()))
+            elif char == "_" or char.isalpha():
+                steps.append(self.word())
+            else:
+                raise ValueError(f"unrecognized character in action: U+{ord(char):04X} '{char}'")
+
+    def descent(self) -> list[Step]:
+        """Two dots, and the field behind them, if there is one."""
+        self.pos += 2
+        char = self.text[self.pos : self.pos + 1]
+        if char == "_" or char.isalnum():
+            return [descend, self.field()]
+        self.recursive = True
+        return [descend]
+
+    def field(self) -> Step:
+        """A field's name, up to a character that ends it and is not escaped."""
+        start = self.pos
+        while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
+            self.pos += 2 if self.text[self.pos] == "\\" else 1
+        self.pos = min(self.pos, len(self.text))
+        name = self.text[start : self.pos]
+        return wildcard if name == "*" else field(name.replace("\\", ""))
+
+    def word(self) -> Step:
+        """A word without quotes, of which only true and false mean something."""
+        start = self.pos
+        while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
+            self.pos += 1
+        name = self.text[start : self.pos]
+        return repeat(name == "true") if name in ("true", "false") else unknown(name)
+
+    def number(self) -> int | float:
+        """A literal number."""
+        match = _NUMBER.match(self.text, self.pos)
+        text = match.group() if match else ""
+        self.pos += len(text)
+        try:
+            return int(text) if "." not in text and len(text) < 20 else float(text)
+        except ValueError:
+            raise ValueError(f"cannot parse number {text}") from None
+
+    def quoted(self, quote: str) -> str:
+        """A literal text."""
+        start = self.pos
+        while True:
+            self.pos += 1
+            char = self.text[self.pos : self.pos + 1]
+            if char in ("", "\n"):
+                raise ValueError("unterminated quoted string")
+            if char == quote and self.text[self.pos - 1] != "\\":
+                break
+        self.pos += 1
+        return _unquote(self.text[start : self.pos])
+
+    def array(self) -> list[Step]:
+        """What is in brackets: an index, a slice, a key, or several of these."""
+        end = next((i for i in range(self.pos, len(self.text)) if self.text[i] in "]\n"), len(self.text))
+        if self.text[end : end + 1] != "]":
+            raise ValueError("unterminated array")
+        text = self.text[self.pos + 1 : end]
+        self.pos = end + 1
+        text = ":" if text == "*" else text
+        parts = text.split(",")
+        if len(parts) > 1:
+            return [union([_nested(f"[{part.strip(' ')}]") for part in parts])]
+        if key := _KEY.fullmatch(text):
+            return _nested(f".{key[1]}")
+        return [array(text)]
+
+    def filter(self) -> Step:
+        """A filter: what is compared, the operator, and what with; brackets within quotes do not end it."""
+        start = self.pos = self.pos + 3
+        quote = ""
+        closed = False
+        while True:
+            char = self.text[self.pos : self.pos + 1]
+            self.pos += 1
+            if char in ("", "\n"):
+                raise ValueError("unterminated filter")
+            if char in "\"'":
+                if not quote:
+                    quote = char
+                elif char == quote and self.text[self.pos - 2] != "\\":
+                    closed = True
+            elif char == ")" and bool(quote) == closed:
+                break
+        text = self.text[start : self.pos - 1]
+        if self.text[self.pos : self.pos + 1] != "]":
+            raise ValueError("unclosed array expect ]")
+        self.pos += 1
+        parts = _FILTER.fullmatch(text)
+        if not parts:
+            return existing(_nested(text))
+        return comparing(_nested(parts[1]), parts[2], _nested(parts[3]))
+
+
+def _nested(text: str) -> list[Step]:
+    """The steps of an action's inside."""
+    nodes = Parser(f"{{{text}}}").template()
+    return nodes[0]
+
+
+def _unquote(text: str) -> str:
+    inside, quote = text[1:-1], text[0]
+    if len(text) < 2:
+        raise ValueError(f"unquote string {text} error invalid syntax")
+    if "\\" not in inside:
+        return inside
+
+    def plain(match: re.Match[str]) -> str:
+        *codes, other = match.groups()
+        for code, base in zip(codes, (16, 16, 16, 8), strict=True):
+            if code is not None and int(code, base) < 0x110000:
+                return chr(int(code, base))
+        if other not in _ESCAPES or (other in "'\"" and other != quote):
+            raise ValueError(f"unquote string {text} error invalid syntax")
+        return _ESCAPES[other]
+
+    return _ESCAPE.sub(plain, inside)

@@ -1,0 +1,203 @@
+"""The steps of a compiled path: each makes values of values, or raises Fault where it cannot be followed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any
+
+Values = list[Any]
+Step = Callable[[Values], Values]
+
+# values at a time: unions and descents of the same values can multiply them
+_MOST = 1 << 18
+_SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
+
+
+class Fault(Exception):
+    """A path cannot be followed in an object. partial: what a filter that asks for existence takes for found."""
+
+    def __init__(self, message: str, partial: Values) -> None:
+        super().__init__(message)
+        self.partial = partial
+
+
+def run(steps: Iterable[Step], values: Values) -> Values:
+    """What the steps make of the values, one after the other. Raises Fault."""
+    for step in steps:
+        values = step(values)
+    return values
+
+
+def _counted(values: Values) -> Values:
+    if len(values) > _MOST:
+        raise Fault("too many values", [])
+    return values
+
+
+def constant(value: str) -> Step:
+    """A text between the actions."""
+    return lambda values: [value]
+
+
+def repeat(value: float | bool) -> Step:
+    """The same literal in place of each value."""
+    return lambda values: [value] * len(values)
+
+
+def unknown(name: str) -> Step:
+    """A word that means nothing."""
+
+    def step(values: Values) -> Values:
+        raise Fault(f"unrecognized identifier {name}", values)
+
+    return step
+
+
+def field(name: str) -> Step:
+    """The field of the objects that have it."""
+    return lambda values: [value[name] for value in values if type(value) is dict and name in value]
+
+
+def _children(value: Any) -> Values:
+    if type(value) is dict:
+        return list(value.values())
+    if type(value) is list:
+        return value
+    return list(value.encode()) if isinstance(value, str) else []
+
+
+def wildcard(values: Values) -> Values:
+    """All items and fields."""
+    return [child for value in values for child in _children(value)]
+
+
+def descend(values: Values) -> Values:
+    """Everything at and below the values that has something in it, the outer before the inner."""
+    found: Values = []
+    rest = values[::-1]
+    while rest:
+        value = rest.pop()
+        if children := _children(value):
+            found.append(value)
+            if not isinstance(value, str):
+                rest += reversed(children)
+            _counted(found)
+    return found
+
+
+def union(parts: list[list[Step]]) -> Step:
+    """What each of the parts finds, part by part."""
+
+    def step(values: Values) -> Values:
+        found: Values = []
+        try:
+            for part in parts:
+                found += run(part, values)
+                _counted(found)
+        except Fault as fault:
+            raise Fault(str(fault), values) from None
+        return found
+
+    return step
+
+
+def array(text: str) -> Step:
+    """An index or slice; the end of a lone index is the one behind it. Raises ValueError for what is neither."""
+    match = _SLICE.fullmatch(text)
+    if not match:
+        raise ValueError(f"invalid array index {text}")
+    start, stop, stride = (_whole(part.lstrip(":")) if part and part != ":" else None for part in match.groups())
+    lone = not match[2]
+    stop = (start or 0) + 1 if lone else stop
+
+    def step(values: Values) -> Values:
+        found: Values = []
+        for value in values:
+            if value is None:
+                continue
+            if type(value) is not list:
+                raise Fault("what is indexed is not a list", values)
+            count = len(value)
+            first = (start or 0) + count * ((start or 0) < 0)
+            last = count if stop is None else stop + count * (stop < 0 or (stop == 0 and lone))
+            if first == last:
+                return found
+            if not (0 <= first < count and first <= last <= count) or (stride is not None and stride <= 0):
+                raise Fault("the index is out of bounds", values)
+            found += islice(value, first, last, stride or 1)
+        return found
+
+    return step
+
+
+def _whole(text: str) -> int:
+    if not text.strip("-") or len(text) > 19:
+        raise ValueError(f"array index {text} is not a number")
+    return int(text)
+
+
+def existing(inner: list[Step]) -> Step:
+    """The items in which the inner path finds something."""
+
+    def holds(value: Any) -> bool:
+        try:
+            return bool(run(inner, [value]))
+        except Fault as fault:
+            return bool(fault.partial)
+
+    return _filtered(holds)
+
+
+def comparing(left: list[Step], operator: str, right: list[Step]) -> Step:
+    """The items in which the two paths find values that compare so."""
+
+    def holds(value: Any) -> bool:
+        sides = []
+        for steps in (left, right):
+            found = run(steps, [value])
+            if not found:
+                return False
+            if len(found) > 1:
+                raise Fault("can only compare one element at a time", [])
+            sides.append(found[0])
+        if operator not in _COMPARISONS:
+            raise Fault(f"unrecognized filter operator {operator}", [])
+        return _compare(operator, *sides)
+
+    return _filtered(holds)
+
+
+def _filtered(holds: Callable[[Any], bool]) -> Step:
+    def step(values: Values) -> Values:
+        found: Values = []
+        for value in values:
+            if type(value) is not list:
+                raise Fault("what is filtered is not a list", values)
+            try:
+                found += [item for item in value if holds(item)]
+            except Fault as fault:
+                raise Fault(str(fault), values) from None
+        return found
+
+    return step
+
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": lambda one, other: bool(one == other),
+    "!=": lambda one, other: bool(one != other),
+    "<": lambda one, other: bool(one < other),
+    "<=": lambda one, other: bool(one <= other),
+    ">": lambda one, other: bool(one > other),
+    ">=": lambda one, other: bool(one >= other),
+}
+_COMPARABLE = {str, int, float, bool}
+
+
+def _compare(operator: str, one: Any, other: Any) -> bool:
+    """Compares values of one type only: no integer is a float, and booleans have no order."""
+    kind = type(one)
+    if kind is not type(other) or kind not in _COMPARABLE or (kind is bool and operator not in ("==", "!=")):
+        raise Fault("incompatible types for comparison", [])
+    return _COMPARISONS[operator](one, other)
