@@ -19,7 +19,8 @@ from podless.meta import gotext, gotime, quantity
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
 
-_KINDS = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
+# what Go calls the JSON types in messages
+JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 
 class DecodeError(ValueError):
@@ -76,16 +77,17 @@ class Type:
 
     def refuse(self, value: Any, fatal: bool = False) -> NoReturn:
         """Raises the Mismatch for a value of another JSON type."""
-        raise Mismatch(_KINDS[type(value)], self.go, fatal=fatal)
+        raise Mismatch(JSON_NAMES[type(value)], self.go, fatal=fatal)
 
 
 class String(Type):
-    """A string, or a named string type of Go such as types.UID."""
+    """A string, or a named string type of Go such as types.UID. enum: the values that documents name, sorted."""
 
     plain = str
 
-    def __init__(self, go: str = "string") -> None:
+    def __init__(self, go: str = "string", enum: tuple[str, ...] = ()) -> None:
         self.go = go
+        self.enum = enum
 
     def read(self, value: Any, unknown: list[str]) -> Any:
         """The string itself."""
@@ -335,7 +337,8 @@ class Field:
     number: of the field in protobuf, 0 where it has none. pointer: zero values that are given are kept. always:
     written even when it is empty (no omitempty); a pointer as null. A struct that is no pointer is always written.
     inline: the fields of this struct are fields of the one that holds it; protobuf alone knows it as a message of its
-    own.
+    own. required: whether documents call it required, where that is not what always says. default: what documents name
+    as its default, where that is not the zero value of its type. Documents are all that the last two are for.
     """
 
     name: str
@@ -344,6 +347,8 @@ class Field:
     pointer: bool = False
     always: bool = False
     inline: bool = False
+    required: bool | None = None
+    default: str | int | None = None
 
 
 class Struct(Type):

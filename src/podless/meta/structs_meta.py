@@ -169,8 +169,5 @@ LABEL_SELECTOR = Struct(
 # an object without its contents
 PARTIAL_OBJECT_METADATA = Struct("PartialObjectMetadata", (*TYPE_META, Field("metadata", OBJECT_META, 1)))
 
-# a list of objects of any kind
-LIST = Struct(
-    "List",
-    (*TYPE_META, Field("metadata", LIST_META, 1), Field("items", ListOf(RAW), 2, always=True)),
-)
+# one change, as documents describe it; what is sent is framed without it
+WATCH_EVENT = Struct("WatchEvent", (Field("type", STRING, 1, always=True), Field("object", RAW, 2, always=True)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta import protobuf
-from podless.meta.structs import BOOL, STRING, Field, ListOf, Struct
+from podless.meta.structs import BOOL, STRING, Field, ListOf, Struct, Type
 from podless.meta.structs_meta import LIST_META, OBJECT_META, STRINGS, TYPE_META
 
 Document = dict[str, Any]
@@ -23,21 +23,34 @@ _GROUP = Struct(
     ),
 )
 _VERBS = Struct("Verbs", (Field("items", STRINGS, 1),))
-_RESOURCE = Struct(
-    "APIResource",
-    (
-        Field("name", STRING, 1),
-        Field("namespaced", BOOL, 2),
-        Field("kind", STRING, 3),
-        Field("verbs", _VERBS, 4),
-        Field("shortNames", STRINGS, 5),
-        Field("singularName", STRING, 6),
-        Field("categories", STRINGS, 7),
-        Field("group", STRING, 8),
-        Field("version", STRING, 9),
-        Field("storageVersionHash", STRING, 10),
-    ),
-)
+
+
+def _resource(verbs: Type) -> Struct:
+    return Struct(
+        "APIResource",
+        (
+            Field("name", STRING, 1, always=True),
+            Field("singularName", STRING, 6, always=True),
+            Field("namespaced", BOOL, 2, always=True),
+            Field("group", STRING, 8),
+            Field("version", STRING, 9),
+            Field("kind", STRING, 3, always=True),
+            Field("verbs", verbs, 4, always=True),
+            Field("shortNames", STRINGS, 5),
+            Field("categories", STRINGS, 7),
+            Field("storageVersionHash", STRING, 10),
+        ),
+    )
+
+
+def _resources(resource: Struct) -> Struct:
+    fields = Field("groupVersion", STRING, 1, always=True), Field("resources", ListOf(resource), 2, always=True)
+    return Struct("APIResourceList", (*TYPE_META, *fields))
+
+
+# as JSON has it; in protobuf a list of verbs is a message of its own
+RESOURCE = _resource(STRINGS)
+RESOURCES = _resources(RESOURCE)
 _TYPE = Struct("GroupVersionKind", (Field("group", STRING, 1), Field("version", STRING, 2), Field("kind", STRING, 3)))
 _SUBRESOURCE_DISCOVERY = Struct(
     "APISubresourceDiscovery",
@@ -76,9 +89,7 @@ MESSAGES = {
     ),
     "APIGroup": _GROUP,
     "APIGroupList": Struct("APIGroupList", (*TYPE_META, Field("groups", ListOf(_GROUP), 1))),
-    "APIResourceList": Struct(
-        "APIResourceList", (*TYPE_META, Field("groupVersion", STRING, 1), Field("resources", ListOf(_RESOURCE), 2))
-    ),
+    "APIResourceList": _resources(_resource(_VERBS)),
     "APIGroupDiscoveryList": Struct(
         "APIGroupDiscoveryList",
         (*TYPE_META, Field("metadata", LIST_META, 1), Field("items", ListOf(_GROUP_DISCOVERY), 2)),
@@ -89,7 +100,6 @@ MESSAGES = {
 def encode(document: Document) -> bytes:
     """A discovery document in its envelope."""
     if document["kind"] == "APIResourceList":
-        # a list of verbs is a message of its own
         resources = [{**resource, "verbs": {"items": resource["verbs"]}} for resource in document["resources"]]
         document = {**document, "resources": resources}
     return protobuf.write(MESSAGES[document["kind"]], document)

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
+from podless.fields import strategic
 from podless.kinds.builtin import ALL
 from podless.kinds.kind import Kind, Version
 from podless.meta.structs import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, Field, ListOf, MapOf, Struct
 from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb
-from podless.publish.openapi.fact import COORDINATION, CORE, EVENTS, EXTENSIONS
-from podless.publish.openapi.facts import FACTS
-from podless.publish.openapi.standard import META, REF
+from podless.publish.openapi.standard import CORE, META, REF, package
 
 GROUPS = sorted({(kind.group, version.name) for kind in ALL for version in kind.versions})
 NO_RULES: Any = None
@@ -52,17 +51,6 @@ def test_every_reference_leads_somewhere(group: str, version: str) -> None:
     assert set(schemas) <= set(definitions)
 
 
-@pytest.mark.parametrize(("group", "version"), GROUPS)
-def test_texts_and_tables_agree(group: str, version: str) -> None:
-    """Every field that has a text is in a struct, and every struct has a text."""
-    schemas = v3.document(group, version, ALL)["components"]["schemas"]
-    for name, shown in schemas.items():
-        if name.startswith((COORDINATION, CORE, EVENTS, EXTENSIONS)):
-            fact = FACTS[name]
-            properties = set(shown.get("properties", {}))
-            assert set(fact.fields) | set(fact.more) | set(fact.required or ()) <= properties, name
-
-
 def test_all_have_a_protobuf_form() -> None:
     assert b"ResourceQuota" in v2pb.join([v2pb.part(v2.parts(kind)) for kind in ALL], "v1")
     for group, version in GROUPS:
@@ -96,7 +84,7 @@ def test_shapes() -> None:
         "flag": {"type": "boolean"},
         "one": {"default": {}, "allOf": [inner]},
         "maybe": inner,
-        "many": {"type": "array", "items": inner},
+        "many": {"x-kubernetes-list-type": "atomic", "type": "array", "items": inner},
         "map": {"type": "object", "additionalProperties": {"type": "string", "format": "byte"}},
         "size": {"type": "integer", "format": "int32"},
         "when": {"$ref": f"{REF}{META}Time"},
@@ -108,6 +96,98 @@ def test_shapes() -> None:
         "properties": {"count": {"type": "integer", "format": "int64"}, "name": {"type": "string", "default": ""}},
     }
     assert references(found) <= {REF + key for key in found} | {f"{REF}{META}{key}" for key in ("Time", "ListMeta")}
+
+
+def lists(schemas: dict[str, Any], name: str, path: str) -> dict[str, str]:
+    """The lists of a component and of those in it that say how a strategic merge patch merges them: path -> key."""
+    found = {}
+    for key, shown in schemas[name].get("properties", {}).items():
+        inside = f"{path}.{key}" if path else key
+        if "x-kubernetes-patch-strategy" in shown:
+            found[inside] = shown.get("x-kubernetes-patch-merge-key", "")
+        for reference in references(shown) - {REF + name}:
+            if "JSONSchemaProps" not in reference:
+                found |= lists(schemas, reference.removeprefix(REF), inside)
+    return found
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if not kind.virtual], ids=lambda kind: kind.resource)
+def test_lists_are_merged_as_the_document_says(kind: Kind) -> None:
+    schemas = v3.document(kind.group, kind.versions[0].name, ALL)["components"]["schemas"]
+    said = lists(schemas, package(kind.group, kind.versions[0].name) + kind.kind, "")
+    known = strategic.TABLES.get(kind.kind, strategic.METADATA)
+    assert said == {path: key for path, key in known.items() if not path.startswith("*")}
+
+
+def test_old_watch_paths() -> None:
+    paths = v3.document("", "v1", ALL)["paths"]
+    watch = paths["/api/v1/watch/namespaces/{namespace}/configmaps"]["get"]
+    assert (watch["operationId"], watch["x-kubernetes-action"]) == ("watchCoreV1NamespacedConfigMapList", "watchlist")
+    one = paths["/api/v1/watch/namespaces/{name}"]["get"]
+    assert (one["operationId"], one["x-kubernetes-action"]) == ("watchCoreV1Namespace", "watch")
+    everywhere = paths["/api/v1/watch/configmaps"]["get"]["operationId"]
+    assert everywhere == "watchCoreV1ConfigMapListForAllNamespaces"
+    content = watch["responses"]["200"]["content"]
+    assert list(content) == [
+        "application/json",
+        "application/yaml",
+        "application/vnd.kubernetes.protobuf",
+        "application/json;stream=watch",
+        "application/vnd.kubernetes.protobuf;stream=watch",
+    ]
+    assert content["application/json"]["schema"] == {"$ref": f"{REF}{META}WatchEvent"}
+
+
+def test_a_group_version_has_its_list_of_resources() -> None:
+    document = v3.document("coordination.k8s.io", "v1", ALL)
+    resources = document["paths"]["/apis/coordination.k8s.io/v1/"]["get"]
+    assert resources["operationId"] == "getCoordinationV1APIResources"
+    assert "x-kubernetes-action" not in resources
+    verbs = document["components"]["schemas"][META + "APIResource"]["properties"]["verbs"]
+    assert (verbs["type"], verbs["items"], "default" in verbs) == ("array", {"type": "string"}, False)
+    assert "/apis/coordination.k8s.io/v1/" in v2.document(ALL)["paths"]
+
+
+def test_what_is_registered_everywhere_is_shown_for_this_group_and_the_core() -> None:
+    gvks = v3.document("coordination.k8s.io", "v1", ALL)["components"]["schemas"][META + "DeleteOptions"]
+    assert gvks["x-kubernetes-group-version-kind"] == [
+        {"group": "", "kind": "DeleteOptions", "version": "v1"},
+        {"group": "coordination.k8s.io", "kind": "DeleteOptions", "version": "v1"},
+    ]
+    assert len(v2.document(ALL)["definitions"][META + "DeleteOptions"]["x-kubernetes-group-version-kind"]) > 20
+
+
+def test_enums_and_defaults() -> None:
+    schemas = v3.document("", "v1", ALL)["components"]["schemas"]
+    port = schemas[CORE + "ServicePort"]["properties"]
+    assert (port["protocol"]["enum"], port["protocol"]["default"]) == (["SCTP", "TCP", "UDP"], "TCP")
+    assert schemas[CORE + "ServiceSpec"]["properties"]["ipFamilies"]["items"]["enum"] == ["", "IPv4", "IPv6"]
+    assert schemas[CORE + "PortStatus"]["properties"]["protocol"]["default"] == ""
+    assert schemas[CORE + "Event"]["properties"]["reportingComponent"]["default"] == ""
+    policies = v3.document("admissionregistration.k8s.io", "v1", ALL)["components"]["schemas"]
+    hook = policies["io.k8s.api.admissionregistration.v1.ValidatingWebhook"]
+    assert hook["properties"]["sideEffects"]["enum"] == ["None", "NoneOnDryRun", "Some", "Unknown"]
+    assert hook["required"] == ["name", "clientConfig", "sideEffects", "admissionReviewVersions"]
+
+
+def test_only_what_the_paths_lead_to_is_shown() -> None:
+    schemas = v3.document("authorization.k8s.io", "v1", ALL)["components"]["schemas"]
+    assert META + "ObjectMeta" in schemas
+    assert META + "DeleteOptions" not in schemas
+
+
+def test_a_delete_that_answers_the_object_says_so() -> None:
+    paths = v3.document("", "v1", ALL)["paths"]
+    for plural, noun in (
+        ("services", "Service"),
+        ("serviceaccounts", "ServiceAccount"),
+        ("resourcequotas", "ResourceQuota"),
+    ):
+        answer = paths[f"/api/v1/namespaces/{{namespace}}/{plural}/{{name}}"]["delete"]["responses"]["200"]["content"]
+        shown = answer["application/json"]["schema"]["$ref"].rpartition(".")[2]
+        assert shown == (
+            noun if next(kind for kind in ALL if kind.plural == plural).strategy.shown_deleted else "Status"
+        )
 
 
 def test_operations_are_those_that_are_served() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from podless.kinds.kind import Kind, Scale, Version
 from podless.publish.openapi import schema, v2
-from podless.publish.openapi.standard import META, PARAMETERS, SHARED
+from podless.publish.openapi.standard import BODIES, META, SHARED
 
 NO_RULES: Any = None
 
@@ -101,6 +101,14 @@ def test_whole() -> None:
     assert read["patch"]["parameters"][1]["name"] == "dryRun"
 
 
+def test_shared_parameters_have_a_name_and_a_hash() -> None:
+    for key, name in SHARED.items():
+        noun, code = name[:-9], name[-8:]
+        assert (noun, name[-9]) == (key.split()[0], "-")
+        assert len(base64.urlsafe_b64decode(code)) == 6
+    assert len(set(SHARED.values())) == len(SHARED)
+
+
 def fnv(data: bytes) -> bytes:
     value = 0xCBF29CE484222325
     for byte in data:
@@ -108,11 +116,19 @@ def fnv(data: bytes) -> bytes:
     return value.to_bytes(8, "big")
 
 
-def test_shared_parameters_are_named_by_their_hash() -> None:
-    for key, name in SHARED.items():
-        form, place, text = PARAMETERS[key]
-        shown = {"uniqueItems": True, "type": form, "description": text, "name": key.split()[0], "in": place}
-        if place == "path":
-            shown["required"] = True
-        encoded = json.dumps(shown, separators=(",", ":"), ensure_ascii=False).encode()
-        assert name == f"{key.split()[0]}-{base64.urlsafe_b64encode(fnv(encoded)[:6]).decode()}"
+def test_shared_bodies_are_named_by_their_hash() -> None:
+    shared = v2.document([])["parameters"]
+    for name in BODIES.values():
+        encoded = json.dumps(shared[name], separators=(",", ":")).encode()
+        assert name == f"body-{base64.urlsafe_b64encode(fnv(encoded)[:6]).decode()}"
+
+
+def test_a_patch_of_a_custom_object_has_a_body_of_three_types() -> None:
+    path = v2.document([kind(Version("v1"))])["paths"]["/apis/g.example.com/v1/namespaces/{namespace}/things/{name}"]
+    assert path["patch"]["parameters"][0] == {"$ref": "#/parameters/body-78PwaGsr"}
+    types = ["application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"]
+    assert path["patch"]["consumes"] == types
+
+
+def test_the_version_has_no_patch() -> None:
+    assert v2.document([])["info"]["version"] == "1.36"

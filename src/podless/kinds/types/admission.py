@@ -6,8 +6,10 @@ from podless.kinds.types.apiextensions import WEBHOOK_CLIENT_CONFIG
 from podless.meta.structs import INT32, INT64, STRING, Field, ListOf, String, Struct
 from podless.meta.structs_meta import CONDITION, LABEL_SELECTOR, OBJECT_META, STRINGS, TYPE_META
 
-_FAILURE_POLICY = String("v1.FailurePolicyType")
-_MATCH_POLICY = String("v1.MatchPolicyType")
+_FAILURE_POLICY = String("v1.FailurePolicyType", ("Fail", "Ignore"))
+_MATCH_POLICY = String("v1.MatchPolicyType", ("Equivalent", "Exact"))
+_REINVOCATION = String("v1.ReinvocationPolicyType", ("IfNeeded", "Never"))
+_OPERATION = String("v1.OperationType", ("*", "CONNECT", "CREATE", "DELETE", "UPDATE"))
 
 # rules
 
@@ -17,13 +19,13 @@ RULE = Struct(
         Field("apiGroups", STRINGS, 1),
         Field("apiVersions", STRINGS, 2),
         Field("resources", STRINGS, 3),
-        Field("scope", String("v1.ScopeType"), 4, pointer=True),
+        Field("scope", String("v1.ScopeType", ("*", "Cluster", "Namespaced")), 4, pointer=True),
     ),
 )
 
 RULE_WITH_OPERATIONS = Struct(
     "RuleWithOperations",
-    (Field("operations", ListOf(String("v1.OperationType")), 1), Field("rule", RULE, 2, inline=True)),
+    (Field("operations", ListOf(_OPERATION), 1), Field("rule", RULE, 2, inline=True)),
 )
 
 NAMED_RULE_WITH_OPERATIONS = Struct(
@@ -49,19 +51,19 @@ MATCH_RESOURCES = Struct(
 
 # webhooks
 
-_SIDE_EFFECTS = String("v1.SideEffectClass")
+_SIDE_EFFECTS = String("v1.SideEffectClass", ("None", "NoneOnDryRun", "Some", "Unknown"))
 
 VALIDATING_WEBHOOK = Struct(
     "ValidatingWebhook",
     (
         Field("name", STRING, 1, always=True),
-        Field("clientConfig", WEBHOOK_CLIENT_CONFIG, 2),
+        Field("clientConfig", WEBHOOK_CLIENT_CONFIG, 2, required=True),
         Field("rules", ListOf(RULE_WITH_OPERATIONS), 3),
         Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True),
         Field("matchPolicy", _MATCH_POLICY, 9, pointer=True),
         Field("namespaceSelector", LABEL_SELECTOR, 5, pointer=True),
         Field("objectSelector", LABEL_SELECTOR, 10, pointer=True),
-        Field("sideEffects", _SIDE_EFFECTS, 6, pointer=True),
+        Field("sideEffects", _SIDE_EFFECTS, 6, pointer=True, required=True),
         Field("timeoutSeconds", INT32, 7, pointer=True),
         Field("admissionReviewVersions", STRINGS, 8, always=True),
         Field("matchConditions", ListOf(MATCH_CONDITION), 11),
@@ -72,16 +74,16 @@ MUTATING_WEBHOOK = Struct(
     "MutatingWebhook",
     (
         Field("name", STRING, 1, always=True),
-        Field("clientConfig", WEBHOOK_CLIENT_CONFIG, 2),
+        Field("clientConfig", WEBHOOK_CLIENT_CONFIG, 2, required=True),
         Field("rules", ListOf(RULE_WITH_OPERATIONS), 3),
         Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True),
         Field("matchPolicy", _MATCH_POLICY, 9, pointer=True),
         Field("namespaceSelector", LABEL_SELECTOR, 5, pointer=True),
         Field("objectSelector", LABEL_SELECTOR, 11, pointer=True),
-        Field("sideEffects", _SIDE_EFFECTS, 6, pointer=True),
+        Field("sideEffects", _SIDE_EFFECTS, 6, pointer=True, required=True),
         Field("timeoutSeconds", INT32, 7, pointer=True),
         Field("admissionReviewVersions", STRINGS, 8, always=True),
-        Field("reinvocationPolicy", String("v1.ReinvocationPolicyType"), 10, pointer=True),
+        Field("reinvocationPolicy", _REINVOCATION, 10, pointer=True),
         Field("matchConditions", ListOf(MATCH_CONDITION), 12),
     ),
 )
@@ -163,7 +165,7 @@ JSON_PATCH = Struct("JSONPatch", (Field("expression", STRING, 1),))
 MUTATION = Struct(
     "Mutation",
     (
-        Field("patchType", String("v1.PatchType"), 2, always=True),
+        Field("patchType", String("v1.PatchType", ("ApplyConfiguration", "JSONPatch")), 2, always=True),
         Field("applyConfiguration", APPLY_CONFIGURATION, 3, pointer=True),
         Field("jsonPatch", JSON_PATCH, 4, pointer=True),
     ),
@@ -178,7 +180,7 @@ MUTATING_ADMISSION_POLICY_SPEC = Struct(
         Field("mutations", ListOf(MUTATION), 4),
         Field("failurePolicy", _FAILURE_POLICY, 5, pointer=True),
         Field("matchConditions", ListOf(MATCH_CONDITION), 6),
-        Field("reinvocationPolicy", String("v1.ReinvocationPolicyType"), 7),
+        Field("reinvocationPolicy", _REINVOCATION, 7),
     ),
 )
 
@@ -202,16 +204,20 @@ PARAM_REF = Struct(
 VALIDATING_ADMISSION_POLICY_BINDING_SPEC = Struct(
     "ValidatingAdmissionPolicyBindingSpec",
     (
-        Field("policyName", STRING, 1),
+        Field("policyName", STRING, 1, required=True),
         Field("paramRef", PARAM_REF, 2, pointer=True),
         Field("matchResources", MATCH_RESOURCES, 3, pointer=True),
-        Field("validationActions", ListOf(String("v1.ValidationAction")), 4),
+        Field("validationActions", ListOf(String("v1.ValidationAction", ("Audit", "Deny", "Warn"))), 4, required=True),
     ),
 )
 
 VALIDATING_ADMISSION_POLICY_BINDING = Struct(
     "ValidatingAdmissionPolicyBinding",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", VALIDATING_ADMISSION_POLICY_BINDING_SPEC, 2)),
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("spec", VALIDATING_ADMISSION_POLICY_BINDING_SPEC, 2, required=True),
+    ),
 )
 
 MUTATING_ADMISSION_POLICY_BINDING_SPEC = Struct(

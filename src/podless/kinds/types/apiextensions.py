@@ -109,7 +109,7 @@ SPEC = Struct(
     "CustomResourceDefinitionSpec",
     (
         Field("group", STRING, 1, always=True),
-        Field("names", NAMES, 3),
+        Field("names", NAMES, 3, required=True),
         Field("scope", String("v1.ResourceScope"), 4, always=True),
         Field("versions", ListOf(VERSION), 7, always=True),
         Field("conversion", CONVERSION, 9, pointer=True),
@@ -122,7 +122,7 @@ DEFINITION_CONDITION = Struct(
     (
         Field("type", String("v1.CustomResourceDefinitionConditionType"), 1, always=True),
         Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True),
+        Field("lastTransitionTime", TIME, 3, always=True, required=False),
         Field("reason", STRING, 4),
         Field("message", STRING, 5),
         Field("observedGeneration", INT64, 6),
@@ -132,9 +132,9 @@ DEFINITION_CONDITION = Struct(
 DEFINITION_STATUS = Struct(
     "CustomResourceDefinitionStatus",
     (
-        Field("conditions", ListOf(DEFINITION_CONDITION), 1, always=True),
+        Field("conditions", ListOf(DEFINITION_CONDITION), 1, always=True, required=False),
         Field("acceptedNames", NAMES, 2),
-        Field("storedVersions", STRINGS, 3, always=True),
+        Field("storedVersions", STRINGS, 3, always=True, required=False),
         Field("observedGeneration", INT64, 4),
     ),
 )
@@ -144,7 +144,7 @@ CUSTOM_RESOURCE_DEFINITION = Struct(
     (
         *TYPE_META,
         Field("metadata", OBJECT_META, 1),
-        Field("spec", SPEC, 2),
+        Field("spec", SPEC, 2, required=True),
         Field("status", DEFINITION_STATUS, 3),
     ),
 )
@@ -191,7 +191,7 @@ _SPEC = Struct(
     (
         Field("group", STRING, 1, always=True),
         Field("version", STRING, 2),
-        Field("names", _NAMES, 3),
+        Field("names", _NAMES, 3, required=True),
         Field("scope", String("v1beta1.ResourceScope"), 4, always=True),
         Field("validation", _VALIDATION, 5, pointer=True),
         Field("subresources", _SUBRESOURCES, 6, pointer=True),
@@ -215,7 +215,7 @@ CUSTOM_RESOURCE_DEFINITION_BETA = Struct(
     (
         *TYPE_META,
         Field("metadata", OBJECT_META, 1),
-        Field("spec", _SPEC, 2),
+        Field("spec", _SPEC, 2, required=True),
         Field("status", _STATUS, 3),
     ),
     _BETA,

@@ -27,7 +27,7 @@ API_SERVICE_CONDITION = Struct(
     (
         Field("type", String("v1.APIServiceConditionType"), 1, always=True),
         Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True),
+        Field("lastTransitionTime", TIME, 3, always=True, required=False),
         Field("reason", STRING, 4),
         Field("message", STRING, 5),
     ),

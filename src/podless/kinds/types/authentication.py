@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.kinds.types.authorization import EXTRA_VALUE
-from podless.meta.structs import BOOL, INT64, STRING, TIME, UID, Field, ListOf, MapOf, Struct
+from podless.meta.structs import BOOL, INT64, STRING, TIME, UID, Field, MapOf, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 _HEAD = (*TYPE_META, Field("metadata", OBJECT_META, 1))
@@ -21,7 +21,9 @@ USER_INFO = Struct(
 SELF_SUBJECT_REVIEW_STATUS = Struct("SelfSubjectReviewStatus", (Field("userInfo", USER_INFO, 1),))
 SELF_SUBJECT_REVIEW = Struct("SelfSubjectReview", (*_HEAD, Field("status", SELF_SUBJECT_REVIEW_STATUS, 2)))
 
-TOKEN_REVIEW_SPEC = Struct("TokenReviewSpec", (Field("token", STRING, 1), Field("audiences", STRINGS, 2)))
+TOKEN_REVIEW_SPEC = Struct(
+    "TokenReviewSpec", (Field("token", STRING, 1, required=True), Field("audiences", STRINGS, 2))
+)
 
 TOKEN_REVIEW_STATUS = Struct(
     "TokenReviewStatus",
@@ -34,7 +36,7 @@ TOKEN_REVIEW_STATUS = Struct(
 )
 
 TOKEN_REVIEW = Struct(
-    "TokenReview", (*_HEAD, Field("spec", TOKEN_REVIEW_SPEC, 2), Field("status", TOKEN_REVIEW_STATUS, 3))
+    "TokenReview", (*_HEAD, Field("spec", TOKEN_REVIEW_SPEC, 2, required=True), Field("status", TOKEN_REVIEW_STATUS, 3))
 )
 
 BOUND_OBJECT_REFERENCE = Struct(
@@ -45,15 +47,18 @@ BOUND_OBJECT_REFERENCE = Struct(
 TOKEN_REQUEST_SPEC = Struct(
     "TokenRequestSpec",
     (
-        Field("audiences", STRINGS, 1, always=True),
-        Field("expirationSeconds", INT64, 4, pointer=True, always=True),
-        Field("boundObjectRef", BOUND_OBJECT_REFERENCE, 3, pointer=True, always=True),
-        Field("attestations", MapOf(ListOf(STRING, "v1.AttestationValue")), 5),
+        Field("audiences", STRINGS, 1, always=True, required=False),
+        Field("expirationSeconds", INT64, 4, pointer=True, always=True, required=False),
+        Field("boundObjectRef", BOUND_OBJECT_REFERENCE, 3, pointer=True, always=True, required=False),
     ),
 )
 
 TOKEN_REQUEST_STATUS = Struct(
-    "TokenRequestStatus", (Field("token", STRING, 1, always=True), Field("expirationTimestamp", TIME, 2, always=True))
+    "TokenRequestStatus",
+    (
+        Field("token", STRING, 1, always=True, required=False),
+        Field("expirationTimestamp", TIME, 2, always=True, required=False),
+    ),
 )
 
 TOKEN_REQUEST = Struct(

@@ -97,7 +97,7 @@ SUBJECT_RULES_REVIEW_STATUS = Struct(
 
 def _review(name: str, spec: Struct, status: Struct) -> Struct:
     head = (*TYPE_META, Field("metadata", OBJECT_META, 1))
-    return Struct(name, (*head, Field("spec", spec, 2), Field("status", status, 3)))
+    return Struct(name, (*head, Field("spec", spec, 2, required=True), Field("status", status, 3)))
 
 
 SUBJECT_ACCESS_REVIEW = _review("SubjectAccessReview", SUBJECT_ACCESS_REVIEW_SPEC, SUBJECT_ACCESS_REVIEW_STATUS)

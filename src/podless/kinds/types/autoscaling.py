@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.meta.structs import INT32, STRING, Field, Struct
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
-SCALE_SPEC = Struct("ScaleSpec", (Field("replicas", INT32, 1),))
+SCALE_SPEC = Struct("ScaleSpec", (Field("replicas", INT32, 1, default=0),))
 
 SCALE_STATUS = Struct("ScaleStatus", (Field("replicas", INT32, 1, always=True), Field("selector", STRING, 2)))
 

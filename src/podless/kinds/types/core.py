@@ -24,7 +24,7 @@ NAMESPACE_CONDITION = Struct(
     (
         Field("type", String("v1.NamespaceConditionType"), 1, always=True),
         Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 4, always=True),
+        Field("lastTransitionTime", TIME, 4, always=True, required=False),
         Field("reason", STRING, 5),
         Field("message", STRING, 6),
     ),
@@ -34,7 +34,10 @@ NAMESPACE_SPEC = Struct("NamespaceSpec", (Field("finalizers", ListOf(String("v1.
 
 NAMESPACE_STATUS = Struct(
     "NamespaceStatus",
-    (Field("phase", String("v1.NamespacePhase"), 1), Field("conditions", ListOf(NAMESPACE_CONDITION), 2)),
+    (
+        Field("phase", String("v1.NamespacePhase", ("Active", "Terminating")), 1),
+        Field("conditions", ListOf(NAMESPACE_CONDITION), 2),
+    ),
 )
 
 NAMESPACE = Struct(
@@ -83,7 +86,7 @@ OBJECT_REFERENCE = Struct(
     ),
 )
 
-LOCAL_OBJECT_REFERENCE = Struct("LocalObjectReference", (Field("name", STRING, 1),))
+LOCAL_OBJECT_REFERENCE = Struct("LocalObjectReference", (Field("name", STRING, 1, default=""),))
 
 SERVICE_ACCOUNT = Struct(
     "ServiceAccount",
@@ -98,7 +101,9 @@ SERVICE_ACCOUNT = Struct(
 
 EVENT_SOURCE = Struct("EventSource", (Field("component", STRING, 1), Field("host", STRING, 2)))
 
-EVENT_SERIES = Struct("EventSeries", (Field("count", INT32, 1), Field("lastObservedTime", MICRO_TIME, 2, always=True)))
+EVENT_SERIES = Struct(
+    "EventSeries", (Field("count", INT32, 1), Field("lastObservedTime", MICRO_TIME, 2, always=True, required=False))
+)
 
 EVENT = Struct(
     "Event",
@@ -109,26 +114,41 @@ EVENT = Struct(
         Field("reason", STRING, 3),
         Field("message", STRING, 4),
         Field("source", EVENT_SOURCE, 5),
-        Field("firstTimestamp", TIME, 6, always=True),
-        Field("lastTimestamp", TIME, 7, always=True),
+        Field("firstTimestamp", TIME, 6, always=True, required=False),
+        Field("lastTimestamp", TIME, 7, always=True, required=False),
         Field("count", INT32, 8),
         Field("type", STRING, 9),
-        Field("eventTime", MICRO_TIME, 10, always=True),
+        Field("eventTime", MICRO_TIME, 10, always=True, required=False),
         Field("series", EVENT_SERIES, 11, pointer=True),
         Field("action", STRING, 12),
         Field("related", OBJECT_REFERENCE, 13, pointer=True),
-        Field("reportingComponent", STRING, 14, always=True),
-        Field("reportingInstance", STRING, 15, always=True),
+        Field("reportingComponent", STRING, 14, always=True, required=False),
+        Field("reportingInstance", STRING, 15, always=True, required=False),
     ),
 )
 
 RESOURCES = MapOf(QUANTITY)
 
+_SCOPE = String(
+    "v1.ResourceQuotaScope",
+    (
+        "BestEffort",
+        "CrossNamespacePodAffinity",
+        "NotBestEffort",
+        "NotTerminating",
+        "PriorityClass",
+        "Terminating",
+        "VolumeAttributesClass",
+    ),
+)
+
 SCOPED_RESOURCE_SELECTOR_REQUIREMENT = Struct(
     "ScopedResourceSelectorRequirement",
     (
-        Field("scopeName", String("v1.ResourceQuotaScope"), 1, always=True),
-        Field("operator", String("v1.ScopeSelectorOperator"), 2, always=True),
+        Field("scopeName", _SCOPE, 1, always=True),
+        Field(
+            "operator", String("v1.ScopeSelectorOperator", ("DoesNotExist", "Exists", "In", "NotIn")), 2, always=True
+        ),
         Field("values", STRINGS, 3),
     ),
 )
@@ -139,7 +159,7 @@ RESOURCE_QUOTA_SPEC = Struct(
     "ResourceQuotaSpec",
     (
         Field("hard", RESOURCES, 1),
-        Field("scopes", ListOf(String("v1.ResourceQuotaScope")), 2),
+        Field("scopes", ListOf(_SCOPE), 2),
         Field("scopeSelector", SCOPE_SELECTOR, 3, pointer=True),
     ),
 )

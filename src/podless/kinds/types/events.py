@@ -27,8 +27,8 @@ EVENT = Struct(
         Field("note", STRING, 10),
         Field("type", STRING, 11),
         Field("deprecatedSource", core.EVENT_SOURCE, 12),
-        Field("deprecatedFirstTimestamp", TIME, 13, always=True),
-        Field("deprecatedLastTimestamp", TIME, 14, always=True),
+        Field("deprecatedFirstTimestamp", TIME, 13, always=True, required=False),
+        Field("deprecatedLastTimestamp", TIME, 14, always=True, required=False),
         Field("deprecatedCount", INT32, 15),
     ),
 )

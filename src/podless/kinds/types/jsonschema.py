@@ -5,6 +5,8 @@ from __future__ import annotations
 from podless.meta.structs import BOOL, FLOAT64, INT64, STRING, Canonical, Field, ListOf, MapOf, String, Struct, Union
 from podless.meta.structs_meta import STRINGS
 
+_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+
 
 def make(package: str) -> Struct:
     """JSONSchemaProps with all that belongs to it, as types of a Go package, which messages name."""
@@ -18,7 +20,7 @@ def make(package: str) -> Struct:
             Field("rule", STRING, 1, always=True),
             Field("message", STRING, 2),
             Field("messageExpression", STRING, 3),
-            Field("reason", String(go("FieldValueErrorReason")), 4, pointer=True),
+            Field("reason", String(go("FieldValueErrorReason"), _REASONS), 4, pointer=True),
             Field("fieldPath", STRING, 5),
             Field("optionalOldSelf", BOOL, 6, pointer=True),
         ),

@@ -29,7 +29,7 @@ SUBJECT = Struct(
 ROLE_REF = Struct(
     "RoleRef",
     (
-        Field("apiGroup", STRING, 1, always=True),
+        Field("apiGroup", STRING, 1, always=True, required=False),
         Field("kind", STRING, 2, always=True),
         Field("name", STRING, 3, always=True),
     ),
@@ -38,8 +38,8 @@ ROLE_REF = Struct(
 AGGREGATION_RULE = Struct("AggregationRule", (Field("clusterRoleSelectors", ListOf(LABEL_SELECTOR), 1),))
 
 _HEAD = (*TYPE_META, Field("metadata", OBJECT_META, 1))
-_RULES = Field("rules", ListOf(POLICY_RULE), 2, always=True)
-_BINDING = (*_HEAD, Field("subjects", ListOf(SUBJECT), 2), Field("roleRef", ROLE_REF, 3))
+_RULES = Field("rules", ListOf(POLICY_RULE), 2, always=True, required=False)
+_BINDING = (*_HEAD, Field("subjects", ListOf(SUBJECT), 2), Field("roleRef", ROLE_REF, 3, required=True))
 
 ROLE = Struct("Role", (*_HEAD, _RULES))
 CLUSTER_ROLE = Struct("ClusterRole", (*_HEAD, _RULES, Field("aggregationRule", AGGREGATION_RULE, 3, pointer=True)))

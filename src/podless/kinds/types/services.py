@@ -8,12 +8,14 @@ from podless.meta.structs_meta import CONDITION, OBJECT_META, STRING_MAP, STRING
 INT_OR_STRING = Union(
     "intstr.IntOrString", lambda: {int: INT32, str: None}, "invalid type: an integer or a string is expected"
 )
-_PROTOCOL = String("v1.Protocol")
+_TRAFFIC = ("Cluster", "Local")
+_FAMILY_POLICY = String("v1.IPFamilyPolicy", ("PreferDualStack", "RequireDualStack", "SingleStack"))
+_PROTOCOL = String("v1.Protocol", ("SCTP", "TCP", "UDP"))
 SERVICE_PORT = Struct(
     "ServicePort",
     (
         Field("name", STRING, 1),
-        Field("protocol", _PROTOCOL, 2),
+        Field("protocol", _PROTOCOL, 2, default="TCP"),
         Field("appProtocol", STRING, 6, pointer=True),
         Field("port", INT32, 3, always=True),
         Field("targetPort", INT_OR_STRING, 4),
@@ -29,21 +31,21 @@ SERVICE_SPEC = Struct(
         Field("selector", STRING_MAP, 2),
         Field("clusterIP", STRING, 3),
         Field("clusterIPs", STRINGS, 18),
-        Field("type", String("v1.ServiceType"), 4),
+        Field("type", String("v1.ServiceType", ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")), 4),
         Field("externalIPs", STRINGS, 5),
-        Field("sessionAffinity", String("v1.ServiceAffinity"), 7),
+        Field("sessionAffinity", String("v1.ServiceAffinity", ("ClientIP", "None")), 7),
         Field("loadBalancerIP", STRING, 8),
         Field("loadBalancerSourceRanges", STRINGS, 9),
         Field("externalName", STRING, 10),
-        Field("externalTrafficPolicy", String("v1.ServiceExternalTrafficPolicy"), 11),
+        Field("externalTrafficPolicy", String("v1.ServiceExternalTrafficPolicy", _TRAFFIC), 11),
         Field("healthCheckNodePort", INT32, 12),
         Field("publishNotReadyAddresses", BOOL, 13),
         Field("sessionAffinityConfig", _AFFINITY, 14, pointer=True),
-        Field("ipFamilies", ListOf(String("v1.IPFamily")), 19),
-        Field("ipFamilyPolicy", String("v1.IPFamilyPolicy"), 17, pointer=True),
+        Field("ipFamilies", ListOf(String("v1.IPFamily", ("", "IPv4", "IPv6"))), 19),
+        Field("ipFamilyPolicy", _FAMILY_POLICY, 17, pointer=True),
         Field("allocateLoadBalancerNodePorts", BOOL, 20, pointer=True),
         Field("loadBalancerClass", STRING, 21, pointer=True),
-        Field("internalTrafficPolicy", String("v1.ServiceInternalTrafficPolicy"), 22, pointer=True),
+        Field("internalTrafficPolicy", String("v1.ServiceInternalTrafficPolicy", _TRAFFIC), 22, pointer=True),
         Field("trafficDistribution", STRING, 23, pointer=True),
     ),
 )

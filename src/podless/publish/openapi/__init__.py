@@ -13,8 +13,8 @@ What a server answers, as recorded:
 The hash need not be that of the bytes: it is made of what goes into the document (v3.digest: names, version, schema
 and this package's version), so that the index of a thousand definitions does not build a thousand documents.
 
-The modules: schema (a custom kind's schema in both versions), routes (paths and operations in neither form), v3 and
-v2 (the documents), v3pb and v2pb (the same in protobuf, written with wire), builtin (components of built-in kinds from
-their struct tables), serve (HTTP), and two of data: standard (components and parameters that all share) and facts
-(texts of built-in kinds). All are pure functions but serve.Library, which keeps what was built.
+The modules: schema (a custom kind's schema in both versions), builtin (components of built-in kinds and of what all
+share, from their struct tables), routes (paths and operations in neither form), standard (names that all share), v3 and
+v2 (the documents), v3pb and v2pb (the same in protobuf, written with wire and blocks), serve (HTTP). All are pure
+functions but serve.Library, which keeps what was built. Texts are those of kinds/types/docs.
 """

@@ -1,33 +1,27 @@
-"""Components of built-in kinds, from the tables of their Go structs (meta/structs.py) and the texts in facts.py.
+"""Components of built-in kinds and of what all groups share, from the tables of their Go structs (meta/structs.py).
 
-Sources: the Go conventions of the API's documentation (a struct that is no pointer is {} by default, a required scalar
-its zero value), and the recorded standard components, which are made by the same rules.
+What a document says beside the structs follows from rules: a struct that is no pointer is {} by default, a scalar that
+is always written its zero value; a list is merged as server-side apply merges it (fields/tables.py), and a list that is
+merged by a key there is in a strategic merge patch too. Texts are those of kinds/types/docs.
+Source: kube-openapi's generator for the rules, the recorded documents for what comes of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
-from podless.fields.tables import ATOMIC
+from podless.fields.tables import ATOMIC, KEYS
 from podless.kinds.kind import Kind, Version
-from podless.kinds.types import core
-from podless.meta import structs
-from podless.meta.structs import Field, ListOf, MapOf, Quantity, Raw, Struct, Time, Type, Union
-from podless.publish.openapi.fact import CORE, EXTENSIONS, EXTENSIONS_BETA, Fact
-from podless.publish.openapi.facts import FACTS
-from podless.publish.openapi.schema import TYPE_META
-from podless.publish.openapi.standard import META, REF, SCHEMAS
+from podless.kinds.types import autoscaling, core, docs
+from podless.meta import structs_meta
+from podless.meta.structs import Field, ListOf, MapOf, Quantity, Raw, String, Struct, Time, Type, Union
+from podless.publish import discovery_messages
+from podless.publish.openapi.standard import CORE, META, REF, package
 
 Schema = dict[str, Any]
 
-_RUNTIME = "io.k8s.apimachinery.pkg.runtime."
-_PACKAGES = {
-    ("", "v1"): CORE,
-    ("apiextensions.k8s.io", "v1"): EXTENSIONS,
-    ("apiextensions.k8s.io", "v1beta1"): EXTENSIONS_BETA,
-    ("apiregistration.k8s.io", "v1"): "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.",
-}
 _SCALARS: dict[str, Schema] = {
     "bool": {"type": "boolean"},
     "int32": {"type": "integer", "format": "int32"},
@@ -36,31 +30,51 @@ _SCALARS: dict[str, Schema] = {
     "[]uint8": {"type": "string", "format": "byte"},
 }
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
-# structs of meta/v1 that the standard components do not have
-_META_STRUCTS = {"Condition", "FieldSelectorRequirement", "LabelSelector", "LabelSelectorRequirement"}
+# structs of meta/v1 that groups have fields of; those that answers and options are made of
+_SHARED = {
+    *(one for one in vars(structs_meta).values() if isinstance(one, Struct)),
+    discovery_messages.RESOURCE,
+    discovery_messages.RESOURCES,
+}
+_STANDARD = (
+    structs_meta.DELETE_OPTIONS,
+    structs_meta.LIST_META,
+    structs_meta.OBJECT_META,
+    structs_meta.STATUS,
+)
 # structs of the core group that others have fields of
 _CORE_STRUCTS = {core.EVENT_SOURCE, core.LOCAL_OBJECT_REFERENCE, core.OBJECT_REFERENCE}
-_QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
-_ANY_QUANTITY: Schema = {
-    "description": "Quantity is a fixed-point representation of a number.",
-    "oneOf": [{"type": "string"}, {"type": "number"}],
+# lists with keys that a strategic merge patch replaces all the same: (struct, field)
+_REPLACED = {
+    ("CustomResourceDefinitionStatus", "conditions"),
+    ("ValidatingAdmissionPolicyBindingSpec", "validationActions"),
+    ("ValidatingAdmissionPolicyStatus", "conditions"),
 }
-_INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
-_EITHER: Schema = {
-    "description": "IntOrString is a type that can hold an int32 or a string.",
-    "format": "int-or-string",
-    "oneOf": [{"type": "integer"}, {"type": "string"}],
-}
-_MICRO_TIME: Schema = {
-    "description": "MicroTime is version of Time with microsecond level precision.",
-    "type": "string",
-    "format": "date-time",
+# fields that say something else than their type would have them say
+_MERGED: Mapping[tuple[str, str], Schema] = {
+    ("APIResource", "verbs"): {},
+    ("APIServiceSpec", "caBundle"): {"x-kubernetes-list-type": "atomic"},
+    ("ServiceSpec", "selector"): {"x-kubernetes-map-type": "atomic"},
 }
 
+# fields that are a reference and nothing else: what is said of them is said of their type
+_BARE = {("JSONSchemaProps", name) for name in ("additionalItems", "additionalProperties", "example", "items", "not")}
+_BARE.add(("JSONSchemaProps", "externalDocs"))
 
-def package(group: str, version: str) -> str:
-    """What stands before the names of a built-in group's components."""
-    return _PACKAGES.get((group, version)) or f"io.k8s.api.{group.split('.')[0] or 'core'}.{version}."
+_TIME: Schema = {"type": "string", "format": "date-time"}
+# types that decode themselves: Go type -> component and its schema
+_OWN: Mapping[str, tuple[str, Schema]] = {
+    "v1.FieldsV1": (META + "FieldsV1", {"type": "object"}),
+    "runtime.RawExtension": ("io.k8s.apimachinery.pkg.runtime.RawExtension", {"type": "object"}),
+    "intstr.IntOrString": (
+        "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
+        {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
+    ),
+    "resource.Quantity": (
+        "io.k8s.apimachinery.pkg.api.resource.Quantity",
+        {"oneOf": [{"type": "string"}, {"type": "number"}]},
+    ),
+}
 
 
 def namer(kind: Kind, version: Version) -> Callable[[str], str]:
@@ -69,97 +83,124 @@ def namer(kind: Kind, version: Version) -> Callable[[str], str]:
     return lambda noun: prefix + noun
 
 
+def described(group: str, struct: str, field: str = "") -> Schema:
+    """The description of a field or struct (kinds/types/docs), or nothing where there is none."""
+    text = docs.text(group, struct, field)
+    return {"description": text} if text else {}
+
+
+def type_meta(struct: str = "Object") -> Schema:
+    """The properties apiVersion and kind, of an object or of an EmbeddedObject."""
+    return {name: {**described(docs.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
+
+
+@cache
+def standard() -> dict[str, Schema]:
+    """The components of meta/v1 that every group-version has."""
+    walk = _Walk("", "v1")
+    for struct in _STANDARD:
+        walk.name(struct)
+    walk.found[META + "Patch"] = described(docs.META, "Patch") | {"type": "object"}
+    walk.found[META + "Status"] |= _named("", "Status", "v1")
+    return dict(sorted(walk.found.items()))
+
+
+@cache
+def scale() -> dict[str, Schema]:
+    """The components of Scale."""
+    walk = _Walk("autoscaling", "v1")
+    name = walk.name(autoscaling.SCALE)
+    walk.found[name] |= _named("autoscaling", "Scale", "v1")
+    return {name: value for name, value in walk.found.items() if name.startswith(walk.prefix)}
+
+
+@cache
+def resources() -> dict[str, Schema]:
+    """The components of a group-version's list of resources, and of a watch's events."""
+    walk = _Walk("", "v1")
+    whole = walk.name(discovery_messages.RESOURCES)
+    walk.found[whole] |= _named("", "APIResourceList", "v1")
+    walk.name(structs_meta.WATCH_EVENT)
+    return walk.found
+
+
+def _named(group: str, noun: str, version: str) -> Schema:
+    return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
+
+
 def components(kind: Kind, version: Version) -> dict[str, Schema]:
-    """The components of a built-in kind, of its list, and of all structs inside."""
+    """The components of a built-in kind, of its list, and of all structs inside, but for the standard ones."""
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    walk = _Walk(package(kind.group, version.name))
-    walk.name(struct)
-    item, whole = walk.prefix + kind.kind, walk.prefix + kind.list_kind
-    found = walk.found
-    found[item] = _rooted(found[item], kind, version, kind.kind)
+    walk = _Walk(kind.group, version.name)
+    item = walk.name(struct)
+    walk.found[item] |= _named(kind.group, kind.kind, version.name)
     for known in kind.more_subresources:
         if known.kind is not None:
-            found |= components(known.kind, known.kind.versions[0])
-    if kind.virtual:
-        return found
-    found[whole] = _rooted(_list(kind, item, FACTS.get(whole)), kind, version, kind.list_kind)
-    return found
+            walk.found |= components(known.kind, known.kind.versions[0])
+    if not kind.virtual:
+        walk.found[walk.prefix + kind.list_kind] = _list(kind, version, item)
+    known_already = standard()
+    return {name: shown for name, shown in walk.found.items() if name not in known_already}
 
 
-def _rooted(shown: Schema, kind: Kind, version: Version, noun: str) -> Schema:
-    properties = dict(sorted((shown.get("properties", {}) | TYPE_META).items()))
-    gvk = {"group": kind.group, "kind": noun, "version": version.name}
-    return shown | {"properties": properties, "x-kubernetes-group-version-kind": [gvk]}
-
-
-def _list(kind: Kind, item: str, fact: Fact | None) -> Schema:
-    fact = fact or Fact(f"{kind.list_kind} is a list of {kind.kind}", ("items",))
-    items = {"type": "array", "items": {"$ref": REF + item}}
-    metadata = {"default": {}, "allOf": [{"$ref": f"{REF}{META}ListMeta"}]}
+def _list(kind: Kind, version: Version, item: str) -> Schema:
+    items = described(docs.META, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
+    metadata = described(docs.META, "List", "metadata") | {"default": {}, "allOf": [{"$ref": f"{REF}{META}ListMeta"}]}
     return {
-        "description": fact.text,
+        "description": f"A list of {kind.kind} objects.",
         "type": "object",
         "required": ["items"],
-        "properties": {"items": _told("items", fact) | items, "metadata": _told("metadata", fact) | metadata},
-    }
-
-
-def _told(name: str, fact: Fact) -> Schema:
-    return {"description": fact.fields[name]} if fact.fields.get(name) else {}
+        "properties": dict(sorted((type_meta() | {"items": items, "metadata": metadata}).items())),
+    } | _named(kind.group, kind.list_kind, version.name)
 
 
 class _Walk:
-    """Collects the components of a struct and of the structs in it; prefix: of their names."""
+    """Collects the components of a group-version's structs, and of the structs in them."""
 
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+    def __init__(self, group: str, version: str) -> None:
+        self.group = group
+        self.prefix = package(group, version)
         self.found: dict[str, Schema] = {}
 
     def name(self, struct: Struct) -> str:
         """The struct's component, which is written when it is first asked for."""
-        if META + struct.name in SCHEMAS:
-            return META + struct.name
-        name = self._package(struct) + struct.name
+        group, prefix = self._home(struct)
+        name = prefix + struct.name
         if name not in self.found:
             self.found[name] = {}  # a struct may contain itself
-            self.found[name] = self._struct(struct, FACTS.get(name) or Fact("", None))
+            self.found[name] = self._struct(struct, group)
         return name
 
-    def _package(self, struct: Struct) -> str:
-        """Where a struct is that the groups share, or else this group."""
-        if struct.name in _META_STRUCTS:
-            return META
-        return CORE if struct in _CORE_STRUCTS else self.prefix
+    def _home(self, struct: Struct) -> tuple[str, str]:
+        """The group of a struct and what stands before its name: this group, or the one that shares it with others."""
+        if struct in _SHARED:
+            return docs.META, META
+        return ("", CORE) if struct in _CORE_STRUCTS else (self.group, self.prefix)
 
-    def _struct(self, struct: Struct, fact: Fact) -> Schema:
-        required = fact.required
-        if required is None:
-            required = tuple(field.name for field in struct if field.always and not isinstance(field.type, Struct))
-        shown: Schema = {"description": fact.text} if fact.text else {}
-        shown["type"] = "object"
+    def _struct(self, struct: Struct, group: str) -> Schema:
+        shown = described(group, struct.name) | {"type": "object"}
+        required = [field.name for field in struct if (field.always if field.required is None else field.required)]
         if required:
-            shown["required"] = list(required)
-        properties = {field.name: self._field(field, fact, field.name in required) for field in struct}
+            shown["required"] = required
+        properties = {field.name: self._field(field, struct.name, group) for field in struct}
         if properties:
             shown["properties"] = dict(sorted(properties.items()))
         if struct.name in ATOMIC:
             shown["x-kubernetes-map-type"] = "atomic"
         return shown
 
-    def _field(self, field: Field, fact: Fact, required: bool) -> Schema:
+    def _field(self, field: Field, struct: str, group: str) -> Schema:
+        told = {} if (struct, field.name) in _BARE else described(group, struct, field.name)
         shape = self._shape(field.type)
-        told = _told(field.name, fact)
-        if isinstance(field.type, Struct) and not field.pointer:
+        if field.default is not None:
+            told["default"] = field.default
+        elif isinstance(field.type, Struct) and not field.pointer:
             told["default"] = {}
-        elif required and shape.get("type") in _ZEROS:
+        elif field.always and not field.pointer and shape.get("type") in _ZEROS:
             told["default"] = _ZEROS[shape["type"]]
-        told |= fact.more.get(field.name, {})
-        if "enum" in told and told.get("default") not in told["enum"]:
-            told.pop("default", None)  # it would be none of the values that are allowed
-        if told and "$ref" in shape:
-            return told | {"allOf": [shape]}
-        return told | shape
+        told |= _merging(field, struct)
+        return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
     def _shape(self, kind: Type) -> Schema:
         if isinstance(kind, Struct):
@@ -169,29 +210,33 @@ class _Walk:
         if isinstance(kind, MapOf):
             return {"type": "object", "additionalProperties": self._shape(kind.item)}
         if isinstance(kind, Time):
-            return self._time(kind)
-        if isinstance(kind, Quantity):
-            self.found[_QUANTITY] = _ANY_QUANTITY
-            return {"$ref": REF + _QUANTITY}
-        if kind.go == "intstr.IntOrString":
-            self.found[_INT_OR_STRING] = _EITHER
-            return {"$ref": REF + _INT_OR_STRING}
-        if isinstance(kind, (Raw, Union)):
-            return self._free(kind)
-        return _SCALARS.get(kind.go, {"type": "string"})
+            return self._own(META + ("MicroTime" if kind.digits else "Time"), _TIME)
+        if isinstance(kind, (Quantity, Raw, Union)):
+            known = _OWN.get(kind.go)
+            return self._own(*known) if known else self._own(self.prefix + kind.go.rpartition(".")[2], {}, self.group)
+        if isinstance(kind, String):
+            return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
+        return _SCALARS[kind.go]
 
-    def _time(self, kind: Time) -> Schema:
-        if not kind.digits:
-            return {"$ref": f"{REF}{META}Time"}
-        self.found[META + "MicroTime"] = _MICRO_TIME
-        return {"$ref": f"{REF}{META}MicroTime"}
-
-    def _free(self, kind: Type) -> Schema:
-        """A type that decodes itself may be anything."""
-        if kind is structs.RAW:
-            self.found[_RUNTIME + "RawExtension"] = {"type": "object"}
-            return {"$ref": f"{REF}{_RUNTIME}RawExtension"}
-        name = self.prefix + kind.go.rpartition(".")[2]
-        fact = FACTS.get(name)
-        self.found[name] = {"description": fact.text} if fact else {}
+    def _own(self, name: str, shape: Schema, group: str = docs.META) -> Schema:
+        """A type that says itself what it is."""
+        self.found[name] = described(group, name.rpartition(".")[2]) | shape
         return {"$ref": REF + name}
+
+
+def _merging(field: Field, struct: str) -> Schema:
+    """What a field says of the ways in which it is merged."""
+    place = struct, field.name
+    if place in _MERGED or not isinstance(field.type, ListOf):
+        return _MERGED.get(place, {})
+    keys = KEYS.get(place)
+    if keys is None:
+        return {"x-kubernetes-list-type": "atomic"}
+    said: Schema = {"x-kubernetes-list-type": "map" if keys else "set"}
+    if keys:
+        said["x-kubernetes-list-map-keys"] = list(keys)
+    if place not in _REPLACED:
+        said["x-kubernetes-patch-strategy"] = "merge"
+        if keys:
+            said["x-kubernetes-patch-merge-key"] = keys[0]
+    return said

@@ -1,7 +1,7 @@
 """The paths of a kind and what may be asked there, in neither version's form yet.
 
-Source: the recorded documents (paths, operation ids, texts, parameters and answers of custom kinds); those of
-built-in kinds differ in the dialect. Only what is served is said: built-in kinds offer no protobuf here.
+Source: the recorded documents (paths, operation ids, parameters and answers); those of custom and of built-in kinds
+differ in the dialect. Only what is served is said.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
-from podless.publish.openapi.builtin import package
-from podless.publish.openapi.standard import META, PARAMETERS, SCALE
+from podless.kinds.types import docs
+from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
 STATUS = META + "Status"
+EVENT = META + "WatchEvent"
 _LIST = [
     "allowWatchBookmarks",
     "continue",
@@ -39,13 +40,14 @@ _DELETE = [
 ]
 # action -> the keys of its parameters in standard.PARAMETERS
 QUERIES: dict[str, list[str]] = {
-    "get": ["resourceVersion"],
     "list": _LIST,
     "deletecollection": _LIST,
     "post": _WRITE,
     "put": _WRITE,
     "patch": ["dryRun", "fieldManager for patch", "fieldValidation", "force"],
     "delete": _DELETE,
+    "watch": _LIST,
+    "watchlist": _LIST,
 }
 
 
@@ -53,28 +55,44 @@ QUERIES: dict[str, list[str]] = {
 class Dialect:
     """How the operations of custom and of built-in kinds differ.
 
-    listing: the verb of a list. consumes: the forms of a body. produces: those of an answer, streams: and those of a
-    watch. patches: the forms of a patch. deletes: what deletecollection takes beside the parameters of a list.
+    consumes: the forms of a body. produces: those of an answer, streams: and those of a watch. patches: the forms of a
+    patch. deletes: what deletecollection takes beside the parameters of a list. reads: what a read takes. patched: the
+    codes of a patch. watches: whether there are the old paths of watches.
     """
 
-    listing: str
     consumes: tuple[str, ...]
     produces: tuple[str, ...]
     streams: tuple[str, ...]
     patches: tuple[str, ...]
     deletes: tuple[str, ...]
+    reads: tuple[str, ...]
+    patched: tuple[int, ...]
+    watches: bool
 
 
 _JSON_YAML = ("application/json", "application/yaml")
-_PATCHES = ("application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json")
-CUSTOM = Dialect("list", _JSON_YAML, _JSON_YAML, (), _PATCHES, ())
+_PROTOBUF = "application/vnd.kubernetes.protobuf"
+_PATCHES = ("application/json-patch+json", "application/merge-patch+json")
+_APPLY = "application/apply-patch+yaml"
+CUSTOM = Dialect(
+    consumes=_JSON_YAML,
+    produces=_JSON_YAML,
+    streams=(),
+    patches=(*_PATCHES, _APPLY),
+    deletes=(),
+    reads=("resourceVersion",),
+    patched=(200,),
+    watches=False,
+)
 BUILTIN = Dialect(
-    "list or watch",
-    ("*/*",),
-    _JSON_YAML,
-    ("application/json;stream=watch",),
-    (*_PATCHES, "application/strategic-merge-patch+json"),
-    tuple(_DELETE),
+    consumes=("*/*",),
+    produces=(*_JSON_YAML, _PROTOBUF),
+    streams=("application/json;stream=watch", f"{_PROTOBUF};stream=watch"),
+    patches=(*_PATCHES, "application/strategic-merge-patch+json", _APPLY),
+    deletes=tuple(_DELETE),
+    reads=(),
+    patched=(200, 201),
+    watches=True,
 )
 
 
@@ -105,7 +123,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """A row of the tables below: answer is list, object, status or scale; body is "", object, patch or options."""
+    """A row of the tables below: answer is list, object, status or event; body is "", object, patch or options."""
 
     method: str
     action: str
@@ -126,6 +144,8 @@ _SUBRESOURCE = (
     _Route("put", "put", "replace", "object", "object", (200, 201)),
     _Route("patch", "patch", "patch", "object", "patch"),
 )
+_WATCHED = (_Route("get", "watchlist", "watchlist", "event"),)
+_WATCHED_ITEM = (_Route("get", "watch", "watch", "event"),)
 # verb -> what is said of a subresource beside status and scale
 _BELOW = {"create": _COLLECTION[1], "update": _SUBRESOURCE[1]}
 _ITEM = (
@@ -133,8 +153,21 @@ _ITEM = (
     _Route("delete", "delete", "delete", "status", "options", (200, 202)),
     _SUBRESOURCE[2],
 )
+# verb -> what is said of it
+_OLD = "Deprecated: list with the parameter watch."
+_TEXTS = {
+    "list": "List or watch {kind} objects.",
+    "create": "Create {one}.",
+    "deletecollection": "Delete the {kind} objects that are selected.",
+    "read": "Get {one}.",
+    "replace": "Write {one} anew.",
+    "delete": "Delete {one}.",
+    "patch": "Change {one} in part.",
+    "watch": f"Watch {{one}}. {_OLD}",
+    "watchlist": f"Watch {{kind}} objects. {_OLD}",
+}
 # x-kubernetes-action -> the verb that discovery tells of
-_VERBS = {"post": "create", "put": "update"}
+_VERBS = {"post": "create", "put": "update", "watchlist": "watch"}
 
 
 def model(group: str, version: str, kind: str) -> str:
@@ -145,6 +178,8 @@ def model(group: str, version: str, kind: str) -> str:
 def camel(text: str, first: bool) -> str:
     """Letters, underscores and (but for the first) digits; what follows anything else is a capital; first: so is the
     beginning."""
+    if text.isascii() and text.isalpha():
+        return text[0].upper() + text[1:] if first else text
     out = []
     capital = first
     for place, char in enumerate(text):
@@ -156,13 +191,6 @@ def camel(text: str, first: bool) -> str:
     return "".join(out)
 
 
-def article(noun: str) -> str:
-    """The noun with a or an before it; none before a plural."""
-    if noun.endswith("s") and not noun.endswith("ss"):
-        return noun
-    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
-
-
 class Writer:
     """Writes the operations of one version of one kind."""
 
@@ -172,22 +200,25 @@ class Writer:
         self.version = version
         self.dialect = CUSTOM if kind.custom else BUILTIN
         self.name = name or (lambda noun: model(kind.group, version.name, noun))
-        group = kind.group.removesuffix(".k8s.io") if kind.group else "core"
-        self.prefix = camel(group, True) + camel(version.name, True)
-        self.tag = f"{camel(group, False)}_{camel(version.name, False)}"
+        self.prefix, self.tag = _names(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
     def operations(self) -> list[Operation]:
         """All operations, in the order of their paths."""
         kind = self.kind
-        base = f"/apis/{kind.group}/{self.version.name}" if kind.group else f"/api/{self.version.name}"
+        root = f"/apis/{kind.group}/{self.version.name}" if kind.group else f"/api/{self.version.name}"
+        inside = f"namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else kind.plural
         found: list[Operation] = []
         if kind.namespaced:
-            found += self._path(f"{base}/{kind.plural}", _EVERYWHERE, everywhere=True)
-            base += "/namespaces/{namespace}"
-        found += self._path(f"{base}/{kind.plural}", _COLLECTION)
-        item = f"{base}/{kind.plural}/{{name}}"
+            found += self._path(f"{root}/{kind.plural}", _EVERYWHERE, everywhere=True)
+        found += self._path(f"{root}/{inside}", _COLLECTION)
+        item = f"{root}/{inside}/{{name}}"
         found += self._path(item, _ITEM)
+        if self.dialect.watches:
+            if kind.namespaced:
+                found += self._path(f"{root}/watch/{kind.plural}", _WATCHED, everywhere=True)
+            found += self._path(f"{root}/watch/{inside}", _WATCHED)
+            found += self._path(f"{root}/watch/{inside}/{{name}}", _WATCHED_ITEM)
         for known in kind.more_subresources:
             found += self._path(f"{item}/{known.name}", [_BELOW[verb] for verb in known.verbs], known.name)
         if self.version.scale is not None:
@@ -215,14 +246,17 @@ class Writer:
             "list": self.name(kind.list_kind),
             "object": noun,
             "status": STATUS,
+            "event": EVENT,
             "patch": META + "Patch",
             "options": META + "DeleteOptions",
             "": "",
         }
-        body = route.body
-        queries = QUERIES[route.action]
+        body, answer = route.body, route.answer
+        queries = [*QUERIES.get(route.action, dialect.reads)]
         if route.action == "deletecollection" and dialect.deletes:
-            body, queries = "options", sorted({*queries, *dialect.deletes})
+            body, queries = "options", [*{*queries, *dialect.deletes}]
+        if route.action == "delete" and not kind.custom and kind.strategy.shown_deleted:
+            answer = "object"
         places = [key for key in ("name", "namespace") if f"{{{key}}}" in path]
         return Operation(
             path=path,
@@ -232,9 +266,9 @@ class Writer:
             name=self._id(route.verb, sub, everywhere),
             tag=self.tag,
             queries=tuple(sorted([*queries, *places, "pretty"])),
-            produces=dialect.produces + (dialect.streams if route.action == "list" else ()),
-            answer=refs[route.answer],
-            codes=route.codes,
+            produces=dialect.produces + (dialect.streams if route.answer in ("list", "event") else ()),
+            answer=refs[answer],
+            codes=dialect.patched if route.action == "patch" else route.codes,
             consumes=dialect.patches if route.action == "patch" else dialect.consumes,
             body=refs[body],
             required=body in ("object", "patch"),
@@ -242,18 +276,8 @@ class Writer:
         )
 
     def _text(self, verb: str, sub: str) -> str:
-        noun = self.kind.kind
-        part = f"{sub} of " if sub else ""
-        texts = {
-            "list": f"{self.dialect.listing} objects of kind {noun}",
-            "create": f"create {part}{article(noun)}",
-            "deletecollection": f"delete collection of {noun}",
-            "read": f"read {part}the specified {noun}",
-            "replace": f"replace {part}the specified {noun}",
-            "delete": f"delete {article(noun)}",
-            "patch": f"partially update {part}the specified {noun}",
-        }
-        return texts[verb]
+        kind = self.kind.kind
+        return _TEXTS[verb].format(kind=kind, one=f"the {sub} of one {kind}" if sub else f"one {kind}")
 
     def _id(self, verb: str, sub: str, everywhere: bool) -> str:
         kind = self.kind
@@ -261,7 +285,36 @@ class Writer:
         rest = f"{scope}{kind.kind}{sub.title()}{'ForAllNamespaces' if everywhere else ''}"
         if verb == "deletecollection":
             verb, rest = "delete", f"Collection{rest}"
+        if verb == "watchlist":
+            verb, rest = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if everywhere else ''}"
         return verb + self.prefix + camel(rest, True)
+
+
+def resources(group: str, version: str) -> Operation:
+    """How a built-in group-version lists its resources."""
+    prefix, tag = _names(group, version)
+    return Operation(
+        path=f"/apis/{group}/{version}/" if group else f"/api/{version}/",
+        method="get",
+        action="",
+        text="List the resources, and what may be done with them.",
+        name=f"get{prefix}APIResources",
+        tag=tag,
+        queries=(),
+        produces=BUILTIN.produces,
+        answer=META + "APIResourceList",
+        codes=(200,),
+        consumes=BUILTIN.produces,
+        body="",
+        required=False,
+        gvk={},
+    )
+
+
+def _names(group: str, version: str) -> tuple[str, str]:
+    """What stands in the ids of a group-version's operations, and their tag."""
+    short = group.removesuffix(".k8s.io") if group else "core"
+    return camel(short, True) + camel(version, True), f"{camel(short, False)}_{camel(version, False)}"
 
 
 def paths(operations: Iterable[Operation]) -> dict[str, list[Operation]]:
@@ -281,7 +334,8 @@ def shared(operations: list[Operation]) -> list[str]:
 def parameter(key: str, kind: str) -> dict[str, Any]:
     """A parameter: its name, place, text and type, and that it is required where it is in the path."""
     if key == "name":
-        return {"name": key, "in": "path", "description": f"name of the {kind}", "required": True, "type": "string"}
-    form, place, text = PARAMETERS[key]
+        return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
+    form, place = PARAMETERS[key]
+    text = docs.text(docs.META, "Parameters", key) or docs.text(docs.META, "DeleteOptions", key)
     required = {"required": True} if place == "path" else {}
     return {"name": key.split()[0], "in": place, "description": text} | required | {"type": form}

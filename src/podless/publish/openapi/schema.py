@@ -10,30 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from podless.kinds.types import docs
 from podless.meta import gotext
-from podless.publish.openapi.standard import META, REF, SCHEMAS
+from podless.publish.openapi.builtin import described, type_meta
+from podless.publish.openapi.standard import META, REF
 from podless.schema.plain import mentions
 
 Schema = dict[str, Any]
 
 DEFINITIONS = "#/definitions/"
-_CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
-_METADATA = f"Standard object's metadata. More info: {_CONVENTIONS}#metadata"
-_LIST_METADATA = f"Standard list metadata. More info: {_CONVENTIONS}#types-kinds"
 # apiVersion and kind of the kind itself, and of an object inside an object
-TYPE_META: Schema = {key: SCHEMAS[META + "Status"]["properties"][key] for key in ("apiVersion", "kind")}
-_EMBEDDED_TYPE_META: Schema = {
-    "apiVersion": {
-        "description": "apiVersion defines the versioned schema of this representation of an object. More info: "
-        f"{_CONVENTIONS}#resources",
-        "type": "string",
-    },
-    "kind": {
-        "description": "kind is a string value representing the type of this object. In CamelCase. More info: "
-        f"{_CONVENTIONS}#types-kinds",
-        "type": "string",
-    },
-}
+_TYPE_META = type_meta()
+_EMBEDDED_TYPE_META = type_meta("EmbeddedObject")
 _INT_OR_STRING: list[Schema] = [{"type": "integer"}, {"type": "string"}]
 _EXACT = 1 << 53
 
@@ -248,15 +236,12 @@ def _loosen(kept: Schema) -> None:
         del kept["required"]
 
 
-def metadata(v2: bool) -> Schema:
-    """The metadata of a kind: a reference with a description of its own."""
-    return _reference(META + "ObjectMeta", _METADATA, v2)
-
-
-def _reference(name: str, text: str, v2: bool) -> Schema:
+def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
+    """The metadata of an Object, EmbeddedObject or List: a reference with a description of its own."""
+    told = described(docs.META, of, "metadata")
     if v2:
-        return {"description": text, "$ref": DEFINITIONS + name}
-    return {"description": text, "allOf": [{"$ref": REF + name}]}
+        return told | {"$ref": DEFINITIONS + META + struct}
+    return told | {"allOf": [{"$ref": REF + META + struct}]}
 
 
 def _embed(shown: Schema, v2: bool) -> None:
@@ -270,7 +255,7 @@ def _embed(shown: Schema, v2: bool) -> None:
         return
     if v2 and "x-kubernetes-preserve-unknown-fields" in shown:
         return  # kubectl would refuse all fields but these
-    properties = shown.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": metadata(v2)}
+    properties = shown.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": _metadata(v2, "EmbeddedObject")}
     shown["properties"] = dict(sorted(properties.items()))
     required = shown.get("required", [])
     shown["required"] = required + [name for name in ("kind", "apiVersion") if name not in required]
@@ -291,27 +276,23 @@ def root(schema: Schema | None, *, v2: bool = False) -> Schema:
         shown = lossy(shown)
     if mentions(schema, b'"x-kubernetes-embedded-resource"'):
         _embed(shown, v2)
-    properties = shown.get("properties", {}) | TYPE_META | {"metadata": metadata(v2)}
+    properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata(v2)}
     shown["properties"] = dict(sorted(properties.items()))
     return shown
 
 
-def list_root(kind: str, list_kind: str, plural: str, item: str, *, v2: bool = False) -> Schema:
+def list_root(kind: str, item: str, *, v2: bool = False) -> Schema:
     """The component of a list, but for the extensions that name it; item: the name of the kind's component."""
     prefix = DEFINITIONS if v2 else REF
-    items = {
-        "description": f"List of {plural}. More info: {_CONVENTIONS}",
-        "type": "array",
-        "items": {"$ref": prefix + item},
-    }
+    items = {**described(docs.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
     return {
-        "description": f"{list_kind} is a list of {kind}",
+        "description": f"A list of {kind} objects.",
         "type": "object",
         "required": ["items"],
         "properties": {
-            "apiVersion": TYPE_META["apiVersion"],
+            "apiVersion": _TYPE_META["apiVersion"],
             "items": items,
-            "kind": TYPE_META["kind"],
-            "metadata": _reference(META + "ListMeta", _LIST_METADATA, v2),
+            "kind": _TYPE_META["kind"],
+            "metadata": _metadata(v2, "List", "ListMeta"),
         },
     }

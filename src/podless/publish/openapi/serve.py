@@ -103,7 +103,7 @@ class Library:
     def __init__(
         self,
         kinds: Callable[[], Iterable[Kind]],
-        release: str = "v1.36.0",
+        release: str = "v1.36",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         generation: Callable[[], object] = object,
     ) -> None:
@@ -112,14 +112,14 @@ class Library:
         generation: gives the same as before where the kinds are the same, so that the index is made once.
         """
         self._kinds = kinds
-        self._release = release
+        self._release = ".".join(release.removeprefix("v").split(".")[:2])  # documents name no patch
         self._now = now
         self._generation = generation
         self._index: tuple[object, bytes] = (None, b"")
         self._digests: WeakKeyDictionary[Kind, dict[str, bytes]] = WeakKeyDictionary()
         # parts of the version 2 document, encoded: a tenth of the memory of a tree, and a join is cheap
         self._json: WeakKeyDictionary[Kind, v2.Document] = WeakKeyDictionary()
-        self._protobuf: WeakKeyDictionary[Kind, tuple[bytes, bytes]] = WeakKeyDictionary()
+        self._protobuf: WeakKeyDictionary[Kind, v2pb.Part] = WeakKeyDictionary()
         self._documents: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._whole: dict[str, tuple[str, bytes]] = {}
 

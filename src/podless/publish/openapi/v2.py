@@ -13,25 +13,12 @@ from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.schema import DEFINITIONS
-from podless.publish.openapi.standard import META, PARAMETERS, REF, SCALE, SCHEMAS, SHARED
-from podless.publish.openapi.v3 import extensions
+from podless.publish.openapi.standard import BEARER, BODIES, META, PARAMETERS, REF, SHARED
+from podless.publish.openapi.v3 import extensions, standard
 
 Document = dict[str, Any]
 
-BODY = "body-2Y1dVQaQ"
-_SECURITY: Document = {
-    "securityDefinitions": {
-        "BearerToken": {
-            "description": "Bearer Token authentication",
-            "type": "apiKey",
-            "name": "authorization",
-            "in": "header",
-        }
-    },
-    "security": [{"BearerToken": []}],
-}
-
-
+_SECURITY: Document = {"securityDefinitions": {"BearerToken": BEARER}, "security": [{"BearerToken": []}]}
 _NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
 
 
@@ -69,8 +56,8 @@ _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
 _NAMED = {key: {"$ref": f"#/parameters/{SHARED[key]}"} if key in SHARED else _PARAMETERS[key] for key in PARAMETERS}
 
 
-def document(kinds: Iterable[Kind], release: str = "v1.36.0") -> Document:
-    """The document of all kinds; release: the version of the server."""
+def document(kinds: Iterable[Kind], release: str = "1.36") -> Document:
+    """The document of all kinds; release: the version of the server, major and minor."""
     return join([parts(kind) for kind in kinds], release)
 
 
@@ -82,29 +69,31 @@ def parts(kind: Kind) -> Document:
             found["definitions"] |= _components(kind, version)
             writer = routes.Writer(kind, version)
         else:
-            found["definitions"] |= flatten(builtin.components(kind, version))
+            found["definitions"] |= flatten(builtin.resources() | builtin.components(kind, version))
+            found["paths"] |= _list_of_resources(kind.group, version.name)
             writer = routes.Writer(kind, version, builtin.namer(kind, version))
         if version.scale is not None:
-            found["definitions"] |= flatten_all(SCALE)
+            found["definitions"] |= flatten(builtin.scale())
         by_path = routes.paths(writer.operations())
         found["paths"] |= {path: _path(by_path[path], kind.kind) for path in by_path}
     return found
 
 
-def flatten_all(prefix: str) -> Document:
-    """The standard components of one package."""
-    return {name: flatten(value) for name, value in SCHEMAS.items() if name.startswith(prefix)}
+def _list_of_resources(group: str, version: str) -> Document:
+    """The path at which a built-in group-version lists its resources."""
+    one = routes.resources(group, version)
+    return {one.path: {"get": _operation(one, [], "")}}
 
 
-def join(found: Iterable[Document], release: str = "v1.36.0") -> Document:
+def join(found: Iterable[Document], release: str = "1.36") -> Document:
     """The document of what parts() gave for several kinds; the parts' values may be orjson.Fragment."""
     paths: Document = {}
-    definitions = flatten_all(META)
+    definitions = flatten(standard())
     for one in found:
         paths |= one["paths"]
         definitions |= one["definitions"]
     parameters = {name: _PARAMETERS[key] for key, name in SHARED.items()}
-    parameters[BODY] = {"name": "body", "in": "body", "schema": {"$ref": f"{DEFINITIONS}{META}DeleteOptions"}}
+    parameters |= {name: _body(META + noun) for noun, name in BODIES.items()}
     return {
         "swagger": "2.0",
         "info": {"title": "Kubernetes", "version": release},
@@ -121,9 +110,13 @@ def _components(kind: Kind, version: Version) -> Document:
     known = None if kind.preserve else version.schema  # kubectl takes what is listed for all there is
     return {
         item: schema.root(known, v2=True) | extensions(kind, version, kind.kind),
-        whole: schema.list_root(kind.kind, kind.list_kind, kind.plural, item, v2=True)
-        | extensions(kind, version, kind.list_kind),
+        whole: schema.list_root(kind.kind, item, v2=True) | extensions(kind, version, kind.list_kind),
     }
+
+
+def _body(component: str) -> dict[str, Any]:
+    required = {} if component == META + "DeleteOptions" else {"required": True}
+    return {"name": "body", "in": "body"} | required | {"schema": {"$ref": DEFINITIONS + component}}
 
 
 def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
@@ -139,10 +132,9 @@ def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
 
 def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
     own = _named([key for key in one.queries if key not in shared], kind)
-    if one.required:
-        own.insert(0, {"name": "body", "in": "body", "required": True, "schema": {"$ref": DEFINITIONS + one.body}})
-    elif one.body:
-        own.insert(0, {"$ref": f"#/parameters/{BODY}"})
+    if one.body:
+        shared_body = BODIES.get(one.body.removeprefix(META))
+        own.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body(one.body))
     answer = {"$ref": DEFINITIONS + one.answer}
     responses: dict[str, Any] = {str(code): {"description": routes.TEXTS[code], "schema": answer} for code in one.codes}
     return {
@@ -154,6 +146,5 @@ def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
         "operationId": one.name,
         **({"parameters": own} if own else {}),
         "responses": responses | {"401": {"description": routes.TEXTS[401]}},
-        "x-kubernetes-action": one.action,
-        "x-kubernetes-group-version-kind": one.gvk,
+        **({"x-kubernetes-action": one.action, "x-kubernetes-group-version-kind": one.gvk} if one.gvk else {}),
     }

@@ -5,7 +5,7 @@ As in JSON, the document is a join of parts, one a kind: here both are bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from podless.publish.openapi import v2
@@ -142,17 +142,28 @@ MESSAGES.fields = {
 }
 
 
-def part(value: v2.Document) -> tuple[bytes, bytes]:
-    """The paths and the definitions of what v2.parts() gives."""
-    paths = MESSAGES.encode("Paths", value["paths"])
-    definition = _message("Schema")
-    return paths, b"".join(entry(1, name, definition(2, one)) for name, one in value["definitions"].items())
+Part = Mapping[str, Mapping[str, bytes]]
+# area of the document -> its number in it, that of its entries, and what an entry holds
+_AREAS = {"paths": (8, 2, _message("PathItem")), "definitions": (9, 1, _message("Schema"))}
 
 
-def join(parts: Iterable[tuple[bytes, bytes]], release: str = "v1.36.0") -> bytes:
+def part(value: v2.Document) -> Part:
+    """The paths and the definitions of what v2.parts() gives, by name: kinds have some in common."""
+    return {
+        area: {name: entry(number, name, write(2, one)) for name, one in value[area].items()}
+        for area, (_, number, write) in _AREAS.items()
+    }
+
+
+def join(parts: Iterable[Part], release: str = "1.36") -> bytes:
     """The document of what part() gave for several kinds."""
     empty = v2.join([], release)
-    pairs = [part(empty), *parts]
-    head = {key: value for key, value in empty.items() if key not in ("paths", "definitions")}
-    paths = block(8, b"".join(one for one, _ in pairs))
-    return MESSAGES.encode("Document", head) + paths + block(9, b"".join(one for _, one in pairs))
+    found = [part(empty), *parts]
+    head = {key: value for key, value in empty.items() if key not in _AREAS}
+    out = [MESSAGES.encode("Document", head)]
+    for area, (number, _, _) in _AREAS.items():
+        merged: dict[str, bytes] = {}
+        for one in found:
+            merged |= one[area]
+        out.append(block(number, b"".join(merged[name] for name in sorted(merged))))
+    return b"".join(out)

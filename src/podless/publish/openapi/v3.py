@@ -7,6 +7,7 @@ between the answers of these functions too: do not change what they return.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from hashlib import sha512
 from typing import Any
 from urllib.parse import quote
@@ -16,8 +17,7 @@ from podless.meta import codec
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, routes, schema
 from podless.publish.openapi.routes import Operation
-from podless.publish.openapi.standard import META, PARAMETERS, REF, SCALE, SCHEMAS
-from podless.version import __version__
+from podless.publish.openapi.standard import BEARER, GROUPS, META, PARAMETERS, REF
 
 Document = dict[str, Any]
 
@@ -30,25 +30,68 @@ def _parameter(key: str, kind: str = "") -> dict[str, Any]:
 
 
 _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
-_META = {name: value for name, value in SCHEMAS.items() if name.startswith(META)}
-_SCALE = {name: value for name, value in SCHEMAS.items() if name.startswith(SCALE)}
+_CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every group
 
 
-def document(group: str, version: str, kinds: Sequence[Kind], release: str = "v1.36.0") -> Document:
+@cache
+def standard() -> dict[str, Any]:
+    """The components that all documents share, DeleteOptions as it is registered in every group-version."""
+    places = [(group, version) for group, versions in GROUPS.items() for version in versions]
+    return _registered(builtin.standard(), places)
+
+
+def _registered(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The components with those group-versions at the kinds that are registered in each."""
+    found = dict(schemas)
+    for noun in _CROSS:
+        if META + noun in found:
+            gvks = [{"group": group, "kind": noun, "version": version} for group, version in places]
+            found[META + noun] = found[META + noun] | {"x-kubernetes-group-version-kind": gvks}
+    return found
+
+
+def document(group: str, version: str, kinds: Sequence[Kind], release: str = "1.36") -> Document:
     """The document of a group-version: of those kinds that are served in it.
 
-    release: what the documents of built-in groups call the version of the server.
+    release: the version that the documents of built-in groups name, major and minor.
     """
     # by_version also knows a storage version that is not served
     served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
-    custom = all(kind.custom for kind, _ in served)
     parts = [part(kind, one) for kind, one in served]
-    return {
-        "openapi": "3.0.0",
-        "info": _CUSTOM_INFO if custom else {"title": "Kubernetes", "version": release},
-        "paths": _merge(one["paths"] for one in parts),
-        "components": {"schemas": _merge([_META, *(one["schemas"] for one in parts)])},
-    }
+    components: Document = {}
+    paths = _merge(one["paths"] for one in parts)
+    if all(kind.custom for kind, _ in served):
+        info, schemas = _CUSTOM_INFO, _merge([standard(), *(one["schemas"] for one in parts)])
+    else:
+        info = {"title": "Kubernetes", "version": release}
+        paths = _list_of_resources(group, version) | paths
+        known = _merge([builtin.standard(), builtin.resources(), *(one["schemas"] for one in parts)])
+        schemas = _registered(_reached(paths, known), dict.fromkeys([("", "v1"), (group, version)]))
+        components["securitySchemes"] = {"BearerToken": BEARER}
+    return {"openapi": "3.0.0", "info": info, "paths": paths, "components": {"schemas": schemas} | components}
+
+
+def _list_of_resources(group: str, version: str) -> Document:
+    """The path at which a built-in group-version lists its resources."""
+    one = routes.resources(group, version)
+    return {one.path: {"get": _operation(one, [], "")}}
+
+
+def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
+    """The components that the paths lead to."""
+    found: dict[str, Any] = {}
+    rest: list[Any] = [paths]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, list):
+            rest += one
+        elif isinstance(one, dict):
+            rest += one.values()
+            name = one.get("$ref")
+            if isinstance(name, str) and (name := name.removeprefix(REF)) not in found:
+                found[name] = schemas[name]
+                rest.append(found[name])
+    return dict(sorted(found.items()))
 
 
 def part(kind: Kind, version: Version) -> Document:
@@ -60,7 +103,7 @@ def part(kind: Kind, version: Version) -> Document:
         schemas = builtin.components(kind, version)
         writer = routes.Writer(kind, version, builtin.namer(kind, version))
     if version.scale is not None:
-        schemas |= _SCALE
+        schemas |= builtin.scale()
     found = routes.paths(writer.operations())
     return {"paths": {path: _path(found[path], kind.kind) for path in found}, "schemas": schemas}
 
@@ -77,8 +120,7 @@ def _components(kind: Kind, version: Version) -> dict[str, Any]:
     whole = routes.model(kind.group, version.name, kind.list_kind)
     return {
         item: schema.root(kind.structure(version)) | extensions(kind, version, kind.kind),
-        whole: schema.list_root(kind.kind, kind.list_kind, kind.plural, item)
-        | extensions(kind, version, kind.list_kind),
+        whole: schema.list_root(kind.kind, item) | extensions(kind, version, kind.list_kind),
     }
 
 
@@ -116,8 +158,8 @@ def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
     answer = _content(one.produces, one.answer)
     shown["responses"] = {str(code): {"description": routes.TEXTS[code], "content": answer} for code in one.codes}
     shown["responses"]["401"] = {"description": routes.TEXTS[401]}
-    shown["x-kubernetes-action"] = one.action
-    shown["x-kubernetes-group-version-kind"] = one.gvk
+    if one.gvk:
+        shown |= {"x-kubernetes-action": one.action, "x-kubernetes-group-version-kind": one.gvk}
     return shown
 
 

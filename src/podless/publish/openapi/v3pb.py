@@ -67,7 +67,8 @@ MESSAGES.fields = {
     },
     "Info": {"title": (1, text), "description": (2, text), "version": (6, text)},
     "Paths": {"*": (1, _message("PathItem"))},
-    "Components": {"schemas": (1, named(_schema))},
+    "Components": {"schemas": (1, named(_schema)), "securitySchemes": (7, named(_choice("SecurityScheme")))},
+    "SecurityScheme": {"type": (1, text), "description": (2, text), "name": (3, text), "in": (4, text)},
     "PathItem": {
         "get": (4, _message("Operation")),
         "put": (5, _message("Operation")),

@@ -1,0 +1,53 @@
+"""What the fields of the API mean, in a sentence each: one table a group, beside the structs that they describe.
+
+OpenAPI documents (and so `kubectl explain`), the columns of tables and whoever else tells people about a field read it
+here. A table is a module with TEXTS: name of the Go struct -> name of the field -> its text, "" for the struct itself.
+It is imported when something of its group is first asked for, so a server that nobody asks holds none of it. The
+versions of a group share a table: what an older version has besides is in it under the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+
+Texts = Mapping[str, str]
+
+META = "meta.k8s.io"
+# API group -> the modules that describe its structs; structs that all groups share are those of meta.k8s.io
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    META: ("meta",),
+    "": ("core", "services"),
+    "admissionregistration.k8s.io": ("admission",),
+    "apiextensions.k8s.io": ("apiextensions", "jsonschema"),
+    "apiregistration.k8s.io": ("apiregistration",),
+    "authentication.k8s.io": ("authentication",),
+    "authorization.k8s.io": ("authorization",),
+    "autoscaling": ("autoscaling",),
+    "coordination.k8s.io": ("coordination",),
+    "events.k8s.io": ("events",),
+    "extensions": ("extensions",),
+    "rbac.authorization.k8s.io": ("rbac",),
+}
+GROUPS = tuple(_MODULES)
+_NONE: Texts = {}
+
+
+@cache
+def table(group: str) -> Mapping[str, Texts]:
+    """All texts of a group; an empty table for a group that has none."""
+    found: dict[str, Texts] = {}
+    for module in _MODULES.get(group, ()):
+        found |= import_module(f"{__name__}.{module}").TEXTS
+    return found
+
+
+def text(group: str, struct: str, field: str = "") -> str:
+    """What a field of a struct is for, or the struct itself; "" where nothing is written of it.
+
+    What nearly every object has (apiVersion, kind, metadata, spec, status) is told of all alike where its own struct
+    says nothing.
+    """
+    own = table(group).get(struct, _NONE).get(field, "")
+    return own if own or not field else table(META)["Object"].get(field, "")

@@ -1,0 +1,36 @@
+"""The columns of the built-in kinds' tables, as data: one module a group, imported when a table is first asked for.
+
+A module has COLUMNS: plural -> cells. What a column shows is told where the field is (kinds/types/docs).
+Source: the recorded tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from podless.publish.columns.cell import DATED, Cell
+
+# API group -> the module of its columns
+_MODULES: Mapping[str, str] = {
+    "": "core",
+    "admissionregistration.k8s.io": "admission",
+    "apiregistration.k8s.io": "apiregistration",
+    "coordination.k8s.io": "coordination",
+    "events.k8s.io": "events",
+    "extensions": "extensions",
+    "rbac.authorization.k8s.io": "rbac",
+}
+GROUPS = tuple(_MODULES)
+
+
+def of_group(group: str) -> Mapping[str, tuple[Cell, ...]]:
+    """The columns of a group's kinds by their plural."""
+    name = _MODULES.get(group)
+    found: Mapping[str, tuple[Cell, ...]] = import_module(f"{__name__}.{name}").COLUMNS if name else {}
+    return found
+
+
+def columns(group: str, plural: str) -> tuple[Cell, ...]:
+    """The columns of a built-in kind; one that has none of its own shows when it was created, as on a real server."""
+    return of_group(group).get(plural, DATED)

@@ -1,0 +1,32 @@
+"""Tables and PartialObjectMetadata: what kubectl get shows, and objects without their contents.
+
+A version's columns are compiled once into a Layout; a row is made from a decoded object, and encoded with the bytes
+of that object where the client wants it whole. Source: meta.k8s.io/v1 Table and the recorded tables.
+"""
+
+from podless.publish.table.ages import age
+from podless.publish.table.layout import AGED, SCALE, Layout, columns, custom, layout
+from podless.publish.table.partial import partial
+from podless.publish.table.rows import SHARED, Clock, Row, encode_row, encode_table, frame, make_row
+from podless.publish.table.whole import INCLUDED, check_include, table
+
+__all__ = [
+    "AGED",
+    "INCLUDED",
+    "SCALE",
+    "SHARED",
+    "Clock",
+    "Layout",
+    "Row",
+    "age",
+    "check_include",
+    "columns",
+    "custom",
+    "encode_row",
+    "encode_table",
+    "frame",
+    "layout",
+    "make_row",
+    "partial",
+    "table",
+]

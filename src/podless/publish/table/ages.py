@@ -1,0 +1,78 @@
+"""Ages: how long ago something was, for people. Source: k8s.io/apimachinery pkg/util/duration."""
+
+from __future__ import annotations
+
+import functools
+import math
+from datetime import datetime
+from typing import Any
+
+from podless.meta import gotime
+
+_LONGEST = ((1 << 63) - 1) / 1e9  # seconds: a Go duration holds no more
+
+
+def since(given: Any) -> float | str | None:
+    """What the cell of a time shows: the moment that it counts from, or a text or nothing that never changes."""
+    if not isinstance(given, str):
+        return None
+    moment = _moment(given)
+    if moment is None:
+        return "<unknown>"
+    return "<invalid>" if moment == math.inf else moment
+
+
+def age(text: str, now: float) -> str:
+    """How long ago an RFC 3339 time was, for people: 5s, 3m12s, 2d3h.
+
+    <unknown> where there is no time, <invalid> for what is none or lies ahead.
+    """
+    moment = since(text)
+    return shown(moment, now) if isinstance(moment, float) else str(moment)
+
+
+def shown(moment: float, now: float) -> str:
+    """The age at a time of what was at a moment; both in seconds since 1970."""
+    return _human(now - moment)
+
+
+@functools.lru_cache(4096)
+def _moment(text: str) -> float | None:
+    """Seconds since 1970, None for no time, infinity for what is none."""
+    try:
+        plain = None if text in ("", "null") else gotime.normalise(text)
+    except ValueError:
+        return math.inf
+    if plain is None:
+        return None
+    try:
+        return datetime.fromisoformat(plain).timestamp()
+    except ValueError:  # Go has a year 0, Python has none; that long ago all ages are the same
+        return -math.inf
+
+
+# from how many seconds on -> the greater unit, and the lesser one that is shown with it (0 for none), both in seconds
+_SPANS = (
+    (365 * 86400 * 8, 365 * 86400, 0),
+    (365 * 86400 * 2, 365 * 86400, 86400),
+    (86400 * 8, 86400, 0),
+    (3600 * 48, 86400, 3600),
+    (3600 * 8, 3600, 0),
+    (60 * 180, 3600, 60),
+    (60 * 10, 60, 0),
+    (120, 60, 1),
+)
+_UNITS = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
+
+
+def _human(duration: float) -> str:
+    """A duration in one unit or two, as k8s.io/apimachinery's HumanDuration has it; clocks may be a second apart."""
+    seconds = int(min(duration, _LONGEST))
+    if duration <= -2:
+        return "<invalid>"
+    for least, unit, lesser in _SPANS:
+        if seconds >= least:
+            count, rest = divmod(seconds, unit)
+            more = rest // lesser if lesser else 0
+            return f"{count}{_UNITS[unit]}{more}{_UNITS[lesser]}" if more else f"{count}{_UNITS[unit]}"
+    return f"{max(seconds, 0)}s"

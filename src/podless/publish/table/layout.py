@@ -1,0 +1,154 @@
+"""A version's columns, compiled once: the heads of the columns, and a reader for each cell."""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from podless.kinds.kind import Column, Kind, Version
+from podless.meta import codec, gotext, jsontext
+from podless.publish import columns as builtin
+from podless.publish import jsonpath
+from podless.publish.columns import cell
+from podless.publish.columns.cell import Age, Cell
+from podless.publish.table import ages
+
+Object = dict[str, Any]
+Reader = Callable[[Object], Any]
+
+_MIN, _MAX = -(1 << 63), (1 << 63) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Compiled columns. What their heads say is looked up when a table first needs it."""
+
+    columns: tuple[Cell, ...]
+
+    @cached_property
+    def readers(self) -> tuple[Reader | Age, ...]:
+        """One for each cell."""
+        return tuple(column.read for column in self.columns)
+
+    @cached_property
+    def definitions(self) -> list[Object]:
+        """The columnDefinitions."""
+        return [column.head() for column in self.columns]
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """The same as JSON."""
+        return codec.encode(self.definitions)
+
+    def cells(self, obj: Object, now: float | None = None) -> list[Any]:
+        """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
+        then = time.time() if now is None else now
+        return [
+            (ages.shown(moment, then) if type(moment := ages.since(read.read(obj))) is float else moment)
+            if isinstance(read, Age)
+            else read(obj)
+            for read in self.readers
+        ]
+
+
+_LAYOUTS: WeakKeyDictionary[Version, Layout] = WeakKeyDictionary()
+AGED = Layout(cell.AGED)
+SCALE = Layout(cell.SCALE)
+
+
+def layout(kind: Kind, version: Version) -> Layout:
+    """The layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
+    known = _LAYOUTS.get(version)
+    if known is None:
+        known = custom(version.columns) if kind.custom else Layout(builtin.columns(kind.group, kind.plural))
+        _LAYOUTS[version] = known
+    return known
+
+
+def columns(version: Version) -> list[Object]:
+    """The columnDefinitions of a custom kind's version."""
+    return custom(version.columns).definitions
+
+
+def custom(given: Sequence[Column] | None) -> Layout:
+    """The layout for additionalPrinterColumns; from the first malformed path on they are left out."""
+    if not given:
+        return AGED
+    cells = [cell.NAME]
+    for column in given:
+        try:
+            path = jsonpath.parse(column.json_path)
+        except ValueError:
+            break
+        told = column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}"
+        read = _cell_reader(column.type, path)
+        cells.append(Cell(column.name, column.type, told, read, column.format, column.priority))
+    return Layout(tuple(cells))
+
+
+def _cell_reader(kind: str, path: jsonpath.Path) -> Callable[[Any], Any] | Age:
+    if kind == "date":
+        return Age(path.first)
+    if kind == "string":
+        return functools.partial(_string_cell, path)
+    return functools.partial(_converted_cell, _CONVERSIONS.get(kind, _nothing), path)
+
+
+def _string_cell(path: jsonpath.Path, obj: Any) -> str | None:
+    found = path.find(obj)
+    return _printed(found[0]) if found else None
+
+
+def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.Path, obj: Any) -> Any:
+    return convert(path.first(obj))
+
+
+def _integer(value: Any) -> int | None:
+    if type(value) is int and _MIN <= value <= _MAX:
+        return value
+    if type(value) is not int and type(value) is not float:
+        return None
+    return int(value) if _MIN <= value <= _MAX else _MIN  # what Go makes of a float that is too large
+
+
+def _number(value: Any) -> int | float | None:
+    return jsontext.settle(float(value)) if type(value) is int or type(value) is float else None
+
+
+def _boolean(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _nothing(value: Any) -> None:
+    return None
+
+
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {"integer": _integer, "number": _number, "boolean": _boolean}
+
+
+def _printed(value: Any) -> str:
+    """A value as a cell of type string: text as it is, lists and objects as Go's JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list):
+        return _go_json(value)
+    if value is None:
+        return "<no value>"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.general(float(value))
+
+
+_HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_UNSAFE = re.compile("[<>&\u2028\u2029]")
+
+
+def _go_json(value: Any) -> str:
+    text = codec.encode_sorted(value).decode()
+    return _UNSAFE.sub(lambda match: _HTML[match.group()], text)

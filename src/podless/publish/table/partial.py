@@ -1,0 +1,50 @@
+"""PartialObjectMetadata: objects without their contents."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+Object = dict[str, Any]
+
+_METADATA = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+)
+_ZERO = {"deletionGracePeriodSeconds": 0}  # is shown even when it is 0; all else is left out when it is empty
+_INNER = {
+    "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
+    "managedFields": ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"),
+}
+
+
+def partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
+    """The object as PartialObjectMetadata, the fields in the order that a real server has them."""
+    given = obj.get("metadata") or {}
+    kept = {
+        name: given[name] for name in _chosen(_METADATA, tuple(given)) if given[name] or given[name] == _ZERO.get(name)
+    }
+    for name, order in _INNER.items():
+        if name in kept:
+            kept[name] = [{key: item[key] for key in _chosen(order, tuple(item))} for item in kept[name]]
+    return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": kept}
+
+
+@functools.lru_cache(256)
+def _chosen(order: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the fields that are given, in order; objects of a kind have the same ones again and again."""
+    return tuple(name for name in order if name in given)

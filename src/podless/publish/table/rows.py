@@ -1,0 +1,109 @@
+"""A Table as bytes: rows that are made once, with ages that are filled in when they are sent."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from podless.meta import codec
+from podless.publish.columns.cell import Age
+from podless.publish.table import ages
+from podless.publish.table.layout import Layout
+from podless.publish.table.whole import included, listed_meta
+
+Object = dict[str, Any]
+
+SHARED = 128  # bytes of a set of managed fields
+# a row as JSON, in pieces: bytes, and between them the moments whose ages belong there
+Row = tuple[bytes | float, ...]
+
+
+def make_row(
+    shown: Layout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
+) -> Row:
+    """All of a row that does not change with time. body: the object's own JSON, for includeObject=Object."""
+    pieces: list[bytes | float] = []
+    lead = b'{"cells":['
+    steady: list[Any] = []
+    for read in shown.readers:
+        if not isinstance(read, Age):
+            steady.append(read(obj))
+            continue
+        moment = ages.since(read.read(obj))
+        if not isinstance(moment, float):
+            steady.append(moment)
+            continue
+        before = codec.encode(steady)[1:-1]
+        pieces += [b'%b%b%b"' % (lead, before, b"," if steady else b""), moment]
+        lead, steady = b'",', []
+    cells = codec.encode(steady)[1:-1]
+    if not steady:
+        lead = lead.removesuffix(b",")
+    shown_object = [body] if body else _pieces(included(obj, include, version))
+    shown_object[0] = b'%b%b],"object":%b' % (lead, cells, shown_object[0])
+    shown_object[-1] += b"}"
+    return (*pieces, *shown_object)
+
+
+def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
+    """An object as JSON, its sets of managed fields apart: many objects have the same ones, and can share them."""
+    encoded = codec.encode(included)
+    pieces: list[bytes] = []
+    start = 0
+    for entry in (included or {}).get("metadata", {}).get("managedFields") or ():
+        fields = codec.encode(entry.get("fieldsV1"))
+        place = encoded.find(fields, start)
+        if len(fields) >= SHARED and place >= 0:
+            pieces += [encoded[start:place], encoded[place : place + len(fields)]]
+            start = place + len(fields)
+    return [*pieces, encoded[start:]]
+
+
+class Clock:
+    """Fills ages into rows, as they are at one moment; many objects are of the same second. now: seconds since 1970."""
+
+    def __init__(self, now: float) -> None:
+        self._now = now
+        self._ages: dict[float, bytes] = {}
+
+    def fill(self, row: Row) -> bytes:
+        """The row as JSON."""
+        return b"".join([piece if piece.__class__ is bytes else self._age(piece) for piece in row])
+
+    def _age(self, moment: Any) -> bytes:
+        known = self._ages.get(moment)
+        if known is None:
+            known = self._ages[moment] = ages.shown(moment, self._now).encode()
+        return known
+
+
+def encode_row(
+    shown: Layout,
+    obj: Object,
+    include: str = "Metadata",
+    version: str = "v1",
+    *,
+    body: bytes | None = None,
+    now: float | None = None,
+) -> bytes:
+    """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
+    row = make_row(shown, obj, include, version, body if include == "Object" else None)
+    return Clock(time.time() if now is None else now).fill(row)
+
+
+def frame(shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True) -> tuple[bytes, bytes]:
+    """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns."""
+    head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
+    definitions = shown.encoded if headed else b"null"
+    return b"".join(
+        (head, codec.encode(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":[')
+    ), b"]}"
+
+
+def encode_table(
+    shown: Layout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
+) -> bytes:
+    """A Table as JSON, of rows that encode_row made."""
+    head, tail = frame(shown, listed, version, headed=headed)
+    return b"".join((head, b",".join(rows), tail))

@@ -1,0 +1,61 @@
+"""A Table as an object, of decoded objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from podless.meta import field
+from podless.meta.errors import BadRequest
+from podless.publish.table.layout import Layout
+from podless.publish.table.partial import partial
+
+Object = dict[str, Any]
+
+INCLUDED = ("", "Metadata", "Object", "None")
+
+
+def check_include(text: str) -> str:
+    """The includeObject parameter: Metadata for "". Raises BadRequest."""
+    if text not in INCLUDED:
+        why = field.invalid("includeObject", text, "must be 'Metadata', 'Object', 'None', or empty")
+        raise BadRequest(f"Unable to convert to Table as requested: {why}")
+    return text or "Metadata"
+
+
+def table(
+    shown: Layout,
+    objects: Iterable[Object],
+    listed: Mapping[str, Any],
+    include: str = "Metadata",
+    version: str = "v1",
+    *,
+    headed: bool = True,
+    now: float | None = None,
+) -> Object:
+    """A Table of decoded objects.
+
+    listed: the list's metadata, or the object's own for a single one. include: Metadata, Object or None. headed:
+    whether the columnDefinitions come with it, as they do but for the later events of a watch.
+    """
+    return {
+        "kind": "Table",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": listed_meta(listed),
+        "columnDefinitions": shown.definitions if headed else None,
+        "rows": [_row(shown, obj, include, version, now) for obj in objects],
+    }
+
+
+def _row(shown: Layout, obj: Object, include: str, version: str, now: float | None) -> Object:
+    return {"cells": shown.cells(obj, now), "object": included(obj, include, version)}
+
+
+def included(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
+    """What a row has of its object."""
+    return obj if include == "Object" else partial(obj, version) if include == "Metadata" else None
+
+
+def listed_meta(given: Mapping[str, Any]) -> Object:
+    """What ListMeta keeps of a metadata, without what is empty."""
+    return {name: given[name] for name in ("resourceVersion", "continue", "remainingItemCount") if given.get(name)}

@@ -1,0 +1,136 @@
+"""What is said of fields: everything has a text, every text has a field, and all are short."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from podless.kinds import builtin
+from podless.kinds.types import autoscaling, docs
+from podless.meta import structs_meta
+from podless.meta.structs import ListOf, MapOf, Struct, Type, Union
+from podless.publish.discovery_messages import RESOURCES
+from podless.publish.openapi import v2, v3
+from podless.publish.openapi.standard import PARAMETERS, package
+
+LONGEST = 200
+GROUPS = sorted({(kind.group, version.name) for kind in builtin.ALL for version in kind.versions})
+# names in the tables that are no structs: what nearly all objects have, parameters, and types that decode themselves
+OTHERS = {"Object", "EmbeddedObject", "List", "Parameters", "Patch", "Time", "MicroTime", "Quantity", "IntOrString"}
+OTHERS |= {"RawExtension", "FieldsV1", "JSON"}
+OTHERS |= {"JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
+
+
+def reached(kind: Type, found: set[Struct]) -> set[Struct]:
+    """The struct and all structs in it."""
+    if isinstance(kind, Struct) and kind not in found:
+        found.add(kind)
+        for field in kind:
+            reached(field.type, found)
+    elif isinstance(kind, (ListOf, MapOf)):
+        reached(kind.item, found)
+    elif isinstance(kind, Union):
+        for form in kind.forms.values():
+            if form is not None:
+                reached(form, found)
+    return found
+
+
+def structs() -> set[Struct]:
+    """The structs of all built-in kinds, and those of answers and options."""
+    found: set[Struct] = set()
+    for kind in builtin.ALL:
+        for version in kind.versions:
+            reached(kind.struct_of(version) or kind.struct, found)  # type: ignore[arg-type]
+        for known in kind.more_subresources:
+            if known.kind is not None and known.kind.struct is not None:
+                reached(known.kind.struct, found)
+    for one in (
+        structs_meta.DELETE_OPTIONS,
+        structs_meta.STATUS,
+        structs_meta.WATCH_EVENT,
+        RESOURCES,
+        autoscaling.SCALE,
+    ):
+        reached(one, found)
+    return found
+
+
+STRUCTS = structs()
+
+
+def texts() -> Iterator[Any]:
+    for group in docs.GROUPS:
+        for struct, fields in docs.table(group).items():
+            for field, text in fields.items():
+                yield pytest.param(text, id=f"{group}-{struct}-{field}")
+
+
+@pytest.mark.parametrize("text", list(texts()))
+def test_texts_are_short_sentences(text: str) -> None:
+    assert 0 < len(text) <= LONGEST
+    assert text == text.strip()
+    assert text.endswith((".", "..."))
+
+
+def descriptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """All properties of the schemas in a document, with their paths."""
+    for name, shown in value.get("properties", {}).items():
+        yield f"{path}.{name}", shown
+        yield from descriptions(shown, f"{path}.{name}")
+
+
+@pytest.mark.parametrize(("group", "version"), GROUPS)
+def test_every_field_of_a_document_has_a_description(group: str, version: str) -> None:
+    for name, schema in v3.document(group, version, builtin.ALL)["components"]["schemas"].items():
+        assert len(schema["description"]) in range(1, LONGEST + 1), name
+        for path, shown in descriptions(schema, name):
+            told = shown.get("description") or "$ref" in shown  # which is described where it leads
+            assert told, path
+            assert len(shown.get("description", "")) <= LONGEST, path
+
+
+def test_every_parameter_and_operation_has_a_description() -> None:
+    document = v2.document(builtin.ALL)
+    for name, parameter in document["parameters"].items():
+        assert "schema" in parameter or 0 < len(parameter["description"]) <= LONGEST, name
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            assert method == "parameters" or 0 < len(operation["description"]) <= LONGEST, path
+    assert all(
+        docs.text(docs.META, "Parameters", key) or docs.text(docs.META, "DeleteOptions", key) for key in PARAMETERS
+    )
+
+
+def test_every_text_has_a_field() -> None:
+    known: dict[str, set[str]] = {}
+    for struct in STRUCTS:
+        known.setdefault(struct.name, {""}).update(field.name for field in struct)
+    for group in docs.GROUPS:
+        for name, fields in docs.table(group).items():
+            if name not in OTHERS:
+                assert set(fields) <= known[name], f"{group} {name}"
+
+
+def test_a_group_has_its_own_texts_and_common_ones() -> None:
+    assert docs.text("", "ServicePort", "port") == "The port's number."
+    assert docs.text("", "ServicePort", "metadata") == docs.text(docs.META, "Object", "metadata")
+    assert docs.text("", "Nothing") == docs.text("nowhere.example.com", "Thing", "field") == ""
+
+
+def test_every_group_of_built_in_kinds_has_a_table() -> None:
+    for group, version in GROUPS:
+        assert docs.table(group), package(group, version)
+
+
+def test_a_server_that_nobody_asks_holds_none() -> None:
+    code = (
+        "import sys; import podless.app, podless.http.api\n"
+        "print([name for name in sys.modules if name.startswith('podless.kinds.types.docs.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
