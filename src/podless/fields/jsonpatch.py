@@ -15,6 +15,7 @@ import orjson
 
 from podless.meta import codec, gotext
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
+from podless.meta.structs import JSON_NAMES
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON that all copy operations of one patch may add
@@ -22,7 +23,6 @@ REJECTED = "the server rejected our request due to an error in our request"
 
 _FIELDS = ("op", "path", "from", "value")
 _INDEX = re.compile(r"[-+]?[0-9]{1,18}")
-_GO_NAMES = {dict: "object", list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _OP_TYPE = "handlers.jsonPatchOp"
 _MISSING = object()
 
@@ -104,16 +104,16 @@ def findings(raw: bytes) -> list[str]:
 
 def _fault(patch: Any, whole: str, one: str) -> str | None:
     if not isinstance(patch, list):
-        return f"{_GO_NAMES[type(patch)]} into Go value of type {whole}"
+        return f"{JSON_NAMES[type(patch)]} into Go value of type {whole}"
     wrong = next((op for op in patch if op is not None and not isinstance(op, dict)), None)
-    return None if wrong is None else f"{_GO_NAMES[type(wrong)]} into Go value of type {one}"
+    return None if wrong is None else f"{JSON_NAMES[type(wrong)]} into Go value of type {one}"
 
 
 def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
     for operation in patch:
         for key, value in (operation or {}).items():
             if key in _FIELDS[:3] and value is not None and not isinstance(value, str):
-                return f"{_GO_NAMES[type(value)]} into Go struct field jsonPatchOp.{key} of type string"
+                return f"{JSON_NAMES[type(value)]} into Go struct field jsonPatchOp.{key} of type string"
     return None
 
 

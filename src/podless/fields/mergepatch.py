@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta.errors import BadRequest
-
-_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
+from podless.meta.structs import JSON_NAMES
 
 
 def check(patch: Any) -> dict[str, Any]:
@@ -18,7 +17,7 @@ def check(patch: Any) -> dict[str, Any]:
     if patch is None:
         raise BadRequest("Invalid JSON Patch")
     if not isinstance(patch, dict):
-        found = _GO_NAMES[type(patch)]
+        found = JSON_NAMES[type(patch)]
         why = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
         raise BadRequest(f"error decoding patch: {why}")
     return patch

@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
+from podless.meta.structs import JSON_NAMES
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
 # their objects, or "" where they hold plain values. All other lists are replaced.
@@ -34,7 +35,6 @@ _DIRECTIVE = "$patch"
 _RETAIN = "$retainKeys"
 _DELETE = "$deleteFromPrimitiveList/"
 _ORDER = "$setElementOrder/"
-_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _GO_TYPES = {
     dict: "map[string]interface {}",
     list: "[]interface {}",
@@ -50,7 +50,7 @@ def check(patch: Any) -> dict[str, Any]:
     """The patch, which must be an object or null. Raises BadRequest."""
     if patch is not None and not isinstance(patch, dict):
         raise BadRequest(
-            f"json: cannot unmarshal {_GO_NAMES[type(patch)]} into Go value of type map[string]interface {{}}"
+            f"json: cannot unmarshal {JSON_NAMES[type(patch)]} into Go value of type map[string]interface {{}}"
         )
     return patch or {}
 

@@ -25,7 +25,6 @@ from podless.verbs.update import Rewriting, rewrite
 
 Object = dict[str, Any]
 
-_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 
 
@@ -139,7 +138,9 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
         except codec.YAMLError as error:
             raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
     if value is not None and not isinstance(value, dict):
-        why = f"json: cannot unmarshal {_GO_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+        why = (
+            f"json: cannot unmarshal {structs.JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+        )
         raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
     return value or {}
 

@@ -14,7 +14,6 @@ from podless.verbs.options import WriteOptions
 Object = dict[str, Any]
 
 _NO_TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 def read(call: Call, options: WriteOptions) -> Object:
@@ -84,13 +83,13 @@ def _cannot(call: Call, kind: str) -> str:
 def _kind(call: Call, raw: Any) -> str:
     """The kind that the body says it is of."""
     if raw is not None and not isinstance(raw, dict):
-        found = _GO_NAMES[type(raw)]
+        found = structs.JSON_NAMES[type(raw)]
         why = f"json: cannot unmarshal {found} into Go value of type {_NO_TYPE}"
         raise _unreadable(call, why)
     given = raw or {}
     for name in ("kind", "apiVersion"):
         if not isinstance(given.get(name, ""), str | None):
-            found = _GO_NAMES.get(type(given[name]), "object")
+            found = structs.JSON_NAMES.get(type(given[name]), "object")
             why = f"json: cannot unmarshal {found} into Go struct field .{name} of type string"
             raise BadRequest(
                 f"{_unrecognized(call)}: couldn't get version/kind; json parse error: {why} {_snippet(call)}"

@@ -12,6 +12,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types import SECRET
 from podless.meta import codec, field, names
 from podless.meta.field import FieldError
+from podless.meta.structs import JSON_NAMES
 
 OPAQUE = "Opaque"
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
@@ -29,7 +30,6 @@ _NEEDED = {
 _JSON_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
 _BASIC_AUTH, _BASIC_KEYS = "kubernetes.io/basic-auth", ("username", "password")
 _SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
-_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 class SecretStrategy(TypedStrategy):
@@ -130,7 +130,7 @@ def _json_fault(raw: bytes) -> str:
         return str(error)
     if value is None or isinstance(value, dict):
         return ""
-    return f"json: cannot unmarshal {_GO_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+    return f"json: cannot unmarshal {JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
 
 
 SECRETS = Kind(

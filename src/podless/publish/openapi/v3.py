@@ -18,6 +18,7 @@ from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.standard import BEARER, GROUPS, META, PARAMETERS, REF
+from podless.version import __version__
 
 Document = dict[str, Any]
 
