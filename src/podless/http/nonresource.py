@@ -91,7 +91,7 @@ class NonResource:
         if self._accounts is not None and path.removesuffix("/") in _KEYS:
             return self._keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
-            return Response(200, [codec.encode({"paths": self._paths()})], JSON)
+            return Response(200, [pretty({"paths": self._paths()})], JSON)
         if path.startswith(_SERVICES):
             raise NotServed
         raise PageNotFound
@@ -171,7 +171,7 @@ class NonResource:
             return _document(plain(), form)
         kept = self._kept.get(core)
         if kept is None:
-            body = codec.fitted(codec.encode(discovery.aggregated(self._registry, core=core)))
+            body = codec.fitted(codec.encode(discovery.aggregated(self._registry, core=core)) + b"\n")
             kept = self._kept[core] = body, hashlib.sha256(body).hexdigest().upper()
         body, tag = kept
         headers = [("ETag", f'"{tag}"'), ("Vary", "Accept")]
@@ -193,5 +193,5 @@ def _document(document: Any, form: negotiate.Form) -> Response:
         return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
         return Response(200, [codec.encode_yaml(document)], negotiate.YAML.encode())
-    body = pretty(document) if form.pretty else codec.encode(document)
+    body = pretty(document) if form.pretty else codec.encode(document) + b"\n"
     return Response(200, [body], JSON)

@@ -42,6 +42,8 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
         body = [codec.encode_yaml(codec.decode_own(b"".join(body)))]
     elif form.pretty:
         body = [pretty(codec.decode_own(b"".join(body)))]
+    elif not isinstance(body, Listing):
+        body = [*body, b"\n"]  # each JSON object ends its line, as Go's encoder has it; what is indented does not
     return Response(code, body, form.media.encode())
 
 
@@ -118,10 +120,10 @@ def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes] | Listi
     if kind.strategy.ordered:
         meta = codec.encode(list_meta(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
-        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}")
+        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n")
     meta = codec.encode_sorted({"continue": ""} | list_meta(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
-    return Listing(head, items, b'],"kind":"%b","metadata":%b}' % (kind.list_kind.encode(), meta))
+    return Listing(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
 
 
 def pretty(obj: Any) -> bytes:
@@ -171,7 +173,7 @@ def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
                 kept.keep(entry.key, state, row)
         rows.append(clock.fill(row))
     head, tail = table.frame(layout, list_meta(page), form.version)
-    return Listing(head, rows, tail)
+    return Listing(head, rows, tail + b"\n")
 
 
 def include(call: Call) -> str:

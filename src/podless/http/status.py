@@ -27,7 +27,7 @@ def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str
         return Response(code, [codec.encode_yaml(obj)], media.encode(), headers or ())
     if media == negotiate.PROTOBUF:
         return Response(code, [protobuf.write(STATUS, obj)], media.encode(), headers or ())
-    return Response(code, [codec.encode(obj)], JSON, headers or ())
+    return Response(code, [codec.encode(obj), b"\n"], JSON, headers or ())
 
 
 def with_status(handler: Handler) -> Handler:
