@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import pathlib
+
+import pytest
+
+import podless
 from podless.http.info import request_info
 from podless.http.negotiate import choose
 from podless.http.target import parse_query, split_target
-from podless.meta.bounded import LONGEST, bounded_cache
+from podless.meta.bounded import LONGEST, bounded_cache, caches
 from podless.meta.selectors import parse_fields, parse_labels
+
+SOURCE = pathlib.Path(podless.__file__).parent
 
 
 def test_a_short_question_is_answered_once() -> None:
@@ -31,3 +39,43 @@ def test_nothing_long_that_a_client_sends_stays() -> None:
         assert (first is second) == (len(text) <= LONGEST)
     assert request_info("GET", long, "") == request_info("GET", long, "")
     assert choose(f"application/json;a={long}", frozenset(), ("application/json",)) is not None
+
+
+def test_arguments_by_name_and_bytes_are_bounded_too() -> None:
+    asked = []
+
+    @bounded_cache(8)
+    def length(text: bytes, other: str = "") -> int:
+        asked.append(other)
+        return len(text) + len(other)
+
+    for _ in range(2):
+        length(b"x", other="y" * (LONGEST + 1))
+        length(b"x" * (LONGEST + 1))
+    assert len(asked) == 4
+
+
+def test_all_caches_of_the_process_are_listed() -> None:
+    """Those of these layers are; what is kept by other means would not be found."""
+    names = {cache.name for cache in caches()}
+    assert {
+        "podless.meta.selectors.parse_labels",
+        "podless.meta.clock._moment",
+        "podless.fields.typed._of_key",
+    } <= names
+    for cache in caches():
+        assert cache.size() <= cache.most <= 10_000, cache.name
+
+
+@pytest.mark.parametrize("layer", ["meta", "fields", "remote"])
+def test_nothing_is_kept_for_the_process_in_another_way(layer: str) -> None:
+    for file in (SOURCE / layer).rglob("*.py"):
+        if file.name == "bounded.py":
+            continue
+        found = [
+            node.lineno
+            for node in ast.walk(ast.parse(file.read_text()))
+            if (isinstance(node, ast.Name) and node.id in ("lru_cache", "cache"))
+            or (isinstance(node, ast.Attribute) and node.attr in ("lru_cache", "cache"))
+        ]
+        assert not found, f"{file}: {found}"

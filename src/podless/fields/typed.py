@@ -5,12 +5,12 @@ Source: k8s.io/kube-openapi schemaconv (which schema means what) and sigs.k8s.io
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.fields import elements, tables
 from podless.meta import gotext, structs
+from podless.meta.bounded import bounded_cache
 from podless.meta.structs import ListOf, MapOf, Struct, Type
 from podless.meta.structs_meta import OBJECT_META
 
@@ -187,7 +187,7 @@ def _map(raw: dict[str, Any], preserve: bool) -> MapShape:
     return MapShape(declared, lambda item: _schema(item, preserve), element, atomic, defaults)
 
 
-@functools.cache
+@bounded_cache(1024)
 def of_struct(struct: Struct) -> Shape:
     """The shape of a built-in kind's objects. Source: see fields/tables.py."""
     declared = {field.name: (struct.name, field.name, field.type) for field in struct}
@@ -230,7 +230,7 @@ def _type(kind: Type) -> Shape:
 def element(form: ListShape, item: Any) -> str:
     """The path element of an item of an associative list. Raises Misfit for an item that can have none."""
     if not form.keys:
-        if type(item) is str and len(item) <= _SHORT:
+        if type(item) is str:
             return _of_text(item)
         if type(item) in UNTYPED.types and item is not None:
             return elements.of_value(item)
@@ -240,7 +240,7 @@ def element(form: ListShape, item: Any) -> str:
         raise Misfit(f"associative list with keys may not have {fault}")
     if len(form.keys) == 1:
         value = item.get(form.keys[0])
-        if type(value) is str and len(value) <= _SHORT:
+        if type(value) is str:
             return _of_key(form.keys[0], value)
     keys = {name: item[name] for name in form.keys if name in item}
     if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
@@ -254,11 +254,14 @@ def element(form: ListShape, item: Any) -> str:
 
 
 # lists have few different keys, and objects have them again and again
-_SHORT = 64
-_of_text = functools.lru_cache(maxsize=4096)(elements.of_value)
 
 
-@functools.lru_cache(maxsize=4096)
+@bounded_cache(4096)
+def _of_text(value: str) -> str:
+    return elements.of_value(value)
+
+
+@bounded_cache(4096)
 def _of_key(name: str, value: str) -> str:
     return elements.of_keys({name: value})
 

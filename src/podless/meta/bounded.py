@@ -1,38 +1,66 @@
-"""Remembering answers to short questions: what clients send may be long, and must not stay in memory for that."""
+"""Caches that a process keeps for all of its servers: answers to short questions.
+
+Nothing is global in podless but these. Each is pure (the answer follows from the arguments alone, so that no server
+sees another) and bounded: in number, and in the length of what is asked, for what clients send may be long and must not
+stay in memory for that. An answer must not be longer than its question by more than a constant. `caches` lists them all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LONGEST = 1024  # characters of one argument
+LONGEST = 1024  # characters or bytes of one argument
+
+
+class Cache(NamedTuple):
+    """One of the caches. name: module and function. most: answers that it keeps. size: how many it has. clear: lets go."""
+
+    name: str
+    most: int
+    size: Callable[[], int]
+    clear: Callable[[], None]
+
+
+_caches: list[Cache] = []
+
+
+def caches() -> tuple[Cache, ...]:
+    """Every cache that the modules imported so far keep for the process."""
+    return tuple(_caches)
 
 
 def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """As functools.lru_cache(most), but what has a long text among its arguments is worked out anew each time."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        cached = cast(Callable[P, R], lru_cache(most)(function))
+        kept = lru_cache(most)(function)
+        cached = cast(Callable[P, R], kept)
+        name = f"{function.__module__}.{function.__qualname__}"
+        _caches.append(Cache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
 
         if function.__code__.co_argcount == 1:  # as most are that every request asks
 
             def one(arg: Any) -> Any:
-                work: Any = function if arg.__class__ is str and len(arg) > LONGEST else cached
+                work: Any = function if arg.__class__ in _TEXTS and len(arg) > LONGEST else cached
                 return work(arg)
 
             return cast(Callable[P, R], wraps(function)(one))
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            for arg in args:
-                if arg.__class__ is str and len(arg) > LONGEST:
+            for arg in (*args, *kwargs.values()) if kwargs else args:
+                if arg.__class__ in _TEXTS and len(arg) > LONGEST:
                     return function(*args, **kwargs)
             return cached(*args, **kwargs)
 
         return call
 
     return decorate
+
+
+_TEXTS = (str, bytes)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+
+from podless.meta.bounded import bounded_cache
 
 
 def now() -> str:
@@ -11,6 +12,6 @@ def now() -> str:
     return _moment(int(time.time()))
 
 
-@lru_cache(maxsize=4)
+@bounded_cache(4)
 def _moment(second: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))

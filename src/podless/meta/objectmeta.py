@@ -6,10 +6,10 @@ Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recor
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from podless.meta import field, gotext, gvk, names, structs
+from podless.meta.bounded import bounded_cache
 from podless.meta.field import FieldError
 from podless.meta.names import NameCheck
 from podless.meta.structs import DecodeError
@@ -212,7 +212,7 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
     return [_DUPLICATES.format(when=when, uids=", ".join(uids))]
 
 
-@functools.lru_cache(maxsize=4096)
+@bounded_cache(4096)
 def _key(key: str) -> tuple[str, ...]:
     """The faults of a label key; few keys are used again and again."""
     return tuple(names.qualified_name(key))
