@@ -116,3 +116,26 @@ def test_words(raw: bytes, message: str) -> None:
 def test_brackets_in_a_text_that_does_not_end_are_no_depth() -> None:
     with pytest.raises(JSONError, match="unexpected end of JSON input"):
         codec.decode_json(b'[{"a":"' + b"[" * 300)
+
+
+@pytest.mark.parametrize(
+    "part", [b'\\"', b'"', b"\\", b'\\"[', b"[{", b'{"a":', b'"a":1,', b"1,", b"\xff", b"\\ud800", b"0.", b"-"]
+)
+@pytest.mark.parametrize("start", [b"", b'"', b'["', b'{"a":"'])
+def test_hostile_texts_are_read_in_one_pass(start: bytes, part: bytes) -> None:
+    """A megabyte of them would take hours otherwise."""
+    raw = start + part * ((1 << 20) // len(part))
+    with pytest.raises(JSONError) as error:
+        codec.decode_json(raw, [])
+    if len(start) == 1 and part == b'\\"':
+        assert error.value.message == "unexpected end of JSON input"
+
+
+def test_a_key_that_is_repeated_in_many_places_is_told_where_there_is_room() -> None:
+    name = "k" * 100_000
+    items = '{"a":1,"a":2},' * 1000
+    raw = f'{{"{name}":[{items}0]}}'.encode()
+    found: list[str] = []
+    codec.decode_json(raw, found)
+    assert found[0] == f'duplicate field "{name}[0].a"'
+    assert len(found) < 50

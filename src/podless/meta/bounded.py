@@ -2,7 +2,7 @@
 
 Nothing is global in podless but these. Each is pure (the answer follows from the arguments alone, so that no server
 sees another) and bounded: in number, and in the length of what is asked, for what clients send may be long and must not
-stay in memory for that. An answer must not be longer than its question by more than a constant. `caches` lists them all.
+stay in memory for that. An answer is longer than its question by a constant at the most. `caches` lists them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONGEST = 1024  # characters or bytes of one argument
 
 
 class Cache(NamedTuple):
-    """One of the caches. name: module and function. most: answers that it keeps. size: how many it has. clear: lets go."""
+    """One of the caches. name: module and function. most: answers kept. size: how many there are. clear: drops all."""
 
     name: str
     most: int

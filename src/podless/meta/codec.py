@@ -33,6 +33,7 @@ __all__ = [
     "hex_or_text",
     "strict_text",
     "too_deep",
+    "yaml_pieces",
 ]
 
 T = TypeVar("T")
@@ -323,9 +324,16 @@ def _plain(value: Any, *, sort: bool) -> bytes:
 
 def encode_yaml(value: Any) -> bytes:
     """YAML as sigs.k8s.io/yaml prints it: keys sorted, lists not indented, quotes where needed, lines folded at 80."""
-    from podless.meta import yamltext
+    from podless.meta import yamlwrite
 
-    return yamltext.emit(value)
+    return yamlwrite.emit(value)
+
+
+def yaml_pieces(value: Any) -> Iterator[bytes]:
+    """What `encode_yaml` gives, in pieces of some 64 KiB that are made as they are asked for."""
+    from podless.meta import yamlwrite
+
+    return yamlwrite.pieces(value)
 
 
 def hex_or_text(raw: bytes) -> str:

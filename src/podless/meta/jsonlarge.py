@@ -17,13 +17,15 @@ import orjson
 from podless.meta import jsontext
 from podless.meta.jsontext import JSONError
 
-_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+# a string, or the rest of the text where one does not end: so that no place is looked at twice
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _HALF = rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 _PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _UP_TO_HALF = re.compile(rb"((?:[^\\]++|" + _PAIR + rb"|(?!" + _HALF + rb")\\.)*+)(" + _HALF + rb")?", re.DOTALL)
 _MANY = 100  # findings that a real server remembers
+_ROOM = 1 << 22  # characters of all of them, since one key of a large text can be in the paths of many
 
 
 def repaired(raw: bytes) -> bytes:
@@ -63,7 +65,7 @@ def fault(raw: bytes) -> JSONError:
 
 def _brackets(part: bytes) -> bytes:
     """The brackets outside of strings, those in one that does not end left out, too."""
-    return _STRING.sub(b"", part).partition(b'"')[0].translate(None, _NO_BRACKETS)
+    return _STRING.sub(b"", part).translate(None, _NO_BRACKETS)
 
 
 def _read(raw: bytes, holders: str, at: int) -> JSONError:
@@ -88,15 +90,11 @@ def _boundary(raw: bytes, end: int) -> int | None:
     last = deque(_STRING.finditer(raw, 0, end), maxlen=2)
     stop = end
     for string in reversed(last):
-        tail = raw[string.end() : stop]
-        cut = tail.find(b'"')  # a string that does not end
-        found = _structural(tail if cut < 0 else tail[:cut])
+        found = _structural(raw[string.end() : stop])
         if found >= 0:
             return string.end() + found
         stop = string.start()
-    head = raw[: stop if last else end]
-    cut = head.find(b'"')
-    found = _structural(head if cut < 0 else head[:cut])
+    found = _structural(raw[:stop])
     return found if found >= 0 else None
 
 
@@ -133,41 +131,50 @@ def repeats(raw: bytes) -> list[str]:
 
 
 def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
-    """Where the kept objects repeat a key."""
-    found: dict[str, None] = {}
-    steps: list[str] = []
-    open_: list[tuple[Any, Any]] = []  # what is left of each open container, and the keys it had, if they repeat
+    """Where the kept objects repeat a key. A place has a number, and its path is put together only where it is told."""
+    found: list[str] = []
+    room = _ROOM
+    places: dict[tuple[int, str | int], int] = {}
+    above: list[tuple[int, str | int]] = [(-1, "")]  # by place
+    told: set[tuple[int, str]] = set()
+    left: list[tuple[int, Any, Any]] = []  # what is left of each open container, and the keys it had, if they repeat
 
-    def enter(item: Any) -> None:
+    def enter(item: Any, place: int) -> None:
         if item.__class__ is list:
-            open_.append((enumerate(item), None))
+            left.append((place, enumerate(item), None))
         elif item.__class__ is dict:
             repeated = kept.get(id(item))
-            open_.append((iter(item.items() if repeated is None else repeated[1]), None if repeated is None else set()))
-        else:
-            return
-        steps.append("")
+            items = item.items() if repeated is None else repeated[1]
+            left.append((place, iter(items), None if repeated is None else set()))
 
-    enter(value)
-    while open_ and len(found) < _MANY:
-        left, seen = open_[-1]
-        entry = next(left, None)
+    enter(value, 0)
+    while left and len(found) < _MANY and room > 0:
+        place, rest, seen = left[-1]
+        entry = next(rest, None)
         if entry is None:
-            open_.pop()
-            steps.pop()
+            left.pop()
             continue
         key, item = entry
-        steps[-1] = f"[{key}]" if key.__class__ is int else f".{key}"
         if seen is not None:
-            if key in seen:
-                found.setdefault(_joined(steps))
+            if key in seen and (place, key) not in told:
+                told.add((place, key))
+                found.append(_path(above, place, key))
+                room -= len(found[-1])
             seen.add(key)
-        enter(item)
-    return list(found)
+        if item.__class__ is list or item.__class__ is dict:
+            inner = places.get((place, key))
+            if inner is None:
+                inner = places[place, key] = len(above)
+                above.append((place, key))
+            enter(item, inner)
+    return found
 
 
-def _joined(steps: list[str]) -> str:
-    path = ""
-    for step in steps:
-        path += step if path or step[0] == "[" else step[1:]
-    return path
+def _path(above: list[tuple[int, str | int]], place: int, key: str) -> str:
+    steps: list[str | int] = [key]
+    while place:
+        place, step = above[place]
+        steps.append(step)
+    while len(steps) > 1 and steps[-1] == "":  # before the first name there is no dot
+        steps.pop()
+    return "".join(f"[{step}]" if step.__class__ is int else f".{step}" for step in reversed(steps)).removeprefix(".")

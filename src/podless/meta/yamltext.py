@@ -1,49 +1,24 @@
-"""YAML as sigs.k8s.io/yaml reads and prints it: the YAML 1.1 of go-yaml v2, on the way to and from JSON.
+"""YAML as sigs.k8s.io/yaml reads it: the YAML 1.1 of go-yaml v2, on the way to JSON.
 
-libyaml scans (its messages are go-yaml's own); what scalars mean, merge keys, aliases and repeated keys are go-yaml's
-rules, written here.
+Merge keys, aliases and repeated keys are go-yaml's rules. What an alias stands for is worked out once, and copied at C
+speed for each further one, while it counts in full: so a text that is nearly all aliases costs little before it is
+refused.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import contextlib
-import datetime
-import functools
-import re
-import struct
-from collections.abc import Iterator
-from typing import Any
+import marshal
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-import yaml
-from yaml import events
-from yaml._yaml import CParser
-
-from podless.meta import gotext, jsontext
+from podless.meta import jsontext
 from podless.meta.jsontext import YAMLError
+from podless.meta.yamlnodes import Node, compose
+from podless.meta.yamlscalar import gosyntax, key_text, scalar, settled
 
-_TAGS = "tag:yaml.org,2002:"
-_WORDS: dict[str, tuple[str, Any]] = {
-    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), ("bool", True)),
-    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), ("bool", False)),
-    **dict.fromkeys(("", "~", "null", "Null", "NULL"), ("null", None)),
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), ("float", float("nan"))),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), ("float", float("inf"))),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), ("float", float("-inf"))),
-    "<<": ("merge", "<<"),
-}
-_HINTS = frozenset("+-.0123456789yYnNtTfFoO~<")
-_RESOLVABLE = {"", "str", "bool", "int", "float", "null", "timestamp"}
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
-_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
-_DECIMALS = re.compile(r"[0-9]*+")
-_TIME = r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]+)?"
-_DATE = re.compile(
-    rf"([0-9]{{4}})-([0-9]{{1,2}})-([0-9]{{1,2}})(?:[Tt]{_TIME}(?:Z|[-+][0-9]{{2}}:[0-9]{{2}})| {_TIME})?"
-)
-_MIN_INT, _MAX_INT, _MAX_UINT = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
+_ROOM = 1 << 22  # characters of all findings: with aliases a long key can be in many of them
+_PACKED = 2  # marshal's version before references, which would be found where there are none
 
 
 def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
@@ -51,122 +26,80 @@ def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
 
     Raises YAMLError.
     """
-    try:
-        root = _compose(raw)
-    except yaml.reader.ReaderError as error:
-        raise YAMLError(f"yaml: {error.reason}") from None
-    except yaml.MarkedYAMLError as error:
-        raise YAMLError(f"yaml: {_where(error)}{error.problem}") from None
-    return None if root is None else _Decoder([] if repeated is None else repeated).value(root)
+    root = next(compose(raw), None)
+    return None if root is None else Decoder([] if repeated is None else repeated).value(root)
 
 
-def _where(error: yaml.MarkedYAMLError) -> str:
-    """The line as go-yaml gives it: scanner errors count from one, parser errors from zero, and zero is left out."""
-    line = 0
-    if error.problem_mark is not None and error.problem_mark.line:
-        line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
-    elif error.context_mark is not None:
-        line = error.context_mark.line
-    return f"line {line}: " if line else ""
+class _Known(NamedTuple):
+    """What an anchor's node comes to. nodes: that are visited. height: levels. made: packed, or a mapping's entries."""
+
+    nodes: int
+    height: int
+    repeated: list[str]
+    made: Any
 
 
-class _Node:
-    """A scalar (value is its text), a sequence (children), a mapping (keys and values in turn) or an alias."""
+class _Entry(NamedTuple):
+    """An entry of a mapping. typed: its key as YAML has it, where 1 and "1" are two. line: of its value, from 0."""
 
-    __slots__ = ("alias", "children", "kind", "line", "plain", "tag", "value")
+    typed: Any
+    line: int
+    value: Any
 
-    def __init__(self, kind: str, line: int, value: str = "", tag: str = "", plain: bool = True) -> None:
-        self.kind = kind
-        self.line = line
-        self.value = value
-        self.tag = tag
-        self.plain = plain
-        self.children: list[_Node] = []
-        self.alias: _Node | None = None
+    @property
+    def repeats(self) -> str:
+        """What is said where the key is there already."""
+        return f"line {self.line + 1}: key {gosyntax(self.typed)} already set in map"
 
 
-def _compose(raw: bytes) -> _Node | None:
-    """The nodes of the first document; None where there is no document."""
-    parser: Any = CParser(raw)
-    parser.get_event()  # the stream's start
-    if not isinstance(parser.get_event(), events.DocumentStartEvent):
-        return None
-    anchors: dict[str, _Node] = {}
-    root = _Node("document", 0)
-    stack = [root]
-    while True:
-        event = parser.get_event()
-        kind = type(event)
-        if kind is events.ScalarEvent:
-            node = _Node("scalar", event.start_mark.line, event.value, _short(event.tag), event.implicit[0])
-        elif kind is events.MappingStartEvent or kind is events.SequenceStartEvent:
-            node = _Node("mapping" if kind is events.MappingStartEvent else "sequence", event.start_mark.line)
-        elif kind is events.AliasEvent:
-            node = _Node("alias", event.start_mark.line, event.anchor)
-            if event.anchor not in anchors:
-                raise YAMLError(f"yaml: unknown anchor '{event.anchor}' referenced")
-            node.alias = anchors[event.anchor]
-        elif kind is events.DocumentEndEvent:
-            return root.children[0]
-        else:
-            stack.pop()
-            continue
-        if event.anchor and kind is not events.AliasEvent:
-            anchors[event.anchor] = node
-        stack[-1].children.append(node)
-        if node.kind in ("mapping", "sequence"):
-            stack.append(node)
-            if len(stack) > jsontext.MAX_DEPTH:
-                raise YAMLError(f"yaml: {f'line {node.line + 1}: ' if node.line else ''}exceeded max depth of 10000")
-
-
-def _short(tag: str | None) -> str:
-    """A tag without the prefix of YAML's own ones; a foreign tag keeps a mark that none of those has."""
-    if not tag:
-        return ""
-    return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"
-
-
-class _Decoder:
-    """Makes JSON values of nodes, with go-yaml's bounds on what aliases may blow up."""
+class Decoder:
+    """Makes JSON values of nodes, with go-yaml's bounds on what aliases may blow up. repeated: takes findings."""
 
     def __init__(self, repeated: list[str]) -> None:
         self.repeated = repeated
+        self.room = _ROOM
         self.count = 0
         self.from_alias = 0
-        self.open: list[_Node] = []  # the aliases that are being followed
-        self.depth = 0
+        self.open: list[Node] = []  # the aliases that are being followed
+        self.depth = self.deepest = 0
+        self.values: dict[Node, _Known] = {}
+        self.merges: dict[Node, _Known] = {}
 
-    def value(self, node: _Node) -> Any:
+    def value(self, node: Node) -> Any:
+        """What a node means. Raises YAMLError."""
         self.visit()
-        if node.kind == "scalar":
-            return _json(_scalar(node))
-        self.depth += 1
-        if self.depth > jsontext.MAX_DEPTH:
-            raise YAMLError("yaml: exceeded max depth of 10000")
-        if node.kind == "sequence":
+        kind = node.kind
+        if kind == "scalar":
+            return settled(scalar(node.value, node.tag, node.plain))
+        self.enter()
+        if kind == "sequence":
             made: Any = [self.value(child) for child in node.children]
-        elif node.kind == "mapping":
-            keys: dict[Any, str] = {}
-            made = {}
-            self.fill(node, made, keys)
+        elif kind == "mapping":
+            made = self.mapping(node)
         else:
-            with self.followed(node) as target:
-                made = self.value(target)
+            made = self.aliased(node)
         self.depth -= 1
         return made
 
-    def visit(self) -> None:
-        """Counts a node, and refuses a document that is nearly all made of aliases."""
-        self.count += 1
+    def enter(self) -> None:
+        """Goes a level down. Raises YAMLError where there are too many."""
+        self.depth += 1
+        if self.depth > self.deepest:
+            if self.depth > jsontext.MAX_DEPTH:
+                raise YAMLError("yaml: exceeded max depth of 10000")
+            self.deepest = self.depth
+
+    def visit(self, nodes: int = 1) -> None:
+        """Counts nodes, and refuses a document that is nearly all made of aliases."""
+        self.count += nodes
         if not self.open:
             return
-        self.from_alias += 1
+        self.from_alias += nodes
         if self.from_alias > 100 and self.count > 1000 and self.from_alias / self.count > _allowed(self.count):
             raise YAMLError("yaml: document contains excessive aliasing")
 
-    @contextlib.contextmanager
-    def followed(self, node: _Node) -> Iterator[_Node]:
+    @contextmanager
+    def followed(self, node: Node) -> Iterator[Node]:
         """What an alias stands for; while it is followed the alias must not be met again."""
         if node.alias is None or any(node is other for other in self.open):
             raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
@@ -174,264 +107,125 @@ class _Decoder:
         yield node.alias
         self.open.pop()
 
-    def fill(self, node: _Node, made: dict[str, Any], keys: dict[Any, str]) -> None:
-        """Puts a mapping's entries into `made`; keys has those of YAML, where 1 and "1" are two."""
+    def aliased(self, node: Node) -> Any:
+        """The value of an alias."""
+        with self.followed(node) as target:
+            known = self.values.get(target)
+            if known is None or not self.again(known):
+                made, nodes, height, found = self.watched(lambda: self.value(target))
+                self.values[target] = _Known(nodes, height, found, marshal.dumps(made, _PACKED))
+                return made
+        return marshal.loads(known.made)
+
+    def merged(self, source: Node, target: Node) -> Iterable[_Entry]:
+        """The entries of a mapping that is merged into another one, those that it merges itself among them."""
+        if source is target:
+            return list(self.entries(target))
+        with self.followed(source):
+            self.visit()
+            known = self.merges.get(target)
+            if known is not None and self.again(known):
+                return map(_again, known.made)
+            made: list[_Entry]
+            made, nodes, height, found = self.watched(lambda: list(self.entries(target)))
+            self.merges[target] = _Known(nodes, height, found, list(map(_again, made)))
+        return made
+
+    def watched(self, work: Any) -> tuple[Any, int, int, list[str]]:
+        """What comes of some work, the nodes visited, the levels, and the findings."""
+        count, found, deepest = self.count, len(self.repeated), self.deepest
+        self.deepest = self.depth
+        made = work()
+        height = self.deepest - self.depth
+        self.deepest = max(deepest, self.deepest)
+        return made, self.count - count, height, self.repeated[found:]
+
+    def again(self, known: _Known) -> bool:
+        """Counts what is known once more; False where it would be too deep here, which is for a closer look to tell."""
+        if self.depth + known.height > jsontext.MAX_DEPTH:
+            return False
+        self.visit(known.nodes)
+        for finding in known.repeated:
+            self.tell(finding)
+        return True
+
+    def tell(self, finding: str) -> None:
+        """Notes a repeated key."""
+        if self.room > 0:
+            self.room -= len(finding)
+            self.repeated.append(finding)
+
+    def entries(self, node: Node) -> Iterator[_Entry]:
+        """The entries of a mapping, with those that it takes over."""
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
-            if key.kind == "scalar" and key.value == "<<" and (key.plain or key.tag == "merge"):
-                self.merge(item, made, keys)
+            if _merges(key):
+                yield from self.taken(item)
+            else:
+                yield _Entry(self.key(key), item.mark.line, self.value(item))
+
+    def mapping(self, node: Node) -> dict[str, Any]:
+        """The value of a mapping; a key that is there already is noted, and has the last value."""
+        made: dict[str, Any] = {}
+        keys: dict[Any, str] = {}
+        children = iter(node.children)
+        for key, item in zip(children, children, strict=True):
+            if _merges(key):
+                for entry in self.taken(item):
+                    self.put(entry, made, keys)
                 continue
             typed = self.key(key)
             value = self.value(item)
-            identity = (type(typed), typed)
-            if identity in keys:
-                self.repeated.append(f"line {item.line + 1}: key {_gosyntax(typed)} already set in map")
+            if typed.__class__ is str and typed not in keys:
+                made[typed] = value
+                keys[typed] = typed
             else:
-                keys[identity] = _key_text(typed, value)
-            made[keys[identity]] = value
+                self.put(_Entry(typed, item.mark.line, value), made, keys)
+        return made
 
-    def key(self, node: _Node) -> Any:
+    def put(self, entry: _Entry, made: dict[str, Any], keys: dict[Any, str]) -> None:
+        """Puts an entry into a mapping. keys: what the keys that it has are in JSON."""
+        typed, _, value = entry
+        identity = typed if typed.__class__ is str else (typed.__class__, typed)
+        text = keys.get(identity)
+        if text is None:
+            text = keys[identity] = key_text(typed, value)
+        elif self.room > 0:
+            self.tell(entry.repeats)
+        made[text] = value
+
+    def key(self, node: Node) -> Any:
+        """A key as YAML has it."""
         self.visit()
         target = node.alias if node.kind == "alias" and node.alias is not None else node
         if target.kind != "scalar":
-            shown = _gosyntax(self.value(target))
+            shown = gosyntax(self.value(target))
             raise YAMLError(f"yaml: invalid map key: {shown}")
-        return _scalar(target)
+        return scalar(target.value, target.tag, target.plain)
 
-    def merge(self, node: _Node, made: dict[str, Any], keys: dict[Any, str]) -> None:
-        """Takes over the entries of other mappings; of several, the earlier ones win."""
-        several = reversed(node.children) if node.kind == "sequence" else [node]
-        for source in several:
+    def taken(self, node: Node) -> Iterator[_Entry]:
+        """The entries of other mappings that a merge key takes over; of several, the earlier ones win."""
+        for source in reversed(node.children) if node.kind == "sequence" else [node]:
             target = source.alias if source.kind == "alias" and source.alias is not None else source
             if target.kind != "mapping":
                 raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
             self.visit()
-            self.depth += 1
-            if self.depth > jsontext.MAX_DEPTH:
-                raise YAMLError("yaml: exceeded max depth of 10000")
-            if source.kind == "alias":
-                with self.followed(source) as followed:
-                    self.visit()
-                    self.fill(followed, made, keys)
-            else:
-                self.fill(target, made, keys)
+            self.enter()
+            yield from self.merged(source, target)
             self.depth -= 1
+
+
+def _merges(key: Node) -> bool:
+    return key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge")
+
+
+def _again(entry: _Entry) -> _Entry:
+    """An entry whose value nobody else has."""
+    if entry.value.__class__ not in (dict, list):
+        return entry
+    return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _PACKED)))
 
 
 def _allowed(count: int) -> float:
     """The share of a document that may come from aliases: 99% of a small one, falling to 10% of a very large one."""
     return 0.99 - 0.89 * min(max(count - 400_000, 0), 3_600_000) / 3_600_000
-
-
-def _scalar(node: _Node) -> Any:
-    """What a scalar means."""
-    if not node.tag and not node.plain:
-        return node.value
-    if node.tag == "binary":
-        try:
-            return jsontext.utf8(base64.b64decode(node.value.replace("\n", "").replace("\r", ""), validate=True))
-        except (binascii.Error, ValueError):
-            raise YAMLError("yaml: !!binary value contains invalid base64 data") from None
-    if node.tag not in _RESOLVABLE or node.tag == "str":
-        return node.value
-    kind, value = resolve(node.value, node.tag)
-    if node.tag == "float" and kind == "int":
-        return float(value)
-    if node.tag and kind != node.tag:
-        raise YAMLError(f"yaml: cannot decode !!{kind} `{node.value}` as a !!{node.tag}")
-    return value
-
-
-def resolve(text: str, tag: str = "") -> tuple[str, Any]:
-    """The kind and value of a plain scalar; what looks like a date has its own kind and stays text."""
-    if text and text[0] not in _HINTS:
-        return "str", text
-    word = _WORDS.get(text)
-    if word is not None:
-        return word
-    if text[0] == ".":
-        return _float(text) or ("str", text)
-    if text[0] in "+-0123456789":
-        if tag in ("", "timestamp") and _is_date(text):
-            return "timestamp", text
-        digits = text.replace("_", "")
-        return _integer(digits) or _float(digits) or ("str", text)
-    return "str", text
-
-
-def _integer(text: str) -> tuple[str, Any] | None:
-    match = _INTEGER.fullmatch(text)
-    if not match or len(text) > 70:
-        return None
-    sign, *digits = match.groups()
-    value = next(int(found, base) for found, base in zip(digits, (16, 2, 8, 10), strict=True) if found is not None)
-    if sign:
-        return ("int", int(f"{sign}{value}")) if _MIN_INT <= int(f"{sign}{value}") <= _MAX_INT else None
-    return ("int", value) if value <= _MAX_UINT else None
-
-
-def _float(text: str) -> tuple[str, Any] | None:
-    if not _FLOAT.fullmatch(text):
-        return None
-    value = float(text)
-    return None if value in (float("inf"), float("-inf")) else ("float", value)
-
-
-def _is_date(text: str) -> bool:
-    """Whether go-yaml takes a text for a date: YYYY-M-D, with a time behind a blank, or behind a T with a zone."""
-    if text[4:5] != "-" or not (match := _DATE.fullmatch(text)):
-        return False
-    year, month, day, hour, minute, second = (*(int(found) for found in match.groups() if found), 0, 0, 0)[:6]
-    try:
-        datetime.datetime(year or 4, month, day, hour, minute, second)  # Python has no year 0; like 4 it is a leap year
-    except ValueError:
-        return False
-    return True
-
-
-def _json(value: Any) -> Any:
-    """A scalar as it is after the way through JSON."""
-    if type(value) is float:
-        if value != value or value in (float("inf"), float("-inf")):
-            shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
-            raise YAMLError(f"json: unsupported value: {shown}")
-        return jsontext.settle(value)
-    if type(value) is int and not _MIN_INT <= value <= _MAX_INT:
-        return jsontext.settle(value)
-    return value
-
-
-def _key_text(key: Any, value: Any) -> str:
-    """A key as JSON has it: a string, numbers and booleans in their plain form."""
-    if isinstance(key, str):
-        return key
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    if isinstance(key, int) and key <= _MAX_INT:
-        return str(key)
-    if isinstance(key, float):
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.general(_single(key))
-    kind = "%!s(<nil>)" if key is None else "uint64"
-    raise YAMLError(f"unsupported map key of type: {kind}, key: {_gosyntax(key)}, value: {_gosyntax(value)}")
-
-
-def _single(value: float) -> float:
-    """The shortest decimal that is the same 32-bit float."""
-    try:
-        wanted = struct.pack("f", value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-    short = (float(f"{value:.{digits}g}") for digits in range(1, 10))
-    return next((found for found in short if struct.pack("f", found) == wanted), value)
-
-
-def _gosyntax(value: Any) -> str:
-    """A value as Go's %#v prints it."""
-    if value is None:
-        return "<nil>"
-    if isinstance(value, str):
-        return gotext.quote(value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if value <= _MAX_INT else hex(value)
-    if isinstance(value, float):
-        return gotext.general(value)
-    if isinstance(value, list):
-        return "[]interface {}{" + ", ".join(map(_gosyntax, value)) + "}"
-    pairs = (f"{_gosyntax(key)}:{_gosyntax(item)}" for key, item in sorted(value.items()))
-    return "map[interface {}]interface {}{" + ", ".join(pairs) + "}"
-
-
-def emit(value: Any) -> bytes:
-    """A JSON value as YAML: block style, keys in go-yaml's order, lists as far in as their key, lines folded at 80."""
-    text = yaml.emit(_stream(value), Dumper=yaml.CSafeDumper, width=80, allow_unicode=True)
-    return str(text).removesuffix("...\n").encode()
-
-
-def _stream(value: Any) -> Iterator[events.Event]:
-    yield events.StreamStartEvent()
-    yield events.DocumentStartEvent(explicit=False)
-    yield from _value_events(value)
-    yield events.DocumentEndEvent(explicit=False)
-    yield events.StreamEndEvent()
-
-
-def _value_events(value: Any) -> Iterator[events.Event]:
-    if isinstance(value, dict):
-        yield _MAPPING
-        for key in _in_order(value):
-            yield _text_event(key)
-            yield from _value_events(value[key])
-        yield _MAPPING_END
-    elif isinstance(value, list):
-        yield _SEQUENCE
-        for item in value:
-            yield from _value_events(item)
-        yield _SEQUENCE_END
-    elif isinstance(value, str):
-        yield _text_event(value)
-    else:
-        yield _scalar_event(_plain_text(value), "")
-
-
-_MAPPING = events.MappingStartEvent(None, None, True, flow_style=False)
-_MAPPING_END = events.MappingEndEvent()
-_SEQUENCE = events.SequenceStartEvent(None, None, True, flow_style=False)
-_SEQUENCE_END = events.SequenceEndEvent()
-
-
-def _scalar_event(text: str, style: str) -> events.Event:
-    return events.ScalarEvent(None, None, (True, True), text, style=style)
-
-
-def _text_event(text: str) -> events.Event:
-    """A string: literal where it has lines, quoted where it would mean something else, else as plain as can be."""
-    if "\n" in text:
-        return _scalar_event(text, "|")
-    plain = resolve(text)[0] == "str" and not (":" in text and _SEXAGESIMAL.fullmatch(text))
-    return _scalar_event(text, "" if plain else '"')
-
-
-def _plain_text(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int) and _MIN_INT <= value <= _MAX_UINT:
-        return str(value)
-    return gotext.general(float(value))
-
-
-def _in_order(mapping: dict[str, Any]) -> list[str]:
-    """Keys as go-yaml sorts them: letters behind all else, numbers by their value."""
-    if all(key.isalpha() for key in mapping):
-        return sorted(mapping)
-    return sorted(mapping, key=functools.cmp_to_key(_compare))
-
-
-def _compare(left: str, right: str) -> int:
-    if left == right:
-        return 0
-    start = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), None)
-    if start is None:
-        return len(left) - len(right)
-    a, b = left[start], right[start]
-    if a.isalpha() or b.isalpha():
-        less = a < b if a.isalpha() and b.isalpha() else b.isalpha()
-        return -1 if less else 1
-    seed = 0
-    if "0" in (a, b):  # in the middle of one number the digits before count, unless all of them are zeros
-        seed = int(left[:start][len(left[:start].rstrip("0123456789")) :].strip("0") != "")
-    one, two = _digits(left, start), _digits(right, start)
-    ranks = [(_number(seed, one), len(one), a), (_number(seed, two), len(two), b)]
-    return -1 if ranks[0] < ranks[1] else 1
-
-
-def _digits(text: str, start: int) -> str:
-    match = _DECIMALS.match(text, start)
-    return match.group() if match else ""
-
-
-def _number(seed: int, digits: str) -> int:
-    return int(f"{seed}{digits}") if len(digits) < 4000 else 10**4000
