@@ -66,7 +66,8 @@ class _Merging:
         for name, item in zip(self.left_names, left, strict=True):
             self.by_left[name] = None if name in self.by_left else item  # a repeated item is not merged with
         self.by_right = dict(zip(self.right_names, right, strict=True))
-        self.shared = [name for name in self.right_names if name in self.by_left]
+        # names that both have, the one whose turn it is last
+        self.shared = [name for name in reversed(self.right_names) if name in self.by_left]
         self.done: set[str] = set()
         self.out: list[Any] = []
 
@@ -80,7 +81,7 @@ class _Merging:
                     self._take(name)
                     at, to = at + 1, to + 1
                     continue
-                if name in self.by_right and self.shared and self.shared[0] != name:
+                if name in self.by_right and self.shared and self.shared[-1] != name:
                     at += 1  # shared, and not the one whose turn it is
                     continue
             if at < len(self.left):
@@ -98,7 +99,7 @@ class _Merging:
     def _take(self, name: str) -> None:
         """The right item, merged into the left one that has its name."""
         self.done.add(name)
-        if self.shared and self.shared[0] == name:
-            self.shared.pop(0)
+        if self.shared and self.shared[-1] == name:
+            self.shared.pop()
         merged = _merge(self.by_left.get(name, _ABSENT), self.by_right[name], self.form.item)
         self.out.append(merged)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta import codec, gotext
+from podless.meta import codec, gonumber, gotext
 
 _HTML = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _FIELD, _KEY, _VALUE, _INDEX, _UNKNOWN = range(5)
@@ -48,7 +48,7 @@ def parse(text: str) -> str:
     if kind is None:
         raise UnknownElement(text)
     if kind == _INDEX:
-        return f"i:{int(text[2:])}"
+        return f"i:{gonumber.parse_int(text[2:], name='Atoi')}"
     try:
         value = codec.decode_json(text[2:].encode())
     except codec.JSONError as error:
@@ -66,7 +66,7 @@ def rank(text: str) -> tuple[Any, ...]:
     if kind == _FIELD:
         return _FIELD, text
     if kind == _INDEX:
-        return _INDEX, int(text[2:])
+        return _INDEX, gonumber.natural(text[2:]) if text[2:].isdecimal() else 0
     value = codec.decode_json(text[2:].encode())
     if kind == _KEY:
         return _KEY, tuple((name, _rank(item)) for name, item in sorted(value.items()))

@@ -237,6 +237,7 @@ def _capped(owners: Owners, times: Times) -> Owners:
         return owners
     updaters.sort(key=lambda owner: (times.get(owner) or "", _identifier(owner)))
     first: dict[str, Owner] = {}
+    gathered: dict[Owner, list[Fields]] = {}
     for owner in updaters:
         if over <= 0:
             break
@@ -247,11 +248,13 @@ def _capped(owners: Owners, times: Times) -> Owners:
         bucket = Owner(_ANCIENT, "Update", owned.version, "")
         if bucket not in owners:
             owners[bucket] = owners.pop(first[owned.version])
-        owners[bucket] = Owned(sets.union(owned.fields, owners[bucket].fields), owned.version)
+        gathered.setdefault(bucket, [owners[bucket].fields]).append(owned.fields)
         if owner != bucket:
             del owners[owner]
         times[bucket] = times.get(owner)
         over -= 1
+    for bucket, several in gathered.items():
+        owners[bucket] = Owned(sets.total(several), bucket.version)
     return owners
 
 

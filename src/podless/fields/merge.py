@@ -143,15 +143,25 @@ def apply(
 def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = False) -> Owners:
     """The owners with their fields under the present schema; those of versions that are gone are left out."""
     found: Owners = {}
+    served: dict[str, bool] = {}
     for owner, owned in owners.items():
-        try:
-            place.view(obj, owned.version)
-            if not settled:
-                owned = Owned(reconcile(owned.fields, place.shape(owned.version)), owned.version)
-            found[owner] = owned
-        except NoVersion:
+        if owned.version not in served:
+            served[owned.version] = _served(place, obj, owned.version)
+        if not served[owned.version]:
             continue
+        if not settled:
+            owned = Owned(reconcile(owned.fields, place.shape(owned.version)), owned.version)
+        found[owner] = owned
     return found
+
+
+def _served(place: Endpoint, obj: Object, version: str) -> bool:
+    """Whether the object can be seen in a version. Raises Misfit."""
+    try:
+        place.view(obj, version)
+    except NoVersion:
+        return False
+    return True
 
 
 def _settle(
@@ -161,6 +171,7 @@ def _settle(
     if not owners or (len(owners) == 1 and owner in owners):
         return {other: owned for other, owned in owners.items() if owned.fields}
     seen = {place.version: _dropped(place, compared, place.version)}
+    changed: dict[str, Fields] = {}
     taken: dict[Owner, Fields] = {}
     for other, owned in owners.items():
         if other == owner:
@@ -168,8 +179,10 @@ def _settle(
         if owned.version not in seen:
             states = place.view(old, owned.version, "old object"), place.view(new, owned.version, "new object")
             seen[owned.version] = _dropped(place, compare(*states, place.shape(owned.version)), owned.version)
-        changes = seen[owned.version]
-        lost = sets.intersection(owned.fields, sets.union(changes.modified, changes.added))
+        if owned.version not in changed:
+            changes = seen[owned.version]
+            changed[owned.version] = sets.union(changes.modified, changes.added)
+        lost = sets.intersection(owned.fields, changed[owned.version])
         if lost:
             taken[other] = lost
     if taken and not force:
@@ -210,10 +223,10 @@ def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: Owner, last:
 
 def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
     """The pruned object with what somebody owns put back, one version of owners after the other."""
-    by_version: dict[str, Fields] = {}
+    by_version: dict[str, list[Fields]] = {}
     for owned in owners.values():
-        by_version[owned.version] = sets.union(by_version.get(owned.version, {}), owned.fields)
-    for version, fields in sorted(by_version.items(), key=lambda item: item[0] != first):
+        by_version.setdefault(owned.version, []).append(owned.fields)
+    for version, several in sorted(by_version.items(), key=lambda item: item[0] != first):
         try:
             merged = place.view(merged, version, f"merged object at version {version}")
             pruned = place.view(pruned, version, f"pruned object at version {version}")
@@ -222,6 +235,6 @@ def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owne
         except Misfit as misfit:
             raise Misfit(f"failed add back owned items: {misfit}") from None
         shape = place.shape(version)
-        kept = sets.union(named(leaves(pruned, shape), shape), named(fields, shape))
+        kept = sets.union(named(leaves(pruned, shape), shape), named(sets.total(several), shape))
         pruned = remove(merged, sets.difference(named(leaves(merged, shape), shape), kept), shape)
     return pruned

@@ -90,6 +90,25 @@ def _joined(one: Fields, other: Fields) -> Fields:
     return union(one, other) if other else marked(one)
 
 
+def joined(nodes: list[Fields]) -> Fields:
+    """What is in any of several nodes, each of which is looked at once."""
+    if len(nodes) == 1:
+        return nodes[0]
+    below: dict[str, list[Fields]] = {}
+    for node in nodes:
+        for name, inner in node.items():
+            if name != SELF:
+                below.setdefault(name, []).append(inner)
+    made = {name: joined(inner) for name, inner in below.items()}
+    return _node(any(map(member, nodes)), made) or LEAF
+
+
+def total(several: list[Fields]) -> Fields:
+    """What is in any of several sets."""
+    several = [fields for fields in several if fields]
+    return joined(several) if several else {}
+
+
 def intersection(one: Fields, other: Fields) -> Fields:
     """What is in both sets."""
     shared: Fields = {}
@@ -148,7 +167,7 @@ def _parsed(raw: Any) -> tuple[Fields, bool]:
         return {}, True
     if not isinstance(raw, dict):
         raise ValueError("a set of fields is an object")
-    below: Fields = {}
+    found: dict[str, list[Fields]] = {}
     said = False
     for text, item in raw.items():
         if text == SELF:
@@ -161,8 +180,8 @@ def _parsed(raw: Any) -> tuple[Fields, bool]:
         inner, is_member = _parsed(item)
         node = _node(is_member, inner)
         if node is not None:
-            below[name] = _joined(below[name], node) if name in below else node
-    return below, said or not below
+            found.setdefault(name, []).append(node)
+    return {name: joined(nodes) for name, nodes in found.items()}, said or not found
 
 
 def ordered(fields: Fields) -> Fields:

@@ -74,8 +74,11 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
         return _directed(patch)
     merged = original.copy()
     patch = _retain(merged, patch)
-    for name in [name for name in patch if name.startswith(_ORDER)]:
-        patch = _ordered(merged, patch, name, path, table)
+    orders = [name for name in patch if name.startswith(_ORDER)]
+    if orders:
+        patch = patch.copy()
+        for name in orders:
+            _ordered(merged, patch, name, path, table)
     for name, item in patch.items():
         deleting = name.startswith(_DELETE)
         key = name.removeprefix(_DELETE) if deleting else name
@@ -112,34 +115,34 @@ def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     if _RETAIN not in patch:
         return patch
     kept = patch[_RETAIN]
+    names = {name for name in kept if isinstance(name, str)} if isinstance(kept, list) else set()
     rest = {name: item for name, item in patch.items() if name != _RETAIN}
     set_fields = (name for name, item in rest.items() if item is not None and not name.startswith((_DELETE, _ORDER)))
-    if not isinstance(kept, list) or any(name not in kept for name in set_fields):
+    if not isinstance(kept, list) or any(name not in names for name in set_fields):
         raise BadRequest("invalid patch format of retainKeys")
-    for name in [name for name in merged if name not in kept]:
+    for name in [name for name in merged if name not in names]:
         del merged[name]
     return rest
 
 
-def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str, table: Table) -> dict[str, Any]:
-    """Merges a list together with its $setElementOrder; the patch without the two."""
-    order, field = patch[name], name.removeprefix(_ORDER)
+def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str, table: Table) -> None:
+    """Merges a list together with its $setElementOrder, and takes the two out of the patch."""
+    order, field = patch.pop(name), name.removeprefix(_ORDER)
     old, new = merged.get(field), patch.get(field)
     for given in (order, *((old,) if field in merged else ()), *((new,) if field in patch else ())):
         if not isinstance(given, list):
             raise _wrong_type(list, given)
     inside = f"{path}.{field}" if path else field
     key = _key(table, inside)
-    rest = {other: item for other, item in patch.items() if other not in (name, field)}
+    patch.pop(field, None)
     _check_order(new or [], order, key or "")
     if old is None and new is None:
-        return rest
+        return
     items = _stripped(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
     of_maps = _element_type([*(old or []), *(new or [])]) is dict
     by = key or "" if of_maps else ""
     first, others = _split(items, order, by)
     merged[field] = _arrange(first, others, order, old or [], by, of_maps)
-    return rest
 
 
 def _check_order(new: list[Any], order: list[Any], key: str) -> None:
@@ -183,20 +186,24 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
 def _special(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
     """Carries out the directives among the items of a patch; the list and the patch after that."""
     plain: list[Any] = []
+    gone: set[Any] = set()
     replace = False
     for item in new:
         directive = item.get(_DIRECTIVE, _DIRECTIVE)
         if directive == _DIRECTIVE:
             plain.append(item)
         elif directive == "delete":
-            gone = _identity(item, key)
-            old = [other for other in old if key not in other or _identity(other, key) != gone]
+            gone.add(_identity(item, key))
+            if len(gone) == 1:
+                known = [_identity(other, key) if key in other else None for other in old]
         elif directive == "replace":
             replace = True
         elif directive == "merge":
             raise Internal("merging lists cannot yet be specified in the patch")
         else:
             raise _unknown(directive, item)
+    if gone:
+        old = [other for other, name in zip(old, known, strict=True) if name not in gone]
     return (plain, []) if replace else (old, plain)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_KUBE_VERSION = re.compile(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
+from podless.meta.gonumber import natural
+
+_KUBE_VERSION = re.compile(r"v([0-9]++)(?:(alpha|beta)([0-9]++))?")
 _MOST = (1 << 63) - 1  # a number that is larger makes the name one like any other
 _STAGES = {None: 2, "beta": 1, "alpha": 0}
 
@@ -35,6 +37,9 @@ def priority(version: str) -> tuple[int, int, int, int, str]:
     Source: the version priority of the CustomResourceDefinition documents.
     """
     match = _KUBE_VERSION.fullmatch(version)
-    if not match or int(match[1]) > _MOST or int(match[3] or 0) > _MOST:
+    if not match:
         return (1, 0, 0, 0, version)
-    return (0, -_STAGES[match[2]], -int(match[1]), -int(match[3] or 0), version)
+    major, minor = natural(match[1]), natural(match[3] or "")
+    if major > _MOST or minor > _MOST:
+        return (1, 0, 0, 0, version)
+    return (0, -_STAGES[match[2]], -major, -minor, version)

@@ -17,6 +17,9 @@ NameCheck = Callable[[str, bool], list[str]]
 _ALNUM = "consist of lower case alphanumeric characters"
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _KEY = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_SCAN_LABEL = "[a-z0-9]++(?:-++[a-z0-9]++)*+"
+_SCAN_SUBDOMAIN = rf"{_SCAN_LABEL}(?:\.{_SCAN_LABEL})*+"
+_SCAN_KEY = "[A-Za-z0-9]++(?:[-_.]++[A-Za-z0-9]++)*+"
 _KEY_RULE = (
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
 )
@@ -24,10 +27,14 @@ _KEY_RULE = (
 
 @dataclass(frozen=True)
 class Syntax:
-    """A regular expression with the text for what does not match it. most: bytes that are allowed, 0 for any."""
+    """A regular expression with the text for what does not match it. most: bytes that are allowed, 0 for any.
+
+    scan: the same without backtracking, so that no value costs more than its length.
+    """
 
     rule: str
     pattern: str
+    scan: str
     examples: tuple[str, ...]
     most: int = 0
     unit: str = "characters"
@@ -35,7 +42,7 @@ class Syntax:
     @cached_property
     def matches(self) -> Callable[[str], object]:
         """Whether a whole value is of this syntax."""
-        return re.compile(self.pattern).fullmatch
+        return re.compile(self.scan).fullmatch
 
     @cached_property
     def text(self) -> str:
@@ -57,28 +64,32 @@ class Syntax:
 _DNS_1123_LABEL = Syntax(
     f"a lowercase RFC 1123 label must {_ALNUM} or '-', and must start and end with an alphanumeric character",
     _LABEL,
+    _SCAN_LABEL,
     ("my-name", "123-abc"),
     63,
 )
 _SUBDOMAIN = Syntax(
     f"a lowercase RFC 1123 subdomain must {_ALNUM}, '-' or '.', and must start and end with an alphanumeric character",
     rf"{_LABEL}(\.{_LABEL})*",
+    _SCAN_SUBDOMAIN,
     ("example.com",),
     253,
 )
-_SUBDOMAIN_PREFIX = Syntax(_SUBDOMAIN.rule, _SUBDOMAIN.pattern, _SUBDOMAIN.examples, 253, "bytes")
+_SUBDOMAIN_PREFIX = Syntax(_SUBDOMAIN.rule, _SUBDOMAIN.pattern, _SUBDOMAIN.scan, _SUBDOMAIN.examples, 253, "bytes")
 _DNS_1035_LABEL = Syntax(
     f"a DNS-1035 label must {_ALNUM} or '-', start with an alphabetic character,"
     " and end with an alphanumeric character",
     "[a-z]([-a-z0-9]*[a-z0-9])?",
+    rf"(?=[a-z]){_SCAN_LABEL}",
     ("my-name", "abc-123"),
     63,
 )
-_KEY_NAME = Syntax(_KEY_RULE, _KEY, ("MyName", "my.name", "123-abc"), 63, "bytes")
+_KEY_NAME = Syntax(_KEY_RULE, _KEY, _SCAN_KEY, ("MyName", "my.name", "123-abc"), 63, "bytes")
 _LABEL_VALUE = Syntax(
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.',"
     " and must start and end with an alphanumeric character",
     f"({_KEY})?",
+    f"(?:{_SCAN_KEY})?",
     ("MyValue", "my_value", "12345"),
     63,
     "bytes",
@@ -86,6 +97,7 @@ _LABEL_VALUE = Syntax(
 _CONFIG_KEY = Syntax(
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     "[-._a-zA-Z0-9]+",
+    "[-._a-zA-Z0-9]++",
     ("key.name", "KEY_NAME", "key-name"),
     253,
 )

@@ -18,6 +18,10 @@ from podless.meta.structs_meta import OBJECT_META, OWNER_REFERENCE
 MOST_ANNOTATIONS = 256 * 1024
 MOST_MANAGER = 128
 MOST_SUBRESOURCE = 256
+# A real server shows the whole list, or the whole name, with each of its faults. Here as many are told as show so many
+# owner references, and so many characters of a name, and never none.
+_ROOM = 10_000
+_ROOM_MANAGER = 1 << 16
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
@@ -129,19 +133,21 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
 def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError]:
     """What is wrong with owner references; the paths have no index, as 1.36 has none."""
     errors: list[FieldError] = []
-    controller = ""
+    controller, room = "", _ROOM
+    whole: list[dict[str, Any]] = []
     for reference in references:
         errors += _owner(reference, path)
         if not reference.get("controller"):
             continue
         name = f"{reference['kind']}/{reference['name']}"
-        if controller:
+        if controller and room > 0:
             text = (
                 "Only one reference can have Controller set to true."
                 f' Found "true" in references for {controller} and {name}'
             )
-            whole = [structs.decode(OWNER_REFERENCE, item) for item in references]
+            whole = whole or [structs.decode(OWNER_REFERENCE, item) for item in references]
             errors.append(field.invalid(path, whole, text))
+            room -= len(whole)
         controller = controller or name
     return errors
 
@@ -173,11 +179,14 @@ def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[Field
 def check_field_manager(name: str, path: str) -> list[FieldError]:
     """What is wrong with the name of a field manager."""
     errors = [field.too_long(path, MOST_MANAGER)] if len(name.encode()) > MOST_MANAGER else []
-    place = 0
+    if name.isprintable():
+        return errors
+    place, room = 0, _ROOM_MANAGER
     for char in name:
-        if not char.isprintable():
+        if not char.isprintable() and room > 0:
             text = f"invalid character U+{ord(char):04X} (at position {place})"
             errors.append(field.invalid(path, name, text))
+            room -= len(name)
         place += len(char.encode())
     return errors
 
@@ -199,11 +208,14 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
     """Drops owner references that are there twice from the metadata; the warnings that are due."""
     references = meta.get("ownerReferences") or []
     kept: list[dict[str, Any]] = []
+    seen = set()
     uids = []
     for reference in references:
-        if reference in kept:
+        identity = frozenset(reference.items())
+        if identity in seen:
             uids.append(reference["uid"])
         else:
+            seen.add(identity)
             kept.append(reference)
     if not uids:
         return []

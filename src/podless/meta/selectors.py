@@ -6,7 +6,7 @@ Source: k8s.io/apimachinery pkg/labels and pkg/fields, and the recorded refusals
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
 
 _CACHED = 1024
+_FEW = 4
 
 _TOKEN = re.compile(r"[ \t\r\n]*+(==|!=|[=!(),<>]|[^=!(),<>\x00 \t\r\n]++\x00?|)")
 _OPERATORS = {"in": "in", "notin": "notin", "=": "=", "==": "==", "!=": "!=", ">": "gt", "<": "lt"}
@@ -38,7 +39,8 @@ def _compares(labels: Mapping[str, str], key: str, values: tuple[str, ...], want
     return given is not None and bound is not None and wanted(given, bound)
 
 
-_TESTS: dict[str, Callable[[Mapping[str, str], str, tuple[str, ...]], bool]] = {
+_Test = Callable[[Mapping[str, str], str, Any], bool]
+_TESTS: dict[str, _Test] = {
     "=": lambda labels, key, values: labels.get(key) == values[0],
     "==": lambda labels, key, values: labels.get(key) == values[0],
     "!=": lambda labels, key, values: labels.get(key) != values[0],
@@ -95,15 +97,20 @@ class LabelSelector:
         return None
 
     @cached_property
-    def _tests(self) -> tuple[tuple[Callable[[Mapping[str, str], str, tuple[str, ...]], bool], Requirement], ...]:
-        return tuple((_TESTS[requirement.operator], requirement) for requirement in self.requirements)
+    def _tests(self) -> tuple[tuple[_Test, str, Collection[str]], ...]:
+        return tuple((_TESTS[need.operator], need.key, _quick(need)) for need in self.requirements)
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels is selected."""
-        return not self.nothing and all(test(labels, need.key, need.values) for test, need in self._tests)
+        return not self.nothing and all(test(labels, key, values) for test, key, values in self._tests)
 
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
+
+
+def _quick(need: Requirement) -> Collection[str]:
+    """The values as they are looked for: of many, in a set."""
+    return frozenset(need.values) if need.operator in ("in", "notin") and len(need.values) > _FEW else need.values
 
 
 EVERYTHING = LabelSelector()
@@ -194,7 +201,8 @@ class _Parser:
         if token not in _OPERATORS:
             raise _Fault(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
         operator = _OPERATORS[token]
-        return _require(key, operator, self.values() if operator in ("in", "notin") else [self.value()])
+        # faults count the values as they are kept, sorted and each once
+        return _require(key, operator, sorted(set(self.values())) if operator in ("in", "notin") else [self.value()])
 
     def value(self) -> str:
         if self.peek() in ("", ","):
@@ -316,15 +324,15 @@ def parse_fields(text: str) -> FieldSelector:
 
 def _terms(text: str) -> list[str]:
     """The text split at its commas, other than those behind a backslash."""
-    terms = [""]
-    escaped = False
-    for char in text:
+    terms = []
+    start, escaped = 0, False
+    for place, char in enumerate(text):
         if char == "," and not escaped:
-            terms.append("")
+            terms.append(text[start:place])
+            start = place + 1
             continue
-        terms[-1] += char
         escaped = char == "\\" and not escaped
-    return terms
+    return [*terms, text[start:]]
 
 
 def _unescape(match: re.Match[str]) -> str:

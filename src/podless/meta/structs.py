@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -202,7 +203,9 @@ class Bytes(Type):
     go = "[]uint8"
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The canonical base64 text."""
+        """The canonical base64 text; a list of numbers is bytes, too."""
+        if type(value) is list:
+            return base64.b64encode(bytes(map(_byte, value))).decode()
         if type(value) is not str:
             self.refuse(value)
         offset = _corrupt(value)
@@ -421,7 +424,8 @@ class Struct(Type):
         for key, item in value.items():
             entry = plan.get(key)
             if entry is None:
-                unknown.append(key)
+                if len(unknown) < MOST_UNKNOWN:
+                    unknown.append(key)
                 continue
             kind, keep, joint, place, plain = entry
             if type(item) is not plain:
@@ -524,8 +528,22 @@ def _double(value: float) -> float:
     return float(value) if "." in text or "e" in text else int(text)
 
 
+def _byte(value: Any) -> int:
+    """One of the numbers that can stand for bytes."""
+    if value is None:
+        return 0
+    if type(value) is int and 0 <= value < 256:
+        return value
+    kind = f"number {value!r}" if type(value) in (int, float) else _KINDS[type(value)]
+    raise Mismatch(kind, "uint8")
+
+
 def _corrupt(text: str) -> int | None:
     """Where Go's base64 decoder stops, or None for sound base64. Line breaks are skipped."""
+    with contextlib.suppress(ValueError):
+        base64.b64decode(text, validate=True)
+        if len(text) % 4 == 0:
+            return None
     data = [(place, char) for place, char in enumerate(text.encode()) if char not in b"\r\n"]
     try:
         base64.b64decode(bytes(char for _, char in data), validate=True)
