@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -91,7 +92,7 @@ def test_what_is_no_element_is_told_as_such(element: str) -> None:
         parse({element: {}})
 
 
-STRATEGIC = {
+STRATEGIC: dict[str, Callable[[int], Any]] = {
     "delete": lambda size: {"spec": {"ports": [{"port": n, "$patch": "delete"} for n in range(size)]}},
     "merge": lambda size: {"spec": {"ports": [{"port": n, "x": 1} for n in range(size)]}},
     "retain": lambda size: {"$retainKeys": [f"k{n}" for n in range(size)], **{f"k{n}": 1 for n in range(size)}},

@@ -75,8 +75,10 @@ async def test_a_certificate_of_somebody_else(client: Client) -> None:
     with webhook(lambda body: {}) as hook, webhook(lambda body: {}) as other:
         with pytest.raises(RemoteError) as caught:
             await client.post(Target.of(hook.config | {"caBundle": other.bundle}), b"{}", seconds=5)
+        why = "x509: invalid signature: parent certificate cannot sign this kind of certificate"
         assert str(caught.value).endswith(
-            ": tls: failed to verify certificate: x509: certificate signed by unknown authority"
+            ": tls: failed to verify certificate: x509: certificate signed by unknown authority (possibly because of"
+            f' "{why}" while trying to verify candidate authority certificate "webhook")'
         )
         assert not hook.calls
 
@@ -84,7 +86,7 @@ async def test_a_certificate_of_somebody_else(client: Client) -> None:
 async def test_a_certificate_for_another_name(client: Client) -> None:
     with webhook(lambda body: {}, names=("elsewhere.example.com",)) as hook:
         target = Target.of({"url": f"https://localhost:{hook.port}/", "caBundle": hook.bundle})
-        with pytest.raises(RemoteError, match="certificate is not valid for localhost"):
+        with pytest.raises(RemoteError, match=r"certificate is valid for elsewhere\.example\.com, not localhost"):
             await client.post(target, b"{}", seconds=5)
         assert not hook.calls
 

@@ -7,6 +7,7 @@ see.
 from __future__ import annotations
 
 import asyncio
+import datetime
 import errno
 import os
 import ssl
@@ -49,7 +50,7 @@ class Client:
         self.services = dict(services or {})
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
-        self._contexts: dict[bytes, ssl.SSLContext] = {}
+        self._trusted: dict[bytes, ssl.SSLContext | aiohttp.Fingerprint] = {}
 
     async def post(self, target: Target, body: bytes, *, seconds: int, most: int = ANSWER_MOST) -> bytes:
         """Send a JSON document; returns the answer's body, of `most` bytes at the most. Raises RemoteError, TimedOut.
@@ -69,6 +70,8 @@ class Client:
                     status, media, answer = await self._send(target, url, body, most)
         except TimeoutError:
             raise TimedOut(f"{told}context deadline exceeded") from None
+        except RemoteError as error:
+            raise RemoteError(f"{told}{error}") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise RemoteError(told + _words(error, target)) from None
         if not 200 <= status <= 206:
@@ -84,9 +87,9 @@ class Client:
 
     async def _send(self, target: Target, url: str, body: bytes, most: int) -> tuple[int, str, bytes]:
         session = self._opened()
-        context = self._context(target.authority)
+        trust = self._trust(target.authority)
         headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
-        async with session.post(url, data=body, headers=headers, ssl=context, allow_redirects=False) as answer:
+        async with session.post(url, data=body, headers=headers, ssl=trust, allow_redirects=False) as answer:
             read = bytearray()
             async for piece in answer.content.iter_any():
                 read += piece
@@ -108,22 +111,47 @@ class Client:
             )
         return self._session
 
-    def _context(self, authority: bytes) -> ssl.SSLContext:
-        known = self._contexts.get(authority)
+    def _trust(self, authority: bytes) -> ssl.SSLContext | aiohttp.Fingerprint:
+        known = self._trusted.get(authority)
         if known is None:
-            if len(self._contexts) >= _KEEP_CONTEXTS:
-                self._contexts.clear()
-            known = self._contexts[authority] = _trust(authority)
+            if len(self._trusted) >= _KEEP_CONTEXTS:
+                self._trusted.clear()
+            known = self._trusted[authority] = _judging(authority) if authority else _system()
         return known
 
 
-def _trust(authority: bytes) -> ssl.SSLContext:
-    """A context that trusts these certificates, be they authorities or not, as Go does."""
-    context = ssl.create_default_context(cadata=authority.decode("ascii", "replace") if authority else None)
+def _system() -> ssl.SSLContext:
+    """A context that trusts the authorities of the system."""
+    context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.hostname_checks_common_name = False
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
+
+
+def _judging(authority: bytes) -> aiohttp.Fingerprint:
+    """What looks at the certificates of a new connection before anything is sent, and trusts these certificates."""
+    import aiohttp
+
+    from podless.remote import trust
+
+    roots = trust.authorities(authority)
+
+    class Judge(aiohttp.Fingerprint):
+        def check(self, transport: asyncio.Transport) -> None:
+            tls = transport.get_extra_info("ssl_object")
+            if tls is None:
+                return
+            # public from Python 3.13 on, where it gives bytes
+            sent = tls._sslobj.get_unverified_chain() or ()
+            chain = [one if isinstance(one, bytes) else ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in sent]
+            try:
+                trust.judge(chain, tls.server_hostname or "", roots, datetime.datetime.now(datetime.UTC))
+            except trust.Untrusted as error:
+                transport.abort()
+                raise RemoteError(str(error)) from None
+
+    return Judge(b"\0" * 32)  # what it is compared with does not matter
 
 
 def _resolver(client: Client) -> aiohttp.abc.AbstractResolver:
