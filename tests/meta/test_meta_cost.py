@@ -39,6 +39,12 @@ def test_every_controller_beyond_the_first_is_told_where_they_are_few() -> None:
     assert len(objectmeta.check_owners(many, "o")) == 1
 
 
+def test_finalizers_of_core_kinds_are_qualified() -> None:
+    found = objectmeta.check_qualified(["orphan", "a/b", "c", "kubernetes"], "metadata.finalizers")
+    assert [(error.field, error.value) for error in found] == [("metadata.finalizers[2]", "c")]
+    assert found[0].detail == "name is neither a standard finalizer name nor is it fully qualified"
+
+
 def test_owners_that_are_there_twice_are_dropped() -> None:
     meta = owners(3)
     meta["ownerReferences"] *= 2

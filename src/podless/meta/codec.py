@@ -44,7 +44,7 @@ Floats = list[tuple[Path, float]]
 # Digits as 0, what makes a number a float as a point, all else as a blank: a float is then "0.", in a text or not.
 _SHAPES = bytes(48 if 48 <= code < 58 else 46 if code in b".eE" else 32 for code in range(256))
 _LONG = b"0" * 19
-_YAML_LINE = re.compile(r"line [0-9]+: key .* already set in map$", re.DOTALL)
+_YAML_LINE = re.compile(r"line [0-9]++: key ")
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
 _BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands before a number
@@ -290,8 +290,9 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
 
 def strict_text(findings: list[str]) -> str:
     """Findings in the one text that a Strict refusal makes of them: those about YAML lines together, as one error."""
-    lines = [finding for finding in findings if _YAML_LINE.match(finding)]
-    rest = [finding for finding in findings if not _YAML_LINE.match(finding)]
+    of_yaml = [bool(_YAML_LINE.match(finding)) and finding.endswith(" already set in map") for finding in findings]
+    lines = [finding for finding, found in zip(findings, of_yaml, strict=True) if found]
+    rest = [finding for finding, found in zip(findings, of_yaml, strict=True) if not found]
     return ", ".join(["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *rest] if lines else rest)
 
 

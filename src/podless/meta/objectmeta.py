@@ -160,6 +160,19 @@ def check_finalizers(items: list[str], path: str) -> list[FieldError]:
     return errors
 
 
+def check_qualified(items: list[str], path: str) -> list[FieldError]:
+    """What is wrong with finalizers that only objects of the core group, of RBAC and of quotas must not have.
+
+    Source: ValidateObjectMeta of pkg/apis/core/validation, which those kinds use rather than apimachinery's.
+    """
+    text = "name is neither a standard finalizer name nor is it fully qualified"
+    return [
+        field.invalid(f"{path}[{index}]", item, text)
+        for index, item in enumerate(items)
+        if "/" not in item and item not in STANDARD_FINALIZERS
+    ]
+
+
 def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[FieldError]:
     """What is wrong with managed fields as a client sends them."""
     errors: list[FieldError] = []

@@ -8,14 +8,12 @@ the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names ar
 from __future__ import annotations
 
 import base64
-import binascii
-import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
-from podless.meta import gotext, gotime, quantity
+from podless.meta import gobase64, gotext, gotime, quantity
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -208,7 +206,7 @@ class Bytes(Type):
             return base64.b64encode(bytes(map(_byte, value))).decode()
         if type(value) is not str:
             self.refuse(value)
-        offset = _corrupt(value)
+        offset = gobase64.fault(value)
         if offset is not None:
             raise Mismatch("", "", f"illegal base64 data at input byte {offset}")
         return base64.b64encode(base64.b64decode(value)).decode()
@@ -536,36 +534,3 @@ def _byte(value: Any) -> int:
         return value
     kind = f"number {value!r}" if type(value) in (int, float) else _KINDS[type(value)]
     raise Mismatch(kind, "uint8")
-
-
-def _corrupt(text: str) -> int | None:
-    """Where Go's base64 decoder stops, or None for sound base64. Line breaks are skipped."""
-    with contextlib.suppress(ValueError):
-        base64.b64decode(text, validate=True)
-        if len(text) % 4 == 0:
-            return None
-    data = [(place, char) for place, char in enumerate(text.encode()) if char not in b"\r\n"]
-    try:
-        base64.b64decode(bytes(char for _, char in data), validate=True)
-        if len(data) % 4 == 0:
-            return None
-    except binascii.Error:
-        pass
-    size = len(text.encode())
-    for index, (place, char) in enumerate(data):
-        if char in _BASE64:
-            continue
-        last = index % 4 == 3
-        if char != ord("=") or index % 4 < 2:
-            return place
-        if not last:
-            if index + 1 == len(data):
-                return size
-            if data[index + 1][1] != ord("="):
-                return place
-            index += 1
-        return data[index + 1][0] if index + 1 < len(data) else size
-    return size - len(data) % 4
-
-
-_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
