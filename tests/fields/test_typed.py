@@ -17,6 +17,7 @@ from podless.fields.reconcile import named, reconcile
 from podless.fields.remove import remove
 from podless.fields.typed import Misfit, of_schema, of_struct
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION
+from podless.kinds.types.services import SERVICE
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 SPEC: dict[str, Any] = {
@@ -328,3 +329,8 @@ def test_merging_loses_nothing_and_takes_what_is_applied(ours: Any, theirs: Any)
 def test_a_comparison_turned_round(old: Any, new: Any) -> None:
     removed, modified, added = compare(old, new, SHAPE)
     assert compare(new, old, SHAPE) == (added, modified, removed)
+
+
+def test_the_selector_of_a_service_is_one_leaf() -> None:
+    fields = leaves({"spec": {"selector": {"a": "b"}, "type": "ClusterIP"}}, of_struct(SERVICE))
+    assert fields == {"f:spec": {"f:selector": {}, "f:type": {}}}

@@ -28,6 +28,9 @@ ATOMIC = frozenset(
     }
 )
 
+# (struct, field) of maps that are one leaf
+ATOMIC_MAPS = frozenset({("ServiceSpec", "selector")})
+
 # (struct, field) -> what a key of a list's items is where an item leaves it out
 DEFAULTS: Mapping[tuple[str, str], str] = {("ServicePort", "protocol"): "TCP"}
 

@@ -206,6 +206,8 @@ def _field(given: tuple[str, str, Type]) -> Shape:
         shape = Shape(list=ListShape(kind.item, _type, keys is not None, keys or ()))
         shape.decoded = True
         return shape
+    if (owner, name) in tables.ATOMIC_MAPS and isinstance(kind, MapOf):
+        return Shape(map=MapShape({}, _type, _type(kind.item), atomic=True))
     return _type(kind)
 
 
