@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.cost import assert_linear
 
 from podless.fields import jsonpatch, managers, mergepatch, strategic
 from podless.fields.combine import merge
@@ -15,6 +14,7 @@ from podless.fields.merge import Endpoint
 from podless.fields.sets import parse
 from podless.fields.typed import of_schema
 from podless.meta.errors import APIError
+from tests.cost import assert_linear
 
 SET = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
 MAP = {

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cost import assert_linear
 
 from podless.meta import gvk, labelselector, names, objectmeta, protobuf, quantity, selectors, structs
 from podless.meta.errors import BadRequest
 from podless.meta.structs_meta import OBJECT_META
+from tests.cost import assert_linear
 
 
 def owners(size: int, *, controller: bool = False) -> dict[str, Any]:

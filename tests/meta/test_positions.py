@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cost import assert_linear
 
 from podless.meta import codec
 from podless.meta.positions import Located, Position, locate_json, locate_yaml
+from tests.cost import assert_linear
 
 KEYS = st.text("ab1 :#\"'é\n", max_size=4)
 VALUES = st.recursive(

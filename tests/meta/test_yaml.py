@@ -10,11 +10,11 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.cost import assert_linear
 from yaml import events
 
 from podless.meta import codec, yamlwrite
 from podless.meta.yamlscalar import resolve
+from tests.cost import assert_linear
 
 SIGNS = list("a01:#-' \"\n\té\\~?[{%@=\r\x85\xa0\ufeff\x7f")
 SIGNS += ["word", "10", "2001-01-01", "yes", "---", "...", "1:30"]

@@ -182,7 +182,7 @@ def _quote(text: str) -> str:
     return f'"{"".join(out)}"'
 
 
-_PART = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?([^0-9.]*)")
+_PART = re.compile(r"([0-9]*+)(?:(\.)([0-9]*+))?([^0-9.]*+)")
 _NANOS = {"ns": 1, "us": 10**3, "\N{MICRO SIGN}s": 10**3, "\N{GREEK SMALL LETTER MU}s": 10**3, "ms": 10**6}
 _NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LARGEST = 1 << 63
@@ -246,7 +246,7 @@ def duration_fault(text: str) -> str:
     return ""
 
 
-_WORDS = re.compile(r"([0-9]+)[\t\n\f\r ]*([A-Za-z\N{MICRO SIGN}]+)")
+_WORDS = re.compile(r"([0-9]++)[\t\n\f\r ]*+([A-Za-z\N{MICRO SIGN}]++)")
 _UNITS = (
     (("ns", "nano"), 1),
     (("us", "\N{MICRO SIGN}s", "micro"), 10**3),

@@ -532,5 +532,5 @@ def _byte(value: Any) -> int:
         return 0
     if type(value) is int and 0 <= value < 256:
         return value
-    kind = f"number {value!r}" if type(value) in (int, float) else _KINDS[type(value)]
+    kind = f"number {value!r}" if type(value) in (int, float) else JSON_NAMES[type(value)]
     raise Mismatch(kind, "uint8")
