@@ -203,3 +203,70 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(alike, one, other))
     return kind(one) == kind(other) and bool(one == other)
+
+
+def holds_on_update(value: Any, old: Any, schema: Schema, root: bool = True) -> bool:
+    """Whether a changed value has no errors but those that it had before where it has not changed; sets apart."""
+    return own(value, old, schema, root) or unchanged(value, old, schema)
+
+
+def own(value: Any, old: Any, schema: Schema, root: bool) -> bool:
+    """The errors of a value, those below it by what stood there before."""
+    shallow = {key: item for key, item in schema.items() if key not in ("properties", "items")}
+    if isinstance(value, dict) and isinstance(shallow.get("additionalProperties"), dict):
+        del shallow["additionalProperties"]
+    if shallow.get("additionalProperties") is False and set(value) - set(schema.get("properties") or ()):
+        return False
+    if not valid(value, {**shallow, "additionalProperties": True}, nested=True):
+        return False
+    if isinstance(value, list):
+        return all(below_holds(value, old, schema, place) for place in range(len(value)))
+    if isinstance(value, dict):
+        for key, item in value.items():
+            child = below(schema, key)
+            if child is None:
+                continue
+            plainly = (root and key in ("apiVersion", "kind")) or not isinstance(old, dict) or key not in old
+            if not (valid(item, child, nested=True) if plainly else holds_on_update(item, old[key], child, False)):
+                return False
+    return True
+
+
+def below_holds(value: list[Any], old: Any, schema: Schema, place: int) -> bool:
+    """One item of a list, by the old item of the same keys where there is one."""
+    if schema.get("items") is None:
+        return True
+    before = correlated(value[place], old, schema)
+    if before is GONE:
+        return valid(value[place], schema["items"], nested=True)
+    return holds_on_update(value[place], before, schema["items"], False)
+
+
+def correlated(item: Any, old: Any, schema: Schema) -> Any:
+    names = schema.get("x-kubernetes-list-map-keys") or ()
+    if schema.get("x-kubernetes-list-type") != "map" or not isinstance(old, list):
+        return GONE
+    for other in old:
+        if all(
+            isinstance(one, dict) and isinstance(one.get(name), str | bool | int | float)
+            for one in (item, other)
+            for name in names
+        ) and all(alike(item[name], other[name]) for name in names):
+            return other
+    return GONE
+
+
+def unchanged(value: Any, old: Any, schema: Schema) -> bool:
+    if isinstance(value, dict) and isinstance(old, dict):
+        known = [below(schema, key) for key in value]
+        return value.keys() == old.keys() and all(
+            child is not None and unchanged(value[key], old[key], child)
+            for key, child in zip(value, known, strict=True)
+        )
+    if isinstance(value, list) and isinstance(old, list) and schema.get("x-kubernetes-list-type") == "map":
+        before = [correlated(item, old, schema) for item in value]
+        return len(value) == len(old) and all(
+            other is not GONE and unchanged(item, other, schema["items"])
+            for item, other in zip(value, before, strict=True)
+        )
+    return alike(value, old)

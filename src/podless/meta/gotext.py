@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import json as json_
 import re
 from decimal import Decimal
 from typing import Any
@@ -60,7 +60,7 @@ def general(value: float) -> str:
 
 
 def value(item: Any) -> str:
-    """A value as field errors show it: text quoted, None as null, objects and lists as compact JSON."""
+    """A value as field errors show it: text quoted, None as null, floats as %v, objects and lists as compact JSON."""
     if isinstance(item, str):
         return quote(item)
     if item is None:
@@ -70,11 +70,18 @@ def value(item: Any) -> str:
     if isinstance(item, int):
         return str(item)
     if isinstance(item, float):
+        return general(item)
+    return json(item)
+
+
+def json(item: Any) -> str:
+    """A value as Go's encoding/json writes it, but for the order of keys, which is the given one."""
+    if isinstance(item, float):
         return number(item)
     try:
         text = orjson.dumps(item).decode()
     except TypeError:  # integers past 64 bits
-        text = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+        text = json_.dumps(item, ensure_ascii=False, separators=(",", ":"))
     return _HTML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta import codec, field, gotext
+from podless.meta import field, gotext
 from podless.meta.field import FieldError
-from podless.schema import formats, numbers, regex
+from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
 from podless.schema.ratchet import Pair
 from podless.schema.shown import shown
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _SIZES = {int: "int64", float: "float64"}
-_META = frozenset(("apiVersion", "kind", "metadata"))
+_TYPE_META = frozenset(("apiVersion", "kind"))
 
 
 class Result:
@@ -94,7 +94,7 @@ def _check(value: Any, node: Node, path: str, at: str, pair: Pair | None) -> Res
     if node.types or node.format:
         _type(value, node, path, result)
         result.matched += 1
-    _logic(value, node, path, result, pair)
+    _logic(value, node, path, result)
     kind = value.__class__
     if kind is str:
         _string(value, node, path, result)
@@ -129,14 +129,15 @@ def _type(value: Any, node: Node, path: str, result: Result) -> None:
         result.typed(path, ",".join(types), name)
 
 
-def _logic(value: Any, node: Node, path: str, result: Result, pair: Pair | None) -> None:
+def _logic(value: Any, node: Node, path: str, result: Result) -> None:
+    """The alternatives; nothing below them is ratcheted."""
     raw = node.raw
     if raw.get("anyOf"):
-        _any(value, node, path, result, pair)
+        _any(value, node, path, result)
     if raw.get("oneOf"):
-        _one(value, node, path, result, pair)
+        _one(value, node, path, result)
     if raw.get("allOf"):
-        parts = [_check(value, part, path, result.at, pair) for part in node.branches("allOf")]
+        parts = [_check(value, part, path, result.at, None) for part in node.branches("allOf")]
         for part in parts:
             result.merge(part)
         valid = sum(not part.errors for part in parts)
@@ -144,15 +145,15 @@ def _logic(value: Any, node: Node, path: str, result: Result, pair: Pair | None)
             none = "" if valid else ". None validated"
             result.plain(f"{gotext.quote(path)} must validate all the schemas (allOf){none}")
     refused = node.refused
-    if refused is not None and not _check(value, refused, path, result.at, pair).errors:
+    if refused is not None and not _check(value, refused, path, result.at, None).errors:
         result.plain(f"{gotext.quote(path)} must not validate the schema (not)")
     result.matched += 1
 
 
-def _any(value: Any, node: Node, path: str, result: Result, pair: Pair | None) -> None:
+def _any(value: Any, node: Node, path: str, result: Result) -> None:
     best: Result | None = None
     for branch in node.branches("anyOf"):
-        part = _check(value, branch, path, result.at, pair)
+        part = _check(value, branch, path, result.at, None)
         if not part.errors:
             result.merge(part)
             return
@@ -163,8 +164,8 @@ def _any(value: Any, node: Node, path: str, result: Result, pair: Pair | None) -
         result.merge(best)
 
 
-def _one(value: Any, node: Node, path: str, result: Result, pair: Pair | None) -> None:
-    parts = [_check(value, branch, path, result.at, pair) for branch in node.branches("oneOf")]
+def _one(value: Any, node: Node, path: str, result: Result) -> None:
+    parts = [_check(value, branch, path, result.at, None) for branch in node.branches("oneOf")]
     valid = [part for part in parts if not part.errors]
     if len(valid) == 1:
         result.merge(valid[0])
@@ -266,9 +267,7 @@ def _list(value: list[Any], node: Node, path: str, result: Result, pair: Pair | 
     if most is not None and len(value) > most:
         text = f"{path} in body should have at most {most} items"
         result.add(text, _many(result.where(path), len(value), most))
-    if raw.get("uniqueItems") and any(
-        codec.equal(item, other) for place, item in enumerate(value) for other in value[:place]
-    ):
+    if raw.get("uniqueItems") and lists.repeated(value, exact=True):
         result.invalid(path, "", f"{path} in body shouldn't contain duplicates")
     result.matched += 1
 
@@ -300,7 +299,7 @@ def _object(value: dict[str, Any], node: Node, path: str, result: Result, pair: 
 
 
 def _inner(pair: Pair | None, name: str, path: str) -> Pair | None:
-    if pair is None or (not path and name in _META):
+    if pair is None or (not path and name in _TYPE_META):
         return None
     return pair.key(name)
 
@@ -309,7 +308,7 @@ def _enum(value: Any, node: Node, path: str, result: Result) -> None:
     allowed = node.raw.get("enum")
     if not allowed or (value is not None and any(numbers.same(value, item) for item in allowed)):
         return
-    listed = [item if isinstance(item, str) else gotext.value(shown(item)) for item in allowed]
+    listed = [item if isinstance(item, str) else gotext.json(shown(item)) for item in allowed]
     text = f"{path} in body should be one of {listed}"
     result.add(text, field.not_supported(result.where(path), shown(value), listed))
 
@@ -318,6 +317,7 @@ def scalar(value: float, node: Node) -> bool:
     """Whether the number checks alone find anything wrong."""
     result = Result()
     value = numbers.narrow(value)
-    _type(value, node, "", result)
+    if node.types or node.format:
+        _type(value, node, "", result)
     _number(value, node, "", result)
     return bool(result.errors)

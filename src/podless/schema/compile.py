@@ -16,7 +16,6 @@ from typing import Any
 
 import orjson
 
-from podless.meta import codec
 from podless.schema import check, default, embedded, lists
 from podless.schema.emit import Values, literal
 from podless.schema.node import Node, copy
@@ -65,9 +64,7 @@ class Program:
             "unique": lists.unique,
             "resource": embedded.clean,
             "inf": float("inf"),
-            "different": lambda items: (
-                not any(codec.equal(item, other) for place, item in enumerate(items) for other in items[:place])
-            ),
+            "different": lambda items: not lists.repeated(items, exact=True),
         }
         self.count = 0
         # the functions of simple values, by what they check

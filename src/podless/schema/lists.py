@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import copysign
 from typing import Any
 
 import orjson
@@ -11,6 +12,8 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.schema.node import Node
 from podless.schema.shown import shown
+
+_UNSPECIFIED = object()  # stands for a key that is not there
 
 
 def validate(value: Any, node: Node | None, path: str = "") -> list[FieldError]:
@@ -46,18 +49,36 @@ def _map(value: list[Any], node: Node, path: str) -> list[FieldError]:
         if item is not None and not isinstance(item, dict):
             wrong = "must be an object for an array of list-type map"
             return [field.invalid(f"{path}[{place}]", shown(item), wrong)]
-    keys = [{name: item[name] for name in node.list_keys if name in item} if item else {} for item in value]
-    return [field.duplicate(f"{path}[{place}]", shown(keys[place])) for place in repeated(keys)]
+    return [
+        field.duplicate(f"{path}[{place}]", shown(_keys(value[place], node.list_keys)))
+        for place in _again(value, node.list_keys)
+    ]
 
 
-def repeated(items: list[Any]) -> list[int]:
-    """Where an item stands for the second time; later repetitions are not told."""
+def _keys(item: Any, names: list[str]) -> dict[str, Any]:
+    """The keys of an item; a null has none."""
+    return {name: item[name] for name in names if name in item} if item else {}
+
+
+def _again(items: list[Any], names: list[str]) -> list[int]:
+    """Where an item has the keys of an earlier one."""
+    if len(names) == 1:  # one key is compared as it is, several are compared as JSON
+        return repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in items])
+    return repeated([_keys(item, names) for item in items])
+
+
+def repeated(items: list[Any], *, exact: bool = False) -> list[int]:
+    """Where an item stands for the second time; later repetitions are not told.
+
+    exact: numbers in objects and lists count by their Go types too, else by their JSON.
+    """
     if len(items) <= 1:
         return []
+    identity = _exact if exact else _identity
     times: dict[Any, int] = {}
     found = []
     for place, item in enumerate(items):
-        key = _identity(item)
+        key = identity(item)
         times[key] = times.get(key, 0) + 1
         if times[key] == 2:
             found.append(place)
@@ -65,13 +86,28 @@ def repeated(items: list[Any]) -> list[int]:
 
 
 def _identity(item: Any) -> Any:
-    """A hashable stand-in: equal when Go holds the items for equal."""
-    if isinstance(item, dict | list):
-        try:
-            return orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
-        except TypeError:  # nested too deep for the encoder
-            return _flat(item)
-    return item if item.__class__ is str else (item.__class__, item)
+    """A hashable stand-in: equal when Go holds scalars for equal, or when the JSON of objects and lists is."""
+    if not isinstance(item, dict | list):
+        return item if item.__class__ is str else (item.__class__, item)
+    try:
+        text = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # nested too deep for the encoder
+        return _flat(item)
+    return text if b"." not in text else orjson.dumps(_settled(item), option=orjson.OPT_SORT_KEYS)
+
+
+def _settled(item: Any) -> Any:
+    """A value with the numbers that its JSON shows: 1.0 is 1, but -0.0 is not 0."""
+    if isinstance(item, dict):
+        return {key: _settled(part) for key, part in item.items()}
+    if isinstance(item, list):
+        return [_settled(part) for part in item]
+    whole = item.__class__ is float and item.is_integer() and abs(item) < 2**63
+    return int(item) if whole and (item or copysign(1, item) > 0) else item
+
+
+def _exact(item: Any) -> Any:
+    return _flat(item) if isinstance(item, dict | list) else (item.__class__, item)
 
 
 def _flat(item: Any) -> tuple[Any, ...]:
@@ -107,7 +143,7 @@ def distinct(names: list[str]) -> Callable[[list[Any]], bool]:
     def slow(items: list[Any]) -> bool:
         if not all(item is None or item.__class__ is dict for item in items):
             return False
-        return not repeated([{name: item[name] for name in names if name in item} if item else {} for item in items])
+        return not _again(items, names)
 
     if len(names) != 1:
         return slow

@@ -10,6 +10,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from podless.meta import gotext
 from podless.meta.codec import equal
 
 _MOST = float(2**53 - 1)
@@ -21,9 +22,9 @@ def integral(value: float) -> bool:
     """Whether a float64 passes for a JSON integer: within 53 bits, and whole but for a relative error of 1e-9."""
     if value != value or not -_MOST <= value <= _MOST:
         return False
-    whole = float(round(value))
-    if abs(value - whole) == 0.5:  # Go rounds halves away from zero, and none of them is near enough
-        return False
+    whole = math.trunc(value)
+    if abs(value - whole) >= 0.5:  # halves are rounded away from zero
+        whole += 1 if value > 0 else -1
     if value == whole:
         return True
     return whole != 0 and abs(value - whole) < _EPSILON * abs(whole)
@@ -67,20 +68,9 @@ def show(value: float) -> str:
         return str(value)
     if value != value or value in (float("inf"), float("-inf")):
         return {"inf": "+Inf", "-inf": "-Inf"}.get(str(value), "NaN")
-    if value == 0:
-        return "-0" if str(value).startswith("-") else "0"
-    sign, places, power = Decimal(repr(value)).normalize().as_tuple()
-    exponent = len(places) + int(power) - 1
-    figures = "".join(map(str, places))
-    minus = "-" if sign else ""
-    if exponent < -4 or exponent >= 21:
-        rest = f".{figures[1:]}" if len(figures) > 1 else ""
-        return f"{minus}{figures[0]}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
-    if exponent < 0:
-        return f"{minus}0.{'0' * (-exponent - 1)}{figures}"
-    if len(figures) <= exponent + 1:
-        return minus + figures + "0" * (exponent + 1 - len(figures))
-    return f"{minus}{figures[: exponent + 1]}.{figures[exponent + 1 :]}"
+    if value != value or math.isinf(value):
+        return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+    return gotext.general(value)
 
 
 def same(value: Any, allowed: Any) -> bool:
