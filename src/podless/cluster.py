@@ -46,6 +46,7 @@ from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
 from podless.kinds import builtin
 from podless.kinds.builtin import runtime
+from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.files import write_file
 from podless.meta.option import StartError, option, section
@@ -199,7 +200,7 @@ class Cluster:
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = remote = Client(dict(settings.services))
-        state = State(cache, registry)
+        state = State(cache, registry, Converter(remote))
         # the quota is the last one: what it lets pass is stored next
         self.admission.steps += [*_admission(state, authorizer, remote), ObjectQuota(state)]
         self.api = api = API(store, cache, registry, remote, authorizer, self.admission)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from podless.cache.entry import Entry
 from podless.kinds import conversion, view
 from podless.kinds.compile import compile_kind
-from podless.kinds.conversion import ConversionFailed
+from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind
 from podless.meta import codec
 from podless.remote import Client, RemoteError, Target
@@ -46,7 +46,7 @@ class Fake(Client):
         return found if isinstance(found, bytes) else json.dumps(found).encode()
 
 
-def kind(client: Client) -> Kind:
+def kind() -> Kind:
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
     version = {"served": True, "schema": {"openAPIV3Schema": schema}}
     definition = {
@@ -62,7 +62,7 @@ def kind(client: Client) -> Kind:
             },
         },
     }
-    return compile_kind(definition, codec.encode(definition), created=1, changed=1, client=client)
+    return compile_kind(definition, codec.encode(definition), created=1, changed=1)
 
 
 def good(review: Any) -> Any:
@@ -118,11 +118,11 @@ def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> N
         return found
 
     async def run() -> None:
-        of = kind(Fake(answer))
+        of, converter = kind(), Converter(Fake(answer))
         told: ConversionFailed | None = None
         shown: Object = {}
         try:
-            shown = await conversion.convert(of, OBJECT, "v2")
+            shown = await converter.convert(of, OBJECT, "v2")
         except ConversionFailed as failed:
             told = failed
         if told is not None:
@@ -144,7 +144,7 @@ def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> N
 def test_bytes_that_are_no_review_are_refused(raw: bytes) -> None:
     async def run() -> None:
         try:
-            await conversion.convert(kind(Fake(lambda review: raw)), OBJECT, "v2")
+            await Converter(Fake(lambda review: raw)).convert(kind(), OBJECT, "v2")
         except ConversionFailed:
             return
         raise AssertionError(raw)
@@ -154,21 +154,21 @@ def test_bytes_that_are_no_review_are_refused(raw: bytes) -> None:
 
 async def test_an_object_in_the_version_is_not_sent() -> None:
     client = Fake(good)
-    assert await conversion.convert(kind(client), OBJECT, "v1") is OBJECT
+    assert await Converter(client).convert(kind(), OBJECT, "v1") is OBJECT
     assert not client.calls
 
 
 async def test_what_is_given_is_left_as_it_is() -> None:
     before = copy.deepcopy(OBJECT)
-    await conversion.convert(kind(Fake(good)), OBJECT, "v2")
+    await Converter(Fake(good)).convert(kind(), OBJECT, "v2")
     assert before == OBJECT
 
 
 async def test_big_lists_go_in_several_reviews() -> None:
     client = Fake(good)
-    of = kind(client)
+    of, converter = kind(), Converter(client)
     all_ = entries(of, 1100)
-    await conversion.ready(of, of.by_version["v2"], all_)
+    await converter.ready(of, of.by_version["v2"], all_)
     assert [len(call["request"]["objects"]) for call in client.calls] == [500, 500, 100]
     assert not conversion.missing(of, of.by_version["v2"], all_)
     assert codec.decode_json(view.body(of, of.by_version["v2"], all_[7]))["apiVersion"] == f"{GROUP}/v2"
@@ -176,10 +176,10 @@ async def test_big_lists_go_in_several_reviews() -> None:
 
 async def test_those_who_want_the_same_ask_once() -> None:
     client = Fake(good)
-    of = kind(client)
+    of, converter = kind(), Converter(client)
     all_ = entries(of, 3)
     version = of.by_version["v2"]
-    await asyncio.gather(*(conversion.ready(of, version, all_) for _ in range(5)))
+    await asyncio.gather(*(converter.ready(of, version, all_) for _ in range(5)))
     assert len(client.calls) == 1
 
 
@@ -188,23 +188,23 @@ async def test_a_failure_is_told_to_all_and_not_kept() -> None:
         raise RemoteError("down")
 
     client = Fake(fails)
-    of = kind(client)
+    of, converter = kind(), Converter(client)
     all_ = entries(of, 2)
     version = of.by_version["v2"]
-    told = await asyncio.gather(*(conversion.ready(of, version, all_) for _ in range(3)), return_exceptions=True)
+    told = await asyncio.gather(*(converter.ready(of, version, all_) for _ in range(3)), return_exceptions=True)
     assert [str(error) for error in told] == ["conversion webhook for example.com/v1, Kind=Gadget failed: down"] * 3
     client.answer = good
-    await conversion.ready(of, version, all_)
+    await converter.ready(of, version, all_)
 
 
 async def test_one_who_gives_up_does_not_stop_the_others() -> None:
     client = Fake(good)
-    of = kind(client)
+    of, converter = kind(), Converter(client)
     all_ = entries(of, 2)
     version = of.by_version["v2"]
-    first = asyncio.create_task(conversion.ready(of, version, all_))
+    first = asyncio.create_task(converter.ready(of, version, all_))
     await asyncio.sleep(0)
-    second = asyncio.create_task(conversion.ready(of, version, all_))
+    second = asyncio.create_task(converter.ready(of, version, all_))
     await asyncio.sleep(0)
     first.cancel()
     await second
@@ -212,16 +212,16 @@ async def test_one_who_gives_up_does_not_stop_the_others() -> None:
 
 
 async def test_objects_of_a_version_that_is_gone_cannot_be_converted() -> None:
-    of = kind(Fake(good))
+    of, converter = kind(), Converter(Fake(good))
     entry = entries(of, 1)[0]
     entry.body = entry.body.replace(b"example.com/v1", b"example.com/v0")
     with pytest.raises(ConversionFailed) as caught:
-        await conversion.ready(of, of.by_version["v2"], [entry])
+        await converter.ready(of, of.by_version["v2"], [entry])
     assert caught.value.message == "request to convert CR from an invalid group/version: example.com/v0"
 
 
 def test_the_version_is_read_off_the_stored_bytes_also_where_other_fields_come_first() -> None:
-    of = kind(Fake(good))
+    of = kind()
     for extra in ({}, {"aaa": 1}, {"Zzz": {"apiVersion": "other/v9"}}):
         record = Record("/example.com/gadgets/default/a", view.encode(of, copy.deepcopy(OBJECT) | extra), 5, 5)
         assert view.stored_version(of, Entry(record, of.keys)) == "v1"

@@ -153,7 +153,7 @@ async def _change(
         else:
             changed = _merged(attr, found, obj, policies.applied(made, policies.parts(values)))
         if changed is not obj:
-            await patches.settle(attr, found.version, changed, strict=mutation.patch)
+            await patches.settle(attr, found.version, changed, subject.converter, strict=mutation.patch)
     except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
         return str(error)
     return ""

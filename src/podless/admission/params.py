@@ -53,7 +53,7 @@ async def collect(state: State, found: tuple[Kind, Version], wanted: Mapping[str
     if not entries and wanted.get("parameterNotFoundAction") == "Deny":
         raise Unconfigured(_NONE)
     try:
-        await conversion.ready(kind, version, entries)
+        await state.converter.ready(kind, version, entries)
     except conversion.ConversionFailed as failed:
         raise Unconfigured(f"failed to convert object version: {failed}") from None
     return [view.load(kind, version, entry) for entry in entries]

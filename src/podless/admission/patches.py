@@ -6,7 +6,6 @@ Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating/patch.
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from podless import schema
 from podless.admission.attributes import AdmissionAttributes
@@ -14,7 +13,7 @@ from podless.admission.refusals import internal
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
 from podless.fields.typed import Misfit, Shape, of_schema, of_struct
-from podless.kinds import conversion
+from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
 from podless.meta import codec, gotext, structs
@@ -25,9 +24,6 @@ Object = dict[str, Any]
 
 class Unfit(Exception):
     """A change cannot be made; the text says why."""
-
-
-_SHAPES: WeakKeyDictionary[Kind, dict[str, Shape]] = WeakKeyDictionary()
 
 
 def patched(obj: Object, raw: bytes) -> Object:
@@ -63,13 +59,10 @@ def merged(kind: Kind, version: Version, subresource: str, obj: Object, applied:
 
 
 def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
-    known = _SHAPES.setdefault(kind, {})
-    name = subresource if subresource == "scale" else version.name
-    shape = known.get(name)
-    if shape is None:
-        struct = SCALE if subresource == "scale" else kind.struct_of(version)
-        shape = known[name] = of_struct(struct) if struct is not None else of_schema(kind.structure(version))
-    return shape
+    struct = SCALE if subresource == "scale" else kind.struct_of(version)
+    if struct is not None:
+        return of_struct(struct)
+    return kind.made(("shape", version.name), lambda: of_schema(kind.structure(version)))
 
 
 def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
@@ -90,10 +83,13 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
     return found
 
 
-async def settle(attr: AdmissionAttributes, version: Version, obj: Object, *, strict: bool = False) -> None:
+async def settle(
+    attr: AdmissionAttributes, version: Version, obj: Object, converter: Converter, *, strict: bool = False
+) -> None:
     """Put a changed object of a version into the attributes: as one of its kind, with defaults.
 
-    strict: a built-in kind may have no fields that it does not know. Raises Unfit, and APIError where it has.
+    converter: has it in the version of the write. strict: a built-in kind may have no fields that it does not know.
+    Raises Unfit, and APIError where it has.
     """
     kind, unknown = attr.kind, list[str]()
     obj = codec.decode_json(codec.encode(obj))  # what it shares with others must stay as it is
@@ -113,7 +109,7 @@ async def settle(attr: AdmissionAttributes, version: Version, obj: Object, *, st
     kind.strategy.default(version, obj)
     if attr.converted and version.name != attr.version.name:
         try:
-            obj = await conversion.convert(kind, obj, attr.version.name)
-        except conversion.ConversionFailed as failed:
+            obj = await converter.convert(kind, obj, attr.version.name)
+        except ConversionFailed as failed:
             raise Unfit(f"failed to convert object: {failed}") from None
     attr.obj = obj

@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Cache, WatchCache
+from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 
@@ -15,8 +16,9 @@ Object = dict[str, Any]
 class State:
     """The present state of the server."""
 
-    def __init__(self, cache: Cache, registry: Registry) -> None:
+    def __init__(self, cache: Cache, registry: Registry, converter: Converter) -> None:
         self.cache = cache
+        self.converter = converter
         self.registry = registry
 
     async def loaded(self, kind: Kind) -> WatchCache:

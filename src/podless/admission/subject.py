@@ -11,7 +11,7 @@ from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import AUTHENTICATED, User
 from podless.cache.entry import Entry
-from podless.kinds import conversion
+from podless.kinds.conversion import Converter
 from podless.kinds.kind import Version
 
 Object = dict[str, Any]
@@ -34,6 +34,11 @@ class Subject:
         self._namespace: Any = _ABSENT
         self._seen: list[tuple[Object, str, Object]] = []
 
+    @property
+    def converter(self) -> Converter:
+        """Has objects in other versions."""
+        return self._state.converter
+
     async def namespace(self) -> Entry | None:
         """The namespace that the object is in, or is."""
         if self._namespace is _ABSENT:
@@ -50,7 +55,7 @@ class Subject:
         for known, name, found in self._seen:
             if known is obj and name == version.name:
                 return found
-        found = await conversion.convert(attr.kind, obj, version.name)
+        found = await self.converter.convert(attr.kind, obj, version.name)
         self._seen.append((obj, version.name, found))
         return found
 

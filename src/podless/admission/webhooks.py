@@ -233,7 +233,7 @@ class MutatingWebhooks(_Webhooks):
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
         before = attr.obj
         try:
-            await patches.settle(attr, version, patches.patched(obj, verdict.patch))
+            await patches.settle(attr, version, patches.patched(obj, verdict.patch), subject.converter)
         except jsonpatch.Rejected as rejected:
             raise internal(rejected.why) from None
         except patches.Unfit as unfit:

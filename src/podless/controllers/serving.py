@@ -46,7 +46,7 @@ class Serving:
     async def serve(self, definition: Object, entry: Entry) -> None:
         """Bring a definition into force as it is stored. definition: the entry, decoded."""
         created = self._inherited.get(entry.key, entry.created)
-        compiled = partial(compile_kind, definition, entry.body, changed=entry.revision, client=self._api.remote)
+        compiled = partial(compile_kind, definition, entry.body, changed=entry.revision)
         kind = compiled(created=created)
         served = self._api.registry.get(kind.group, kind.plural)
         if condition(definition, "Established"):

@@ -37,7 +37,7 @@ async def make(api: API, kind: Kind, obj: Object, manager: str = "") -> None:
     call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
     kind.strategy.default(version, obj)
     if manager:
-        await fieldmanager.created(call, obj, manager)
+        await fieldmanager.created(api, call, obj, manager)
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(version, obj)
     try:
@@ -114,7 +114,7 @@ async def report(
 
 def own_version(kind: Kind, entry: Entry) -> Version:
     """In which version the server deals with an object by itself: no webhook has a say in that."""
-    if kind.converter is not None and (stored := kind.by_version.get(view.stored_version(kind, entry))) is not None:
+    if kind.webhook is not None and (stored := kind.by_version.get(view.stored_version(kind, entry))) is not None:
         return stored
     return kind.by_version[kind.storage_version]
 

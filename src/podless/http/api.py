@@ -115,7 +115,7 @@ class APIHandler:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and self._api.cache.fresh:
             outcome: Outcome = get(self._api, call, collection)
-            if call.kind.converter is not None and conversion.missing(call.kind, call.version, entries(outcome)):
+            if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 return self._read_later(request, call, verb, form)
             return shrink(request, response(call, outcome, form, self._rows))
         return self._read_later(request, call, verb, form)
@@ -126,7 +126,7 @@ class APIHandler:
             outcome: Outcome = get(self._api, call, collection)
         else:
             outcome = await list_(self._api, call, collection, options.listing(call, watch=False))
-        await conversion.ready(call.kind, call.version, entries(outcome))
+        await self._api.converter.ready(call.kind, call.version, entries(outcome))
         answer = response(call, outcome, form, self._rows)
         return await compress(request, answer)
 
@@ -145,7 +145,7 @@ class APIHandler:
             outcome = await review(self._api, call)
         else:
             outcome = await _WRITES[verb](self._api, call)
-        await conversion.ready(call.kind, call.version, entries(outcome))
+        await self._api.converter.ready(call.kind, call.version, entries(outcome))
         answer = response(call, outcome, form, self._rows)
         return await compress(request, answer)
 

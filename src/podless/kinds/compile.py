@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
-from podless.kinds.conversion import Converter
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
 from podless.meta import codec
-from podless.remote import Client
 
 
 def condition(definition: dict[str, Any], name: str) -> bool:
@@ -18,45 +17,42 @@ def condition(definition: dict[str, Any], name: str) -> bool:
     return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
 
 
-def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int, changed: int, client: Client) -> Kind:
-    """The kind that a stored definition makes, with its served versions; schemas are compiled when they are used.
+def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int = 0, changed: int = 0) -> Kind:
+    """The kind that a definition makes, with its served versions; schemas are compiled when they are used.
 
-    stored: the same definition as bytes. created, changed: the revisions of the definition's creation and of its
-    latest change. client: calls the conversion webhook, where there is one.
+    definition: decoded and with its defaults; stored: the same as bytes. created, changed: the revisions of the
+    definition's creation and of its latest change, where it is in a store.
     """
     spec, metadata = definition["spec"], definition["metadata"]
     names = spec["names"]
     accepted = definition.get("status", {}).get("acceptedNames") or {}
     accepted = accepted if accepted.get("kind") else names
-    every = {version["name"]: _version(version, stored) for version in spec["versions"]}
-    served = [every[version["name"]] for version in spec["versions"] if version.get("served")]
+    every = [(_version(version, stored), bool(version.get("served"))) for version in spec["versions"]]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     terminating = condition(definition, "Terminating")
     conversion = spec.get("conversion") or {}
-    kind = Kind(
+    return Kind(
         group=spec["group"],
         plural=names["plural"],
         kind=accepted["kind"],
         singular=accepted.get("singular") or accepted["kind"].lower(),
         list_kind=accepted.get("listKind") or f"{accepted['kind']}List",
         namespaced=spec["scope"] == "Namespaced",
-        versions=sort_versions(served),
+        versions=sort_versions([version for version, served in every if served]),
+        unserved=tuple(version for version, served in every if not served),
         storage_version=storage,
         strategy=CustomStrategy(preserve=bool(spec.get("preserveUnknownFields"))),
         preserve=bool(spec.get("preserveUnknownFields")),
         short_names=tuple(accepted.get("shortNames") or ()),
         categories=tuple(accepted.get("categories") or ()),
-        uid=metadata["uid"],
+        uid=metadata.get("uid") or "",
         generation=metadata.get("generation") or 0,
         created=created,
         changed=changed,
         terminating=terminating,
-        converter=Converter(conversion, client) if conversion.get("strategy") == "Webhook" else None,
+        webhook=MappingProxyType(conversion["webhook"]) if conversion.get("strategy") == "Webhook" else None,
         verbs=VERBS_TERMINATING if terminating else VERBS,
     )
-    # objects may be stored in versions that are not served
-    kind.by_version.update(every)
-    return kind
 
 
 def _version(given: dict[str, Any], stored: bytes) -> Version:

@@ -8,8 +8,8 @@ annotations is never the webhook's to change.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
 from podless.kinds import view
@@ -17,8 +17,11 @@ from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, objectmeta, uids
 from podless.meta.errors import Internal
-from podless.meta.field import FieldError
+from podless.meta.field import join
 from podless.remote import Client, RemoteError, Target
+
+if TYPE_CHECKING:
+    from podless.schema import Schema
 
 Object = dict[str, Any]
 
@@ -36,26 +39,120 @@ class ConversionFailed(Internal):
 
 
 class Converter:
-    """The webhook of one definition. conversion: its spec.conversion, which has been validated."""
+    """Has objects in other versions than they are in, by asking the webhook of their kind where it has one.
 
-    def __init__(self, conversion: Object, client: Client) -> None:
-        self._webhook: Object = conversion["webhook"]
+    client: calls webhooks. One serves all kinds of a server.
+    """
+
+    def __init__(self, client: Client) -> None:
         self._client = client
-        self._target: Target | None = None
 
-    async def convert(self, kind: Kind, objects: Sequence[Object], wanted: str) -> list[Object]:
-        """These objects, which share one version, in the version `wanted`; what is given is left alone.
+    async def convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
+        """An object of any version in the version named `wanted`, as its schema has it; a new one unless it is so now.
 
-        Raises ConversionFailed where the webhook does not answer, refuses, or answers what it may not.
+        Raises ConversionFailed.
+        """
+        if obj["apiVersion"] == kind.api_version(wanted):
+            return obj
+        version = kind.by_version[wanted]
+        if kind.webhook is None:
+            converted = kind.strategy.convert(kind, version, view.copy(obj))
+        else:
+            (converted,) = await self.ask(kind, [obj], wanted)
+        if kind.custom:
+            _schema(kind, wanted).prune(converted, drop=True)
+        return converted
+
+    async def stored(self, kind: Kind, obj: Object) -> Object:
+        """An object of any version as it is to be stored; may change it in place. Raises ConversionFailed."""
+        if kind.webhook is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
+            (obj,) = await self.ask(kind, [obj], kind.storage_version)
+            _schema(kind, kind.storage_version).prune(obj, drop=True)
+        return kind.strategy.store(kind, obj)
+
+    async def unstored(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """What an object in a version would be there after it had been stored; may change it.
+
+        Raises ConversionFailed.
+        """
+        if version.name == kind.storage_version or not kind.custom:
+            return obj
+        there = await self.stored(kind, obj)
+        if kind.webhook is not None:
+            _schema(kind, kind.storage_version).normalize(there)
+            return await self.convert(kind, there, version.name)
+        return kind.strategy.read(kind, version, there)
+
+    async def ready(self, kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
+        """Have these entries converted, so that view.body and view.load can show them in a version.
+
+        Raises ConversionFailed. Whoever else wants the same meanwhile waits for the same answer.
+        """
+        if kind.webhook is None:
+            return
+        flight = ("under way", kind.group, version.name, kind.changed)
+        batch: list[Entry] = []
+        waiting: dict[asyncio.Task[None], None] = {}
+        size = 0
+        for entry in entries:
+            if not _unknown(kind, version, entry):
+                continue
+            task = entry.forms.get(flight)
+            if task is not None:
+                waiting[task] = None
+                continue
+            together = batch and view.stored_version(kind, batch[0]) == view.stored_version(kind, entry)
+            if batch and (not together or len(batch) >= _OBJECTS_MOST or size + len(entry.body) > _BYTES_MOST):
+                await self._fly(kind, version, batch, flight)
+                batch, size = [], 0
+            batch.append(entry)
+            size += len(entry.body)
+        if batch:
+            await self._fly(kind, version, batch, flight)
+        for task in waiting:
+            await asyncio.shield(task)
+
+    async def _fly(self, kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
+        """One review as a task of its own: it goes on for the others who wait where one of them gives up."""
+        task = asyncio.get_running_loop().create_task(self._batch(kind, version, batch))
+        for entry in batch:
+            entry.forms[flight] = task
+
+        def landed(done: asyncio.Task[None]) -> None:
+            for entry in batch:
+                entry.forms.pop(flight, None)
+            if not done.cancelled():
+                done.exception()  # those who wait have it
+
+        task.add_done_callback(landed)
+        await asyncio.shield(task)
+
+    async def _batch(self, kind: Kind, version: Version, batch: list[Entry]) -> None:
+        name = view.stored_version(kind, batch[0])
+        source = kind.by_version.get(name)
+        if source is None:
+            raise ConversionFailed(f"request to convert CR from an invalid group/version: {kind.api_version(name)}")
+        objects = [kind.strategy.read(kind, source, entry.decode()) for entry in batch]
+        converted = await self.ask(kind, objects, version.name)
+        for entry, obj in zip(batch, converted, strict=True):
+            _schema(kind, version.name).prune(obj, drop=True)
+            view.keep(kind, version, entry, obj)
+
+    async def ask(self, kind: Kind, objects: Sequence[Object], wanted: str) -> list[Object]:
+        """These objects, which share one version, in the version `wanted`, from the kind's webhook.
+
+        What is given is left alone. Raises ConversionFailed where the webhook does not answer, refuses, or answers
+        what it may not.
         """
         given = _type(kind, objects[0]["apiVersion"])
         head = f"conversion webhook for {given}"
-        review, version = self._review(kind, objects, kind.api_version(wanted))
-        if self._target is None:
-            self._target = Target.of(self._webhook["clientConfig"])
+        webhook = kind.webhook
+        assert webhook is not None
+        review, version = _review(webhook, objects, kind.api_version(wanted))
         body = codec.encode(review)
+        target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
-            answer = await self._client.post(self._target, body, seconds=_SECONDS, most=_ANSWER_MOST)
+            answer = await self._client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
             converted = _answered(answer, review["request"]["uid"], version)
         except (RemoteError, _Unsound) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
@@ -66,14 +163,20 @@ class Converter:
         except _Unsound as error:
             raise ConversionFailed(f"{head} returned {error}") from None
 
-    def _review(self, kind: Kind, objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
-        """The question, and the version of ConversionReview that it is asked in. Raises ConversionFailed."""
-        known = (name for name in self._webhook["conversionReviewVersions"] if name in ("v1", "v1beta1"))
-        version = next(known, "")
-        if not version:
-            raise ConversionFailed("no supported conversion review versions")
-        request = {"uid": uids.make(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
-        return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
+
+def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
+    """The question, and the version of ConversionReview that it is asked in. Raises ConversionFailed."""
+    known = (name for name in webhook["conversionReviewVersions"] if name in ("v1", "v1beta1"))
+    version = next(known, "")
+    if not version:
+        raise ConversionFailed("no supported conversion review versions")
+    request = {"uid": uids.make(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
+    return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
+
+
+def _schema(kind: Kind, version: str) -> Schema:
+    assert isinstance(kind.strategy, CustomStrategy)
+    return kind.strategy.schema(kind.by_version[version])
 
 
 class _Unsound(Exception):
@@ -164,60 +267,11 @@ def _check_map(field: str, given: dict[str, str]) -> None:
     # a real server names annotations so
     found = check(given, "metadata.labels" if field == "labels" else "metadata.annotation")
     if found:
-        raise _Unsound(f"invalid metadata: {_together(found)}")
-
-
-def _together(found: Sequence[FieldError]) -> str:
-    texts = list(dict.fromkeys(str(error) for error in found))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+        raise _Unsound(f"invalid metadata: {join(found)}")
 
 
 def _go_type(value: Any) -> str:
     return _GO_TYPES.get(type(value), "map[string]interface {}")
-
-
-# objects in other versions
-
-
-async def convert(kind: Kind, obj: Object, wanted: str) -> Object:
-    """An object of any version in the version named `wanted`, as its schema has it; a new object unless it is so now.
-
-    Raises ConversionFailed.
-    """
-    if obj["apiVersion"] == kind.api_version(wanted):
-        return obj
-    version = kind.by_version[wanted]
-    if kind.converter is None:
-        converted = kind.strategy.convert(kind, version, view.copy(obj))
-    else:
-        (converted,) = await kind.converter.convert(kind, [obj], wanted)
-    if kind.custom:
-        _prune(kind, version, converted)
-    return converted
-
-
-async def stored(kind: Kind, obj: Object) -> Object:
-    """An object of any version as it is to be stored; may change it in place. Raises ConversionFailed."""
-    if kind.converter is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
-        (obj,) = await kind.converter.convert(kind, [obj], kind.storage_version)
-        assert isinstance(kind.strategy, CustomStrategy)
-        kind.strategy.schema(kind.by_version[kind.storage_version]).normalize(obj)
-    return kind.strategy.store(kind, obj)
-
-
-async def unstored(kind: Kind, version: Version, obj: Object) -> Object:
-    """What an object in a version would be there after it had been stored; may change it. Raises ConversionFailed."""
-    if version.name == kind.storage_version or not kind.custom:
-        return obj
-    there = await stored(kind, obj)
-    if kind.converter is not None:
-        return await convert(kind, there, version.name)
-    return kind.strategy.read(kind, version, there)
-
-
-def _prune(kind: Kind, version: Version, obj: Object) -> None:
-    assert isinstance(kind.strategy, CustomStrategy)
-    kind.strategy.schema(version).prune(obj, drop=True)
 
 
 # entries in other versions
@@ -225,70 +279,11 @@ def _prune(kind: Kind, version: Version, obj: Object) -> None:
 
 def missing(kind: Kind, version: Version, entries: Sequence[Entry]) -> bool:
     """Whether the webhook must be asked before these can be shown in a version."""
-    return kind.converter is not None and any(_unknown(kind, version, entry) for entry in entries)
+    return kind.webhook is not None and any(_unknown(kind, version, entry) for entry in entries)
 
 
 def _unknown(kind: Kind, version: Version, entry: Entry) -> bool:
     return view.known(kind, version, entry) is None and view.stored_version(kind, entry) != version.name
-
-
-async def ready(kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
-    """Have these entries converted, so that view.body and view.load can show them in a version.
-
-    Raises ConversionFailed. Whoever else wants the same meanwhile waits for the same answer.
-    """
-    if kind.converter is None:
-        return
-    flight = ("under way", kind.group, version.name, kind.changed)
-    batch: list[Entry] = []
-    waiting: dict[asyncio.Task[None], None] = {}
-    size = 0
-    for entry in entries:
-        if not _unknown(kind, version, entry):
-            continue
-        task = entry.forms.get(flight)
-        if task is not None:
-            waiting[task] = None
-            continue
-        together = batch and view.stored_version(kind, batch[0]) == view.stored_version(kind, entry)
-        if batch and (not together or len(batch) >= _OBJECTS_MOST or size + len(entry.body) > _BYTES_MOST):
-            await _fly(kind, version, batch, flight)
-            batch, size = [], 0
-        batch.append(entry)
-        size += len(entry.body)
-    if batch:
-        await _fly(kind, version, batch, flight)
-    for task in waiting:
-        await asyncio.shield(task)
-
-
-async def _fly(kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
-    """One review as a task of its own: it goes on for the others who wait where one of them gives up."""
-    task = asyncio.get_running_loop().create_task(_batch(kind, version, batch))
-    for entry in batch:
-        entry.forms[flight] = task
-
-    def landed(done: asyncio.Task[None]) -> None:
-        for entry in batch:
-            entry.forms.pop(flight, None)
-        if not done.cancelled():
-            done.exception()  # those who wait have it
-
-    task.add_done_callback(landed)
-    await asyncio.shield(task)
-
-
-async def _batch(kind: Kind, version: Version, batch: list[Entry]) -> None:
-    assert kind.converter is not None
-    name = view.stored_version(kind, batch[0])
-    source = kind.by_version.get(name)
-    if source is None:
-        raise ConversionFailed(f"request to convert CR from an invalid group/version: {kind.api_version(name)}")
-    objects = [kind.strategy.read(kind, source, entry.decode()) for entry in batch]
-    converted = await kind.converter.convert(kind, objects, version.name)
-    for entry, obj in zip(batch, converted, strict=True):
-        _prune(kind, version, obj)
-        view.keep(kind, version, entry, obj)
 
 
 # conversions that code which cannot wait asks for
@@ -301,9 +296,9 @@ class Unconverted(Exception):
         super().__init__(f"{obj.get('apiVersion')} to {wanted}")
         self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
 
-    async def fetch(self) -> None:
+    async def fetch(self, converter: Converter) -> None:
         """Ask the webhook, and keep the answer for `lookup`. Raises ConversionFailed."""
-        converted = await convert(self._kind, self._obj, self._wanted)
+        converted = await converter.convert(self._kind, self._obj, self._wanted)
         self._known[codec.encode_sorted(self._obj), self._wanted] = codec.encode_sorted(converted)
 
 

@@ -87,16 +87,26 @@ class CustomStrategy(Strategy):
         return obj
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        """Only what the storage version's schema knows is stored, with its defaults."""
+        """Only what the storage version's schema knows is stored; its defaults are filled in on reading."""
         wanted = kind.api_version(kind.storage_version)
         storage = kind.by_version[kind.storage_version]
         if obj["apiVersion"] != wanted:
             _convert(kind, obj, kind.storage_version)
             obj["apiVersion"] = wanted
-            self.schema(storage).normalize(obj)
-        elif storage.status and "status" not in obj and _defaults_status(self.schema(storage)):
-            self.schema(storage).default(obj)
+            self.schema(storage).prune(obj, drop=True)
         return obj
+
+    def settled(self, kind: Kind) -> bool:
+        """Not where another version may be written, whose schema knows other defaults, nor where the status has one."""
+        storage = kind.by_version[kind.storage_version]
+        if self._preserve or (len(kind.by_version) == 1 and not storage.status):
+            return True
+        from podless.schema.definition import nodes
+
+        openapi = self.schema(storage).openapi
+        if len(kind.by_version) > 1 and any("default" in node for node in nodes(openapi)):
+            return False
+        return not (storage.status and "default" in ((openapi.get("properties") or {}).get("status") or {}))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """With a status subresource only that writes the status."""
@@ -165,14 +175,9 @@ class CustomStrategy(Strategy):
 
 def _convert(kind: Kind, obj: Object, wanted: str) -> None:
     """Between versions only the apiVersion changes. Raises Internal where a webhook would have more to say."""
-    if kind.converter is not None:
+    if kind.webhook is not None:
         # those who can wait have asked it before they come here
         raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {wanted}")
-
-
-def _defaults_status(schema: Schema) -> bool:
-    """Whether an object that has lost its status gets one from the schema."""
-    return "default" in ((schema.openapi.get("properties") or {}).get("status") or {})
 
 
 def _keep_status(obj: Object, old: Object) -> None:

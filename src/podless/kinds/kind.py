@@ -1,24 +1,26 @@
 """A served kind: one immutable object that says all that the layers above need to know.
 
-Built-in and custom kinds are the same class; what differs is in their `rules` (kinds/rules.py).
+Built-in and custom kinds are the same class; what differs is in their `strategy` (kinds/strategy.py). What others make
+of a kind (tables, shapes, columns ...) they make once, through `made`: it lives as long as the kind does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.meta import gvk
 from podless.meta.gvk import GroupVersion
 from podless.store.keys import Keys
 
 if TYPE_CHECKING:
-    from podless.kinds.conversion import Converter
     from podless.kinds.strategy import Strategy
     from podless.meta.structs import Struct
 
+T = TypeVar("T")
 
 # in the order that discovery shows them for custom kinds
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -92,16 +94,16 @@ class Subresource:
 class Kind:
     """A kind with all its served versions, in the order of their priority.
 
-    by_version: all versions by name, those that are not served included; objects may be stored in one.
+    unserved: versions that are not served, though objects may be stored in one. by_version: all of both by name.
     uid and generation: of the definition behind a custom kind, "" and 0 for built-in ones. created: the revision of
     the definition's creation; before it there is nothing to watch. changed: the revision of its latest change; what
     was written after that needs no second look when it is read. terminating: the definition is being deleted.
-    converter: the webhook that alone can tell what an object of one version is in another; None where only the
-    apiVersion differs. hash_version: the version in the storage hash of discovery, where a real server stores another
-    one than it serves. struct: the fields of a built-in kind, in all versions that have none of their own. preserve:
-    fields that the schemas do not know are kept everywhere (spec.preserveUnknownFields). home: the kind that stores
-    the objects, where this one only shows them in another group; its storage_version is "" then. views: all kinds that
-    show the objects, home first.
+    webhook: the conversion.webhook of the definition, which alone can tell what an object of one version is in
+    another; None where only the apiVersion differs. hash_version: the version in the storage hash of discovery, where a
+    real server stores another one than it serves. struct: the fields of a built-in kind, in all versions that have none
+    of their own. preserve: fields that the schemas do not know are kept everywhere (spec.preserveUnknownFields). home:
+    the kind that stores the objects, where this one only shows them in another group; its storage_version is "" then.
+    others: the kinds that show the objects of this one. views: all kinds that show the objects, home first.
     """
 
     group: str
@@ -121,21 +123,35 @@ class Kind:
     created: int = 0
     changed: int = 0
     terminating: bool = False
-    converter: Converter | None = None
+    webhook: Mapping[str, Any] | None = None
     preserve: bool = False
     verbs: tuple[str, ...] = VERBS
     hash_version: str = ""
     more_subresources: tuple[Subresource, ...] = ()
     virtual: bool = False
     home: Kind | None = None
-    by_version: dict[str, Version] = field(init=False, repr=False)
-    views: list[Kind] = field(init=False, repr=False)
+    others: Callable[[], tuple[Kind, ...]] = tuple
+    unserved: tuple[Version, ...] = ()
+    by_version: Mapping[str, Version] = field(init=False, repr=False)
+    _made: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by_version", {version.name: version for version in self.versions})
-        others = [] if self.home is None else self.home.views
-        object.__setattr__(self, "views", others)
-        others[:] = [*(other for other in others if other.group != self.group), self]  # a copy takes its place
+        every = {version.name: version for version in (*self.versions, *self.unserved)}
+        object.__setattr__(self, "by_version", MappingProxyType(every))
+
+    def made(self, key: Any, make: Callable[[], T]) -> T:
+        """What `make` makes of this kind alone, made once for each key, and kept as long as the kind is."""
+        try:
+            found: T = self._made[key]
+        except KeyError:
+            found = self._made[key] = make()
+        return found
+
+    @cached_property
+    def views(self) -> tuple[Kind, ...]:
+        """All kinds that show the objects."""
+        home = self.home or self
+        return (home, *home.others())
 
     @property
     def custom(self) -> bool:
@@ -157,6 +173,11 @@ class Kind:
         from podless.schema.definition import is_structural
 
         return schema if is_structural(schema) else None
+
+    @cached_property
+    def settled(self) -> bool:
+        """Whether what is stored under the kind as it stands is what its storage version shows."""
+        return self.strategy.settled(self)
 
     @cached_property
     def resource(self) -> str:
@@ -206,9 +227,9 @@ _SERVED = ("uid", "generation", "created", "kind", "singular", "list_kind", "sho
 
 def serving(kind: Kind, names: Container[str]) -> Kind:
     """The kind with only those of its versions served; the others stay known."""
-    chosen = replace(kind, versions=tuple(version for version in kind.versions if version.name in names))
-    chosen.by_version.update(kind.by_version)
-    return chosen
+    chosen = tuple(version for version in kind.versions if version.name in names)
+    rest = tuple(version for version in kind.by_version.values() if version not in chosen)
+    return replace(kind, versions=chosen, unserved=rest)
 
 
 def sort_versions(versions: list[Version]) -> tuple[Version, ...]:

@@ -49,7 +49,7 @@ def _ordered(metadata: Object) -> Object:
 
 def direct(kind: Kind, version: Version, entry: Entry) -> bool:
     """Whether the stored bytes are what this version shows: written as this version under the kind as it stands."""
-    return version.name == kind.storage_version and entry.revision > kind.changed
+    return version.name == kind.storage_version and entry.revision > kind.changed and kind.settled
 
 
 def stored_version(kind: Kind, entry: Entry) -> str:
@@ -119,7 +119,7 @@ def item(kind: Kind, version: Version, entry: Entry) -> bytes:
 
 def items(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
     """The objects as items of a list."""
-    if kind.strategy.ordered or version.name != kind.storage_version:
+    if kind.strategy.ordered or version.name != kind.storage_version or not kind.settled:
         return [item(kind, version, entry) for entry in entries]
     changed = kind.changed  # most lists are of stored bytes: see `direct`
     return [entry.body if entry.revision > changed else body(kind, version, entry) for entry in entries]

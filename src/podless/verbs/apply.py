@@ -12,7 +12,7 @@ from typing import Any
 from podless import schema
 from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
-from podless.kinds import conversion, view
+from podless.kinds import view
 from podless.kinds.custom import CustomStrategy
 from podless.meta import clock, codec, field, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
@@ -241,5 +241,5 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
     written = await rewrite(api, call, request.chosen, change, shown)
     if written.entry is None:
         return Document(shown(written.obj or {}))
-    await conversion.ready(call.kind, call.version, [written.entry])
+    await api.converter.ready(call.kind, call.version, [written.entry])
     return Document(shown(view.load(call.kind, call.version, written.entry)))

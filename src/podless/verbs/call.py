@@ -13,6 +13,7 @@ from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Cache, WatchCache
+from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta.codec import Floats
@@ -128,6 +129,7 @@ class API:
         self.cache = cache
         self.registry = registry
         self.remote = remote
+        self.converter = Converter(remote)
         self.authorizer = authorizer or AllowAll()
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.kinds import conversion
 from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record
@@ -34,7 +33,7 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
         raise Forbidden(kind.plural, kind.named, metadata.get("name") or "", why)
     steps.wipe(metadata)
     kind.strategy.default(version, obj)
-    await fieldmanager.created(call, obj, chosen.manager)
+    await fieldmanager.created(api, call, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     metadata = obj["metadata"]
     steps.fit_namespace(call, metadata)
@@ -79,9 +78,9 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     steps.warn(call, obj)
     await admit.validate(api, call, chosen, obj)
     if chosen.dry_run:
-        return await conversion.unstored(kind, call.version, obj)
+        return await api.converter.unstored(kind, call.version, obj)
     steps.check_new_revision(metadata)
-    return await conversion.stored(kind, obj)
+    return await api.converter.stored(kind, obj)
 
 
 def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:

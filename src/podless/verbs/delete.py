@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.kinds import conversion, view
+from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import clock
 from podless.meta.errors import Conflict
@@ -44,7 +44,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         answer = None
         if entry is None:
             return Action.KEEP
-        await conversion.ready(kind, call.version, [entry])
+        await api.converter.ready(kind, call.version, [entry])
         obj = view.load(kind, call.version, entry)
         metadata = obj["metadata"]
         _check(kind, entry, metadata, chosen)
@@ -60,8 +60,8 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         if chosen.dry_run:
             answer = Single(None, obj)
             return Action.KEEP
-        if kind.converter is None or asked is not None:  # what the server does by itself needs no webhook
-            obj = await conversion.stored(kind, obj)
+        if kind.webhook is None or asked is not None:  # what the server does by itself needs no webhook
+            obj = await api.converter.stored(kind, obj)
         return Next(obj)
 
     written = await storage.update(api, kind, call.key, attempt)

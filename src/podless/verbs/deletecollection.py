@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from podless.kinds import conversion
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
 from podless.verbs.delete import remove
@@ -15,7 +14,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     listed = options.listing(call, watch=False)
     collection = await api.loaded(call.kind)
     page = await list_(api, call, collection, listed)
-    await conversion.ready(call.kind, call.version, page.entries)
+    await api.converter.ready(call.kind, call.version, page.entries)
     for entry in page.entries:
         one = Call(call.kind, call.version, entry.namespace, entry.name)
         await remove(api, one, chosen, asked=call)

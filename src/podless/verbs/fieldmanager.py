@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from podless.fields import managers, scaling, sets
 from podless.fields.managers import Entry
@@ -16,7 +15,7 @@ from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
 from podless.meta import clock, structs
-from podless.verbs.call import Call
+from podless.verbs.call import API, Call
 
 Object = dict[str, Any]
 
@@ -25,7 +24,6 @@ _SPEC = sets.of(("f:spec",))
 _NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what the status of a custom object leaves alone
 
 # made at a kind's first write; a changed kind is another one
-_PLACES: WeakKeyDictionary[Kind, dict[tuple[str, str], Endpoint]] = WeakKeyDictionary()
 
 _SCALE_PLACE = Endpoint(
     version=scaling.SCALE,
@@ -40,13 +38,9 @@ def place(call: Call) -> Endpoint:
     """The endpoint that a call writes to."""
     if call.subresource == "scale":
         return _SCALE_PLACE
-    known = _PLACES.get(call.kind)
-    if known is None:
-        known = _PLACES[call.kind] = {}
-    found = known.get((call.version.name, call.subresource))
-    if found is None:
-        found = known[call.version.name, call.subresource] = _place(call.kind, call.version, call.subresource)
-    if call.kind.converter is not None:
+    kind, version, subresource = call.kind, call.version, call.subresource
+    found = kind.made(("endpoint", version.name, subresource), lambda: _place(kind, version, subresource))
+    if call.kind.webhook is not None:
         return replace(found, convert=partial(conversion.lookup, call.kind, call.conversions))
     return found
 
@@ -85,7 +79,7 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     return {kind.api_version(version.name): _STATUS} if version.status and not subresource else {}
 
 
-async def created(call: Call, obj: Object, manager: str) -> None:
+async def created(api: API, call: Call, obj: Object, manager: str) -> None:
     """Set the managedFields of a new object; it has its defaults, and nothing yet that the server says.
 
     manager: the fieldManager parameter. What the client sent as managedFields is still in the object.
@@ -95,7 +89,7 @@ async def created(call: Call, obj: Object, manager: str) -> None:
         try:
             entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), clock.now())
         except conversion.Unconverted as unconverted:
-            await unconverted.fetch()
+            await unconverted.fetch(api.converter)
             obj["metadata"]["managedFields"] = given
         else:
             managers.put(obj["metadata"], entries)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
-from podless.kinds import conversion, view
+from podless.kinds import view
 from podless.meta import codec
 from podless.meta.errors import BadRequest, Expired
 from podless.store import Compacted
@@ -62,7 +62,7 @@ def selector(call: Call, options: ListOptions) -> Match | None:
     labels, fields = options.labels, options.fields
     if labels.empty and fields.empty:
         return None
-    if fields.empty and call.kind.converter is None:
+    if fields.empty and call.kind.webhook is None:
         return lambda entry: labels.matches(entry.labels)
     deep = any(name not in ("metadata.name", "metadata.namespace") for name, _, _ in fields.requirements)
 
@@ -79,7 +79,7 @@ def selector(call: Call, options: ListOptions) -> Match | None:
 
 def _labels(call: Call, entry: Entry) -> dict[str, str]:
     """The labels in the version that is asked for: a webhook may show others there."""
-    if call.kind.converter is None:
+    if call.kind.webhook is None:
         return entry.labels
     return view.load(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
@@ -95,13 +95,13 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     revision = wanted if exact else current
     after = call.scope + token.start if token is not None else ""
     match = selector(call, options)
-    pinned = options.labels.pinned if call.kind.converter is None else None  # a webhook may change labels
+    pinned = options.labels.pinned if call.kind.webhook is None else None  # a webhook may change labels
     if pinned is not None and revision >= collection.changed:
         entries, remaining = collection.labelled(call.scope, *pinned, after), 0
     else:
         entries, remaining = await _read(call, collection, revision, after, options.limit if match is None else 0)
     if match is not None:
-        await conversion.ready(call.kind, call.version, entries)
+        await api.converter.ready(call.kind, call.version, entries)
         entries = [entry for entry in entries if match(entry)]
         if options.limit and len(entries) > options.limit:
             remaining = len(entries) - options.limit

@@ -35,7 +35,7 @@ async def review(api: API, call: Call) -> Document:
     obj = body.read(asked, chosen)
     steps.fit_namespace(asked, obj["metadata"])
     asked.kind.strategy.default(asked.version, obj)
-    await fieldmanager.created(asked, obj, chosen.manager)
+    await fieldmanager.created(api, asked, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     await admit.validate(api, call, chosen, obj)
     return Document(await _ANSWERS[asked.kind](api, call, obj), 201)

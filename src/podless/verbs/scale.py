@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.fields import jsonpatch, managers, mergepatch
-from podless.kinds import conversion, view
+from podless.kinds import view
 from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
 from podless.meta import codec, gotext, structs
@@ -84,7 +84,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         entry = collection.get(call.key)
         if entry is None:
             raise call.not_found()
-        await conversion.ready(call.kind, call.version, [entry])
+        await api.converter.ready(call.kind, call.version, [entry])
         return Document(read(view.load(call.kind, call.version, entry), paths))
 
     def shown(obj: Object) -> Object:
@@ -118,12 +118,12 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         return obj
 
     written = await rewrite(api, call, chosen, change, shown)
-    return Document(read(await _object(call, written), paths, required=False))
+    return Document(read(await _object(api, call, written), paths, required=False))
 
 
-async def _object(call: Call, written: Single) -> Object:
+async def _object(api: API, call: Call, written: Single) -> Object:
     if written.entry is not None:
-        await conversion.ready(call.kind, call.version, [written.entry])
+        await api.converter.ready(call.kind, call.version, [written.entry])
         return view.load(call.kind, call.version, written.entry)
     return written.obj or {}
 

@@ -106,24 +106,24 @@ class Rewriting:
         call = self._call
         while True:
             del call.warnings[self._warned :]
-            await conversion.ready(call.kind, call.version, [entry])
+            await api.converter.ready(call.kind, call.version, [entry])
             old = view.load(call.kind, call.version, entry)
             try:
                 return old, await self._change(view.load(call.kind, call.version, entry))
             except conversion.Unconverted as unconverted:
-                await unconverted.fetch()
+                await unconverted.fetch(api.converter)
 
     async def _outcome(self, entry: Entry, obj: Object) -> Next | Action:
         kind = self._call.kind
         obj["metadata"]["resourceVersion"] = str(entry.revision)
         if self._chosen.dry_run:
-            self.answer = Single(None, await conversion.unstored(kind, self._call.version, obj))
+            self.answer = Single(None, await self._api.converter.unstored(kind, self._call.version, obj))
             return Action.KEEP
         if _ends(kind.strategy.ordered, obj):
             self.answer = Single(None, obj)  # as it was to be, at the revision that it had
             return Action.DELETE
         self.answer = None
-        return Next(await conversion.stored(kind, obj))
+        return Next(await self._api.converter.stored(kind, obj))
 
 
 def _finish(call: Call, obj: Object, old: Object) -> None:

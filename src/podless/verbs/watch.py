@@ -140,7 +140,7 @@ class Watch:
                 return
         self._renew()
         call = self.call
-        unready = call.kind.converter is not None and conversion.missing(
+        unready = call.kind.webhook is not None and conversion.missing(
             call.kind, call.version, self._involved(events)
         )
         if self._work is None and not unready:
@@ -176,11 +176,11 @@ class Watch:
             self._work = None
 
     async def _convert(self, entries: Sequence[Entry]) -> None:
-        await conversion.ready(self.call.kind, self.call.version, entries)
+        await self._api.converter.ready(self.call.kind, self.call.version, entries)
 
     def _involved(self, events: Sequence[Event]) -> list[Entry]:
         """The entries that have to be seen in the version of the watch."""
-        if self.call.kind.converter is None:
+        if self.call.kind.webhook is None:
             return []
         scope, both = self.call.scope, self._match is not None
         involved: list[Entry] = []
@@ -198,7 +198,7 @@ class Watch:
                 self._ended()
             return
         self._shown = events[-1].revision
-        alike = self._match is None and self.call.kind.converter is None
+        alike = self._match is None and self.call.kind.webhook is None
         seen = self._alike(events) if alike and isinstance(events, Batch) else self._see(events)
         if seen and self._receive is not None:
             self._receive(seen)
@@ -224,7 +224,7 @@ class Watch:
                 seen.append(Seen(MODIFIED if had else ADDED, after, event))
             elif had and before is not None:
                 last = event.last(before)
-                if self.call.kind.converter is not None:
+                if self.call.kind.webhook is not None:
                     view.carry(self.call.kind, self.call.version, before, last)
                 seen.append(Seen(DELETED, last, event))
         return seen

@@ -181,7 +181,7 @@ def test_the_same_definition_has_the_same_hash() -> None:
 
 def test_versions_that_are_not_served_are_not_shown() -> None:
     one = kind()
-    one.by_version["v2"] = replace(one.versions[0], name="v2")
+    one = replace(one, unserved=(replace(one.versions[0], name="v2"),))
     assert v3.document("g.example.com", "v2", [one])["paths"] == {}
 
 

@@ -226,10 +226,11 @@ EVENTS = Kind(
     strategy=EventStrategy(),
     short_names=("ev",),
     struct=core.EVENT,
+    others=lambda: (NEW_EVENTS,),
     verbs=_VERBS,
 )
 
-NEW_EVENTS = Kind(
+NEW_EVENTS: Kind = Kind(
     group="events.k8s.io",
     plural="events",
     kind="Event",
