@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cache.entry import Entry
@@ -105,6 +105,7 @@ PLACES = [
 ]
 
 
+@settings(deadline=None)  # the first one compiles
 @given(st.sampled_from(PLACES), JSON)
 def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> None:
     def answer(review: Any) -> Any:
@@ -140,6 +141,7 @@ def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> N
     asyncio.run(run())
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=50))
 def test_bytes_that_are_no_review_are_refused(raw: bytes) -> None:
     async def run() -> None:

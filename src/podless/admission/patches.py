@@ -106,7 +106,6 @@ async def settle(
     if strict and unknown and not kind.custom:
         fields = (f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))
         raise internal(f"strict decoding error: {', '.join(fields)}")
-    kind.strategy.default(version, obj)
     if attr.converted and version.name != attr.version.name:
         try:
             obj = await converter.convert(kind, obj, attr.version.name)

@@ -50,9 +50,16 @@ class CustomStrategy(Strategy):
         return known
 
     def decode(
-        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+        self,
+        kind: Kind,
+        version: Version,
+        obj: Object,
+        unknown: list[str],
+        known: Object | None = None,
+        *,
+        fill: bool = True,
     ) -> Object:
-        """Metadata as ObjectMeta, the rest pruned by the version's schema."""
+        """Metadata as ObjectMeta, the rest pruned and filled in by the version's schema."""
         metadata = obj.get("metadata")
         if metadata is None:
             obj["metadata"] = {}
@@ -63,7 +70,11 @@ class CustomStrategy(Strategy):
         if obj.get("kind") != kind.kind:
             return obj
         if obj.get("apiVersion") == kind.api_version(version.name):
-            self.schema(version).prune(obj, unknown=unknown)
+            compiled = self.schema(version)
+            if fill:
+                compiled.normalize(obj, unknown=unknown, drop=False)
+            else:
+                compiled.prune(obj, unknown=unknown)
         else:  # a patch changed it: this version's schema knows nothing of such an object
             unknown += [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
         return obj

@@ -45,10 +45,18 @@ class Strategy:
         return names.subdomain_prefix(name) if prefix else names.subdomain(name)
 
     def decode(
-        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+        self,
+        kind: Kind,
+        version: Version,
+        obj: Object,
+        unknown: list[str],
+        known: Object | None = None,
+        *,
+        fill: bool = True,
     ) -> Object:
-        """The object with only what it may have; unknown collects the paths of what was dropped.
+        """The object with only what it may have, and its defaults; unknown collects the paths of what was dropped.
 
+        fill: defaults are filled in.
         known: a metadata that comes from the store; an object that still has this very one need not have it read.
         Raises structs.DecodeError where a value has the wrong type.
         """

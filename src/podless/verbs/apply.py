@@ -106,7 +106,7 @@ class _Request:
         call = self.call
         entries = merged["metadata"].pop("managedFields", [])
         try:
-            obj = call.kind.strategy.decode(call.kind, call.version, merged, [])
+            obj = call.kind.strategy.decode(call.kind, call.version, merged, [], fill=False)
         except (structs.DecodeError, schema.Malformed) as error:
             raise BadRequest(f"{call.kind.kind} in version {call.version.name} cannot be handled: {error}") from None
         metadata = obj["metadata"]

@@ -25,14 +25,13 @@ async def create(api: API, call: Call) -> Single:
 
 async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
     """Make the object as it came in. Raises what `create` does."""
-    kind, version = call.kind, call.version
+    kind = call.kind
     metadata = obj["metadata"]
     steps.fit_namespace(call, metadata)
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.named, metadata.get("name") or "", why)
     steps.wipe(metadata)
-    kind.strategy.default(version, obj)
     await fieldmanager.created(api, call, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     metadata = obj["metadata"]

@@ -10,11 +10,11 @@ from podless.fields import jsonpatch, mergepatch, strategic
 from podless.meta import codec, gotext, restore, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
-from podless.verbs import admit, options, steps
+from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
-from podless.verbs.update import complete, rewrite
+from podless.verbs.update import rewrite
 
 Object = dict[str, Any]
 
@@ -63,7 +63,7 @@ async def patch(api: API, call: Call) -> Single:
         obj = read(call, chosen, made, made.apply(old), repeated, old["metadata"])
         steps.fit_name(call, obj["metadata"])
         steps.fit_namespace(call, obj["metadata"])
-        complete(call, obj, old, chosen)
+        fieldmanager.changed(call, old, obj, chosen.manager)
         return await admit.mutate(api, call, chosen, obj, old)
 
     return await rewrite(api, call, chosen, change)

@@ -34,7 +34,6 @@ async def review(api: API, call: Call) -> Document:
     chosen = options.write(call, "CreateOptions")
     obj = body.read(asked, chosen)
     steps.fit_namespace(asked, obj["metadata"])
-    asked.kind.strategy.default(asked.version, obj)
     await fieldmanager.created(api, asked, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     await admit.validate(api, call, chosen, obj)

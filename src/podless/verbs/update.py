@@ -34,7 +34,7 @@ async def update(api: API, call: Call) -> Single:
     async def change(old: Object) -> Object:
         obj = view.copy(given)
         steps.check_uid(call, obj["metadata"], old["metadata"])
-        complete(call, obj, old, chosen)
+        fieldmanager.changed(call, old, obj, chosen.manager)
         return await admit.mutate(api, call, chosen, obj, old)
 
     return await rewrite(api, call, chosen, change)
@@ -45,12 +45,6 @@ async def _makes(api: API, call: Call) -> bool:
     if not call.kind.strategy.created_by_update or call.subresource:
         return False
     return (await api.loaded(call.kind)).get(call.key) is None
-
-
-def complete(call: Call, obj: Object, old: Object, chosen: WriteOptions) -> None:
-    """Give the object as the client wants it its defaults, and say who owns what changes."""
-    call.kind.strategy.default(call.version, obj)
-    fieldmanager.changed(call, old, obj, chosen.manager)
 
 
 async def rewrite(
@@ -106,12 +100,12 @@ class Rewriting:
         call = self._call
         while True:
             del call.warnings[self._warned :]
-            await api.converter.ready(call.kind, call.version, [entry])
+            await self._api.converter.ready(call.kind, call.version, [entry])
             old = view.load(call.kind, call.version, entry)
             try:
                 return old, await self._change(view.load(call.kind, call.version, entry))
             except conversion.Unconverted as unconverted:
-                await unconverted.fetch(api.converter)
+                await unconverted.fetch(self._api.converter)
 
     async def _outcome(self, entry: Entry, obj: Object) -> Next | Action:
         kind = self._call.kind

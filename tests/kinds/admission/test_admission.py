@@ -28,9 +28,7 @@ HOOK = {
 def decoded(kind: Kind, **parts: Any) -> Object:
     version = kind.versions[0]
     given = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": "x"}} | parts
-    obj = kind.strategy.decode(kind, version, given, [])
-    kind.strategy.default(version, obj)
-    return obj
+    return kind.strategy.decode(kind, version, given, [])
 
 
 def errors(kind: Kind, **parts: Any) -> list[str]:

@@ -19,7 +19,6 @@ def service(**spec: Any) -> dict[str, Any]:
 
 def faults(**spec: Any) -> list[str]:
     obj = SERVICES.strategy.decode(SERVICES, VERSION, service(**spec), [])
-    SERVICES.strategy.default(VERSION, obj)
     SERVICES.strategy.prepare_create(VERSION, obj)
     return [str(error) for error in SERVICES.strategy.validate_create(SERVICES, VERSION, obj)]
 

@@ -36,10 +36,17 @@ class SecretStrategy(TypedStrategy):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
     def decode(
-        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+        self,
+        kind: Kind,
+        version: Version,
+        obj: Object,
+        unknown: list[str],
+        known: Object | None = None,
+        *,
+        fill: bool = True,
     ) -> Object:
         """As the struct says; what is given as text joins the data, and is not seen again."""
-        decoded = super().decode(kind, version, obj, unknown)
+        decoded = super().decode(kind, version, obj, unknown, fill=fill)
         texts = decoded.pop("stringData", None)
         if texts:
             given = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}

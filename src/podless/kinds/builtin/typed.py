@@ -11,12 +11,22 @@ class TypedStrategy(Strategy):
     """What the struct does not have is dropped; what has the wrong type is refused."""
 
     def decode(
-        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+        self,
+        kind: Kind,
+        version: Version,
+        obj: Object,
+        unknown: list[str],
+        known: Object | None = None,
+        *,
+        fill: bool = True,
     ) -> Object:
-        """The object in the struct's field order."""
+        """The object in the struct's field order, with its defaults."""
         struct = kind.struct_of(version)
         assert struct is not None
         decoded = structs.decode(struct, obj, unknown)
         metadata = decoded.pop("metadata", None) or {}
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
-        return head | {name: value for name, value in decoded.items() if name not in head}
+        decoded = head | {name: value for name, value in decoded.items() if name not in head}
+        if fill:
+            self.default(version, decoded)
+        return decoded
