@@ -84,13 +84,15 @@ def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError
 
 
 def too_long(path: str, most: int) -> FieldError:
-    """A string of more than `most` bytes."""
-    return FieldError("FieldValueTooLong", path, None, f"may not be more than {most} byte{'s' * (most != 1)}")
+    """A string of more than `most` bytes; a negative number is not told."""
+    text = f"may not be more than {most} byte{'s' * (most != 1)}" if most >= 0 else "value is too long"
+    return FieldError("FieldValueTooLong", path, None, text)
 
 
 def too_many(path: str, count: int, most: int) -> FieldError:
-    """A list or map of `count` items where `most` are allowed."""
-    return FieldError("FieldValueTooMany", path, count, f"must have at most {most} items")
+    """A list or map of `count` items where `most` are allowed; a negative number is not told."""
+    text = f"must have at most {most} item{'s' * (most != 1)}" if most >= 0 else "has too many items"
+    return FieldError("FieldValueTooMany", path, count, text)
 
 
 def internal(path: str, detail: str) -> FieldError:

@@ -246,7 +246,8 @@ def duration_fault(text: str) -> str:
     return ""
 
 
-_WORDS = re.compile(r"([0-9]++)[\t\n\f\r ]*+([A-Za-z\N{MICRO SIGN}]++)")
+# a word is not needed, so that no digit is read twice
+_WORDS = re.compile(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\N{MICRO SIGN}]++))?")
 _UNITS = (
     (("ns", "nano"), 1),
     (("us", "\N{MICRO SIGN}s", "micro"), 10**3),
@@ -270,6 +271,8 @@ def span(text: str) -> int:
         pass
     total, known = 0, False
     for match in _WORDS.finditer(text):
+        if not match[2]:
+            continue
         count = _count(match[1])
         if count is None or count >= _LARGEST:
             raise ValueError(f"strconv.Atoi: parsing {gotext.quote(match[1])}: value out of range")

@@ -12,6 +12,7 @@ from typing import Any
 from podless.meta import field, gotext
 from podless.meta.field import FieldError
 from podless.schema import formats, lists, numbers, regex
+from podless.schema.lists import MOST
 from podless.schema.node import Node
 from podless.schema.ratchet import Pair
 from podless.schema.shown import shown
@@ -176,20 +177,12 @@ def _one(value: Any, node: Node, path: str, result: Result) -> None:
         result.merge(max(parts, key=lambda part: part.matched))
 
 
-def _long(where: str, most: int) -> FieldError:
-    return FieldError("FieldValueTooLong", where, None, f"may not be more than {most} byte{'s' * (most != 1)}")
-
-
-def _many(where: str, count: int, most: int) -> FieldError:
-    return FieldError("FieldValueTooMany", where, count, f"must have at most {most} item{'s' * (most != 1)}")
-
-
 def _string(value: str, node: Node, path: str, result: Result) -> None:
     raw = node.raw
     most, least, pattern = raw.get("maxLength"), raw.get("minLength"), raw.get("pattern")
     if most is not None and len(value) > most:
         text = f"{path} in body should be at most {most} chars long"
-        result.add(text, _long(result.where(path), most))
+        result.add(text, field.too_long(result.where(path), most))
     elif least is not None and len(value) < least:
         result.invalid(path, value, f"{path} in body should be at least {least} chars long")
     elif pattern:
@@ -197,6 +190,8 @@ def _string(value: str, node: Node, path: str, result: Result) -> None:
         if compiled is None:
             said = f"{pattern}, but pattern is invalid: {regex.problem(pattern)}"
             result.invalid(path, value, f"{path} in body should match '{said}'")
+        elif len(value) > (limit := regex.longest(compiled)):
+            result.add(f"{path} in body is too long for '{pattern}'", field.too_long(result.where(path), limit))
         elif compiled.search(value) is None:
             result.invalid(path, value, f"{path} in body should match '{pattern}'")
     if node.format:
@@ -259,6 +254,8 @@ def _list(value: list[Any], node: Node, path: str, result: Result, pair: Pair | 
     raw = node.raw
     if node.items is not None:
         for place, item in enumerate(value):
+            if len(result.errors) >= MOST:
+                break
             inner = pair.index(place) if pair is not None else None
             _ratcheted(item, node.items, f"{path}[{place}]", result, inner)
     most, least = raw.get("maxItems"), raw.get("minItems")
@@ -266,7 +263,7 @@ def _list(value: list[Any], node: Node, path: str, result: Result, pair: Pair | 
         result.invalid(path, len(value), f"{path} in body should have at least {least} items")
     if most is not None and len(value) > most:
         text = f"{path} in body should have at most {most} items"
-        result.add(text, _many(result.where(path), len(value), most))
+        result.add(text, field.too_many(result.where(path), len(value), most))
     if raw.get("uniqueItems") and lists.repeated(value, exact=True):
         result.invalid(path, "", f"{path} in body shouldn't contain duplicates")
     result.matched += 1
@@ -279,14 +276,14 @@ def _object(value: dict[str, Any], node: Node, path: str, result: Result, pair: 
         result.invalid(path, len(value), f"{path} in body should have at least {least} properties")
     if most is not None and len(value) > most:
         text = f"{path} in body should have at most {most} properties"
-        result.add(text, _many(result.where(path), len(value), most))
+        result.add(text, field.too_many(result.where(path), len(value), most))
     if node.closed:
         for name in value:
-            if name not in node.properties:
+            if name not in node.properties and len(result.errors) < MOST:
                 result.invalid(path, name, f"{path}.{name} in body is a forbidden property")
     elif node.additional is not None:
         for name, item in value.items():
-            if name not in node.properties:
+            if name not in node.properties and len(result.errors) < MOST:
                 _ratcheted(item, node.additional, f"{path}.{name}", result, _inner(pair, name, path))
     for name in node.properties:
         if name in value:

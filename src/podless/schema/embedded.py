@@ -12,6 +12,7 @@ from typing import Any
 from podless.meta import field, names, objectmeta, structs
 from podless.meta.field import FieldError
 from podless.meta.structs_meta import OBJECT_META
+from podless.schema.lists import MOST
 from podless.schema.node import Node
 from podless.schema.shown import shown
 
@@ -112,7 +113,7 @@ def _validate(value: Any, node: Node, path: str, errors: list[FieldError], resou
                 _validate(item, child, at, errors, child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for place, item in enumerate(value):
-            if isinstance(item, dict | list):
+            if isinstance(item, dict | list) and len(errors) < MOST:
                 _validate(item, node.items, f"{path}[{place}]", errors, node.items.embedded)
 
 

@@ -42,7 +42,7 @@ def _pattern(text: str) -> Callable[[str], bool]:
 
 
 def _hostname(value: str) -> bool:
-    if regex.compile(_HOSTNAME).search(value) is None or len(value.encode()) > 255:
+    if len(value.encode()) > 255 or regex.compile(_HOSTNAME).search(value) is None:
         return False
     return all(len(label.encode()) <= 63 for label in value.split("."))
 
@@ -88,6 +88,12 @@ def _duration(value: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _natural(digits: str) -> int:
+    """A number; one of too many digits is one past 64 bits."""
+    digits = digits.lstrip("0")
+    return int(digits or 0) if len(digits) <= _DIGITS else 1 << 64
 
 
 def _short(value: str) -> bool:

@@ -13,6 +13,7 @@ from podless.meta.field import FieldError
 from podless.schema.node import Node
 from podless.schema.shown import shown
 
+MOST = 5000  # errors after which no further values are looked at
 _UNSPECIFIED = object()  # stands for a key that is not there
 
 
@@ -35,12 +36,13 @@ def _walk(value: Any, node: Node | None, path: str, errors: list[FieldError]) ->
                 _walk(item, node.child(key), f"{path}.{key}" if path else key, errors)
     elif isinstance(value, list):
         if node.list_type == "set":
-            errors += [field.duplicate(f"{path}[{place}]", shown(value[place])) for place in repeated(value)]
+            again = repeated(value)[:MOST]
+            errors += [field.duplicate(f"{path}[{place}]", shown(value[place])) for place in again]
         elif node.list_type == "map":
             errors += _map(value, node, path)
         if node.items is not None:
             for place, item in enumerate(value):
-                if isinstance(item, dict | list):
+                if isinstance(item, dict | list) and len(errors) < MOST:
                     _walk(item, node.items, f"{path}[{place}]", errors)
 
 
@@ -51,7 +53,7 @@ def _map(value: list[Any], node: Node, path: str) -> list[FieldError]:
             return [field.invalid(f"{path}[{place}]", shown(item), wrong)]
     return [
         field.duplicate(f"{path}[{place}]", shown(_keys(value[place], node.list_keys)))
-        for place in _again(value, node.list_keys)
+        for place in _again(value, node.list_keys)[:MOST]
     ]
 
 
