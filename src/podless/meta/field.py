@@ -5,6 +5,7 @@ The types, their texts and the cause reasons are those of k8s.io/apimachinery's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -27,75 +28,117 @@ TEXTS = {
 _WITHOUT_VALUE = {"FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "InternalError"}
 
 
+class Key(str):
+    """The key of a map in a path, which is written in brackets."""
+
+    __slots__ = ()
+
+
+# the way to a field: names, indexes of lists, and keys of maps
+Path = tuple[str | int, ...]
+# a path, or its text
+At = str | Path
+_STEP = re.compile(r"\[([0-9]+)\]|\[([^\]]*)\]|([^.\[]+)")
+
+
+def text(path: Path) -> str:
+    """A path as errors write it: spec.ports[0].name."""
+    parts = [
+        f"[{part}]" if part.__class__ is not str else f".{part}" if place else str(part)
+        for place, part in enumerate(path)
+    ]
+    return "".join(parts)
+
+
+def steps(written: str) -> Path:
+    """The path in a text. Where a map's key has brackets of its own this is a guess."""
+    return tuple(
+        int(found[1]) if found[1] else Key(found[2]) if found[2] is not None else found[3]
+        for found in _STEP.finditer(written)
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One thing wrong with one field.
 
-    reason: a key of TEXTS, the cause's reason in a Status. field: the path, such as spec.ports[0].name.
-    value: what was given (shown by the reasons that show one). detail: the rest of the message, or "".
+    reason: a key of TEXTS, the cause's reason in a Status. at: the path, or its text. value: what was given (shown by
+    the reasons that show one). detail: the rest of the message, or "".
     """
 
     reason: str
-    field: str
+    at: At
     value: Any = None
     detail: str = ""
 
     @property
+    def field(self) -> str:
+        """The path as a text, such as spec.ports[0].name; "<nil>" where the error is tied to no field."""
+        return self.at if isinstance(self.at, str) else text(self.at)
+
+    @property
+    def path(self) -> Path:
+        """The path, to find the field by; () for the object as a whole."""
+        if isinstance(self.at, str):
+            return () if self.at == "<nil>" else steps(self.at)
+        return self.at
+
+    @property
     def body(self) -> str:
         """The message without the field's path, as a Status cause carries it."""
-        text = TEXTS[self.reason]
+        said = TEXTS[self.reason]
         if self.reason not in _WITHOUT_VALUE:
-            text = f"{text}: {gotext.value(self.value)}"
-        return f"{text}: {self.detail}" if self.detail else text
+            said = f"{said}: {gotext.value(self.value)}"
+        return f"{said}: {self.detail}" if self.detail else said
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body}"
 
 
-def required(path: str, detail: str = "") -> FieldError:
+def required(path: At, detail: str = "") -> FieldError:
     """A value must be given and is not."""
     return FieldError("FieldValueRequired", path, None, detail)
 
 
-def invalid(path: str, value: Any, detail: str) -> FieldError:
+def invalid(path: At, value: Any, detail: str) -> FieldError:
     """The value does not obey a rule."""
     return FieldError("FieldValueInvalid", path, value, detail)
 
 
-def type_invalid(path: str, value: Any, detail: str) -> FieldError:
+def type_invalid(path: At, value: Any, detail: str) -> FieldError:
     """The value has the wrong type."""
     return FieldError("FieldValueTypeInvalid", path, value, detail)
 
 
-def forbidden(path: str, detail: str) -> FieldError:
+def forbidden(path: At, detail: str) -> FieldError:
     """The value may not be given here."""
     return FieldError("FieldValueForbidden", path, None, detail)
 
 
-def duplicate(path: str, value: Any) -> FieldError:
+def duplicate(path: At, value: Any) -> FieldError:
     """The value must be unique and is not."""
     return FieldError("FieldValueDuplicate", path, value)
 
 
-def not_supported(path: str, value: Any, supported: Iterable[str]) -> FieldError:
+def not_supported(path: At, value: Any, supported: Iterable[str]) -> FieldError:
     """The value is none of a fixed set; supported is listed in the order given."""
     listed = ", ".join(gotext.quote(item) for item in supported)
     return FieldError("FieldValueNotSupported", path, value, f"supported values: {listed}" if listed else "")
 
 
-def too_long(path: str, most: int) -> FieldError:
+def too_long(path: At, most: int) -> FieldError:
     """A string of more than `most` bytes; a negative number is not told."""
-    text = f"may not be more than {most} byte{'s' * (most != 1)}" if most >= 0 else "value is too long"
-    return FieldError("FieldValueTooLong", path, None, text)
+    detail = f"may not be more than {most} byte{'s' * (most != 1)}" if most >= 0 else "value is too long"
+    return FieldError("FieldValueTooLong", path, None, detail)
 
 
-def too_many(path: str, count: int, most: int) -> FieldError:
+def too_many(path: At, count: int, most: int) -> FieldError:
     """A list or map of `count` items where `most` are allowed; a negative number is not told."""
-    text = f"must have at most {most} item{'s' * (most != 1)}" if most >= 0 else "has too many items"
-    return FieldError("FieldValueTooMany", path, count, text)
+    detail = f"must have at most {most} item{'s' * (most != 1)}" if most >= 0 else "has too many items"
+    return FieldError("FieldValueTooMany", path, count, detail)
 
 
-def internal(path: str, detail: str) -> FieldError:
+def internal(path: At, detail: str) -> FieldError:
     """A check could not be made."""
     return FieldError("InternalError", path, None, detail)
 

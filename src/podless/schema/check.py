@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta import field, gotext
-from podless.meta.field import FieldError
+from podless.meta.field import At, FieldError, Path
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.lists import MOST
 from podless.schema.node import Node
@@ -23,11 +23,11 @@ _TYPE_META = frozenset(("apiVersion", "kind"))
 
 
 class Result:
-    """Errors by their whole text, in order and each once, and how much matched."""
+    """Errors by their whole text, in order and each once, and how much matched. at: where the whole value stands."""
 
     __slots__ = ("at", "errors", "matched")
 
-    def __init__(self, at: str = "") -> None:
+    def __init__(self, at: Path = ()) -> None:
         self.at = at
         self.errors: dict[str, FieldError] = {}
         self.matched = 0
@@ -42,20 +42,20 @@ class Result:
         """An error that a real server ties to no field."""
         self.errors.setdefault(text, field.invalid(self.at or "<nil>", "", text))
 
-    def where(self, path: str) -> str:
+    def where(self, path: Path) -> At:
         """The field of an error at a path."""
-        name = path.removeprefix(".")
-        if self.at:
-            return f"{self.at}.{name}" if name else self.at
-        return name or "<nil>"
+        if self.at and path and path[0].__class__ is int:  # a real server joins the two with a dot
+            return f"{field.text(self.at)}.{field.text(path)}"
+        return (*self.at, *(path[1:] if path and path[0] == "" else path)) or "<nil>"
 
-    def typed(self, path: str, wanted: str, value: str) -> None:
+    def typed(self, path: Path, wanted: str, value: str) -> None:
         """The value has the wrong type; value is a type name, or the text that has not the format."""
-        text = f"{path} in body must be of type {wanted}: {gotext.quote(value)}"
+        text = f"{field.text(path)} in body must be of type {wanted}: {gotext.quote(value)}"
         self.errors.setdefault(text, field.type_invalid(self.where(path), value, text))
 
-    def invalid(self, path: str, value: Any, text: str) -> None:
+    def invalid(self, path: Path, value: Any, rule: str) -> None:
         """The value breaks a rule."""
+        text = f"{field.text(path)} {rule}"
         self.errors.setdefault(text, field.invalid(self.where(path), value, text))
 
     def add(self, text: str, error: FieldError) -> None:
@@ -63,25 +63,25 @@ class Result:
         self.errors.setdefault(text, error)
 
 
-def validate(value: Any, node: Node, at: str = "", pair: Pair | None = None) -> list[FieldError]:
+def validate(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
     """All that is wrong with a value.
 
     at: the field the value stands at, for the errors' fields only, as a real server has it for status and defaults.
     pair: value and old value, to ratchet an update.
     """
     result = Result(at)
-    _ratcheted(value, node, "", result, pair)
+    _ratcheted(value, node, (), result, pair)
     return list(result.errors.values())
 
 
-def _ratcheted(value: Any, node: Node, path: str, into: Result, pair: Pair | None) -> None:
+def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: Pair | None) -> None:
     result = _check(value, node, path, into.at, pair)
     if result.errors and pair is not None and pair.unchanged():
         result.errors.clear()
     into.merge(result)
 
 
-def _check(value: Any, node: Node, path: str, at: str, pair: Pair | None) -> Result:
+def _check(value: Any, node: Node, path: Path, at: Path, pair: Pair | None) -> Result:
     result = Result(at)
     if value is None:
         if node.types and not node.nullable:
@@ -111,7 +111,7 @@ def _check(value: Any, node: Node, path: str, at: str, pair: Pair | None) -> Res
     return result
 
 
-def _type(value: Any, node: Node, path: str, result: Result) -> None:
+def _type(value: Any, node: Node, path: Path, result: Result) -> None:
     types, kind = node.types, value.__class__
     name = _TYPES[kind]
     fits = (
@@ -130,7 +130,7 @@ def _type(value: Any, node: Node, path: str, result: Result) -> None:
         result.typed(path, ",".join(types), name)
 
 
-def _logic(value: Any, node: Node, path: str, result: Result) -> None:
+def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
     """The alternatives; nothing below them is ratcheted."""
     raw = node.raw
     if raw.get("anyOf"):
@@ -144,14 +144,14 @@ def _logic(value: Any, node: Node, path: str, result: Result) -> None:
         valid = sum(not part.errors for part in parts)
         if valid != len(parts):
             none = "" if valid else ". None validated"
-            result.plain(f"{gotext.quote(path)} must validate all the schemas (allOf){none}")
+            result.plain(f"{gotext.quote(field.text(path))} must validate all the schemas (allOf){none}")
     refused = node.refused
     if refused is not None and not _check(value, refused, path, result.at, None).errors:
-        result.plain(f"{gotext.quote(path)} must not validate the schema (not)")
+        result.plain(f"{gotext.quote(field.text(path))} must not validate the schema (not)")
     result.matched += 1
 
 
-def _any(value: Any, node: Node, path: str, result: Result) -> None:
+def _any(value: Any, node: Node, path: Path, result: Result) -> None:
     best: Result | None = None
     for branch in node.branches("anyOf"):
         part = _check(value, branch, path, result.at, None)
@@ -160,40 +160,40 @@ def _any(value: Any, node: Node, path: str, result: Result) -> None:
             return
         if best is None or part.matched > best.matched:
             best = part
-    result.plain(f"{gotext.quote(path)} must validate at least one schema (anyOf)")
+    result.plain(f"{gotext.quote(field.text(path))} must validate at least one schema (anyOf)")
     if best is not None:
         result.merge(best)
 
 
-def _one(value: Any, node: Node, path: str, result: Result) -> None:
+def _one(value: Any, node: Node, path: Path, result: Result) -> None:
     parts = [_check(value, branch, path, result.at, None) for branch in node.branches("oneOf")]
     valid = [part for part in parts if not part.errors]
     if len(valid) == 1:
         result.merge(valid[0])
         return
     found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
-    result.plain(f"{gotext.quote(path)} must validate one and only one schema (oneOf). {found}")
+    result.plain(f"{gotext.quote(field.text(path))} must validate one and only one schema (oneOf). {found}")
     if not valid:
         result.merge(max(parts, key=lambda part: part.matched))
 
 
-def _string(value: str, node: Node, path: str, result: Result) -> None:
+def _string(value: str, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
     most, least, pattern = raw.get("maxLength"), raw.get("minLength"), raw.get("pattern")
     if most is not None and len(value) > most:
-        text = f"{path} in body should be at most {most} chars long"
+        text = f"{field.text(path)} in body should be at most {most} chars long"
         result.add(text, field.too_long(result.where(path), most))
     elif least is not None and len(value) < least:
-        result.invalid(path, value, f"{path} in body should be at least {least} chars long")
+        result.invalid(path, value, f"in body should be at least {least} chars long")
     elif pattern:
         compiled = regex.compile(pattern)
         if compiled is None:
             said = f"{pattern}, but pattern is invalid: {regex.problem(pattern)}"
-            result.invalid(path, value, f"{path} in body should match '{said}'")
+            result.invalid(path, value, f"in body should match '{said}'")
         elif len(value) > (limit := regex.longest(compiled)):
-            result.add(f"{path} in body is too long for '{pattern}'", field.too_long(result.where(path), limit))
+            result.add(f"{field.text(path)} is too long: {pattern}", field.too_long(result.where(path), limit))
         elif compiled.search(value) is None:
-            result.invalid(path, value, f"{path} in body should match '{pattern}'")
+            result.invalid(path, value, f"in body should match '{pattern}'")
     if node.format:
         known = formats.check(node.format)
         if known is not None:
@@ -202,7 +202,7 @@ def _string(value: str, node: Node, path: str, result: Result) -> None:
             result.matched += 1
 
 
-def _number(value: float, node: Node, path: str, result: Result) -> None:
+def _number(value: float, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
     kind = node.types[0] if len(node.types) == 1 else ""
     kind = kind if kind in ("integer", "number") else ""
@@ -212,7 +212,7 @@ def _number(value: float, node: Node, path: str, result: Result) -> None:
     def fits(number: float, what: str) -> bool:
         if numbers.in_range(number, kind, form):
             return True
-        result.plain(f"{what} value must be of type {type_text} in {path}")
+        result.plain(f"{what} value must be of type {type_text} in {field.text(path)}")
         return False
 
     fits(value, "Checked")
@@ -225,13 +225,13 @@ def _number(value: float, node: Node, path: str, result: Result) -> None:
         strict = raw.get("exclusiveMaximum")
         if value > over or (strict and value == over):
             than = "less than" if strict else "less than or equal to"
-            result.invalid(path, value, f"{path} in body should be {than} {numbers.show(over)}")
+            result.invalid(path, value, f"in body should be {than} {numbers.show(over)}")
     if least is not None:
         under = _bound(least, fits(float(least), "Minimum boundary") and exact)
         strict = raw.get("exclusiveMinimum")
         if value < under or (strict and value == under):
             than = "greater than" if strict else "greater than or equal to"
-            result.invalid(path, value, f"{path} in body should be {than} {numbers.show(under)}")
+            result.invalid(path, value, f"in body should be {than} {numbers.show(under)}")
     result.matched += 1
 
 
@@ -239,74 +239,78 @@ def _bound(bound: float, exact: bool) -> float:
     return numbers.truncate(float(bound)) if exact else float(bound)
 
 
-def _multiple(value: float, factor: float, path: str, result: Result, exact: bool) -> None:
+def _multiple(value: float, factor: float, path: Path, result: Result, exact: bool) -> None:
     if exact:
         factor = numbers.truncate(factor)
     if factor <= 0:
         # the text names the factor, the value shown is the factor too
-        result.invalid(path, factor, f"factor MultipleOf declared for {path} must be positive: {numbers.show(factor)}")
+        text = f"factor MultipleOf declared for {field.text(path)} must be positive: {numbers.show(factor)}"
+        result.add(text, field.invalid(result.where(path), factor, text))
     elif (value % factor != 0) if exact else not numbers.multiple(float(value), factor):
         shown = value if exact else float(value)
-        result.invalid(path, shown, f"{path} in body should be a multiple of {numbers.show(factor)}")
+        result.invalid(path, shown, f"in body should be a multiple of {numbers.show(factor)}")
 
 
-def _list(value: list[Any], node: Node, path: str, result: Result, pair: Pair | None) -> None:
+def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
     raw = node.raw
     if node.items is not None:
         for place, item in enumerate(value):
             if len(result.errors) >= MOST:
                 break
             inner = pair.index(place) if pair is not None else None
-            _ratcheted(item, node.items, f"{path}[{place}]", result, inner)
+            _ratcheted(item, node.items, (*path, place), result, inner)
     most, least = raw.get("maxItems"), raw.get("minItems")
     if least is not None and len(value) < least:
-        result.invalid(path, len(value), f"{path} in body should have at least {least} items")
+        result.invalid(path, len(value), f"in body should have at least {least} items")
     if most is not None and len(value) > most:
-        text = f"{path} in body should have at most {most} items"
+        text = f"{field.text(path)} in body should have at most {most} items"
         result.add(text, field.too_many(result.where(path), len(value), most))
     if raw.get("uniqueItems") and lists.repeated(value, exact=True):
-        result.invalid(path, "", f"{path} in body shouldn't contain duplicates")
+        result.invalid(path, "", "in body shouldn't contain duplicates")
     result.matched += 1
 
 
-def _object(value: dict[str, Any], node: Node, path: str, result: Result, pair: Pair | None) -> None:
+def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
     raw = node.raw
     most, least = raw.get("maxProperties"), raw.get("minProperties")
     if least is not None and len(value) < least:
-        result.invalid(path, len(value), f"{path} in body should have at least {least} properties")
+        result.invalid(path, len(value), f"in body should have at least {least} properties")
     if most is not None and len(value) > most:
-        text = f"{path} in body should have at most {most} properties"
+        text = f"{field.text(path)} in body should have at most {most} properties"
         result.add(text, field.too_many(result.where(path), len(value), most))
     if node.closed:
         for name in value:
             if name not in node.properties and len(result.errors) < MOST:
-                result.invalid(path, name, f"{path}.{name} in body is a forbidden property")
+                text = f"{field.text(path)}.{name} in body is a forbidden property"
+                result.add(text, field.invalid(result.where(path), name, text))
     elif node.additional is not None:
         for name, item in value.items():
             if name not in node.properties and len(result.errors) < MOST:
-                _ratcheted(item, node.additional, f"{path}.{name}", result, _inner(pair, name, path))
+                at = (*path, name) if path else ("", name)  # a real server writes .name there
+                _ratcheted(item, node.additional, at, result, _inner(pair, name, path))
     for name in node.properties:
         if name in value:
             child = node.child(name)
             assert child is not None
-            _ratcheted(value[name], child, f"{path}.{name}" if path else name, result, _inner(pair, name, path))
+            _ratcheted(value[name], child, (*path, name), result, _inner(pair, name, path))
     for name in raw.get("required") or ():
         if name not in value:
-            result.add(f"{path}.{name} in body is required", field.required(result.where(f"{path}.{name}")))
+            text = f"{field.text(path)}.{name} in body is required"
+            result.add(text, field.required(result.where((*path, name))))
 
 
-def _inner(pair: Pair | None, name: str, path: str) -> Pair | None:
+def _inner(pair: Pair | None, name: str, path: Path) -> Pair | None:
     if pair is None or (not path and name in _TYPE_META):
         return None
     return pair.key(name)
 
 
-def _enum(value: Any, node: Node, path: str, result: Result) -> None:
+def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
     allowed = node.raw.get("enum")
     if not allowed or (value is not None and any(numbers.same(value, item) for item in allowed)):
         return
     listed = [item if isinstance(item, str) else gotext.json(shown(item)) for item in allowed]
-    text = f"{path} in body should be one of {listed}"
+    text = f"{field.text(path)} in body should be one of {listed}"
     result.add(text, field.not_supported(result.where(path), shown(value), listed))
 
 
@@ -315,6 +319,6 @@ def scalar(value: float, node: Node) -> bool:
     result = Result()
     value = numbers.narrow(value)
     if node.types or node.format:
-        _type(value, node, "", result)
-    _number(value, node, "", result)
+        _type(value, node, (), result)
+    _number(value, node, (), result)
     return bool(result.errors)

@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.codec import equal
-from podless.meta.field import FieldError
+from podless.meta.field import FieldError, Key, Path
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
 from podless.schema.node import Node, copy
@@ -29,15 +29,15 @@ class _Walk:
         self.expressions = expressions
         self.errors: list[FieldError] = []
 
-    def visit(self, node: Node, path: str, owner: Node, steps: Steps, meta: bool) -> None:
+    def visit(self, node: Node, path: Path, owner: Node, steps: Steps, meta: bool) -> None:
         """One node: its default, then what is below; owner: the resource's node, steps: the way from it."""
         if node.embedded:
             owner, steps, meta = node, (), False
         if node.has_default:
-            at = f"{path}.default"
+            at = (*path, "default")
             self.errors += self.inside(node, at, owner, steps) if meta else self.outside(node, at)
         if node.items is not None:
-            self.visit(node.items, f"{path}.items", owner, (*steps, None), meta)
+            self.visit(node.items, (*path, "items"), owner, (*steps, None), meta)
         resource = node.embedded or node is owner
         for name, part in node.properties.items():
             if id(part) in self.plain:
@@ -45,9 +45,9 @@ class _Walk:
             child = node.child(name)
             assert child is not None
             below = meta or (resource and name in META)
-            self.visit(child, f"{path}.properties[{name}]", owner, (*steps, name), below)
+            self.visit(child, (*path, "properties", Key(name)), owner, (*steps, name), below)
 
-    def outside(self, node: Node, path: str) -> list[FieldError]:
+    def outside(self, node: Node, path: Path) -> list[FieldError]:
         """A default that is not in metadata."""
         value = copy(node.raw["default"])
         errors = []
@@ -62,7 +62,7 @@ class _Walk:
             return [*errors, wrong.error]
         return errors + (embedded.validate(value, node, path) or self.valid(value, node, path))
 
-    def inside(self, node: Node, path: str, owner: Node, steps: Steps) -> list[FieldError]:
+    def inside(self, node: Node, path: Path, owner: Node, steps: Steps) -> list[FieldError]:
         """A default in the metadata of a resource."""
         value = node.raw["default"]
         whole: Any = copy(value)
@@ -80,11 +80,11 @@ class _Walk:
             return [field.invalid(path, shown(value), text)]
         return self.valid(value, node, path)
 
-    def valid(self, value: Any, node: Node, path: str) -> list[FieldError]:
+    def valid(self, value: Any, node: Node, path: Path) -> list[FieldError]:
         """The schema's own validation, then its rules."""
         errors = check.validate(value, node, path)
         if not errors and self.expressions is not None:
-            errors = self.expressions.default(node.raw, path, value)
+            errors = self.expressions.default(node.raw, field.text(path), value)
         return errors
 
 
@@ -95,5 +95,5 @@ def validate(
     walk = _Walk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource
-    walk.visit(node, path, node, (), False)
+    walk.visit(node, field.steps(path), node, (), False)
     return walk.errors

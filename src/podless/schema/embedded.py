@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from podless.meta import field, names, objectmeta, structs
-from podless.meta.field import FieldError
+from podless.meta.field import FieldError, Key, Path
 from podless.meta.structs_meta import OBJECT_META
 from podless.schema.lists import MOST
 from podless.schema.node import Node
@@ -36,7 +36,7 @@ class Malformed(ValueError):
 
 
 def coerce(
-    value: Any, node: Node, unknown: list[str] | None = None, drop: bool = False, root: bool = False, path: str = ""
+    value: Any, node: Node, unknown: list[str] | None = None, drop: bool = False, root: bool = False, path: Path = ()
 ) -> None:
     """Coerce every embedded resource in place.
 
@@ -49,7 +49,7 @@ def coerce(
         unknown += sorted(found)
 
 
-def _coerce(value: Any, node: Node, path: str, found: list[str], drop: bool, resource: bool) -> None:
+def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, resource: bool) -> None:
     if isinstance(value, dict):
         for key in list(value):
             item, child = value[key], node.field(key)
@@ -57,24 +57,20 @@ def _coerce(value: Any, node: Node, path: str, found: list[str], drop: bool, res
                 continue  # such nulls are dropped before a real server coerces
             if resource and key in ("apiVersion", "kind") and not isinstance(item, str):
                 if not drop:
-                    raise Malformed(field.invalid(_join(path, key), shown(item), "must be a string"))
+                    raise Malformed(field.invalid((*path, key), shown(item), "must be a string"))
                 del value[key]
             elif resource and key == "metadata":
-                value[key] = item = _metadata(item, _join(path, key), found, drop)
+                value[key] = item = _metadata(item, (*path, key), found, drop)
             if child is not None and isinstance(item, dict | list):
-                at = _join(path, key) if key in node.properties else f"{path}[{key}]"
+                at = (*path, key if key in node.properties else Key(key))
                 _coerce(item, child, at, found, drop, child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for place, item in enumerate(value):
             if isinstance(item, dict | list):
-                _coerce(item, node.items, f"{path}[{place}]", found, drop, node.items.embedded)
+                _coerce(item, node.items, (*path, place), found, drop, node.items.embedded)
 
 
-def _join(path: str, key: str) -> str:
-    return f"{path}.{key}" if path else key
-
-
-def _metadata(value: Any, path: str, found: list[str], drop: bool) -> Any:
+def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
     paths: list[str] = []
     try:
         read = objectmeta.coerce(value, paths)
@@ -89,38 +85,38 @@ def _metadata(value: Any, path: str, found: list[str], drop: bool) -> Any:
                 read |= objectmeta.coerce({key: item}, paths)
             except structs.DecodeError:
                 continue
-    found += [path + name.removeprefix("metadata") for name in paths]
+    found += [field.text(path) + name.removeprefix("metadata") for name in paths]
     if read.get("creationTimestamp", "") is None:
         del read["creationTimestamp"]
     return read
 
 
-def validate(value: Any, node: Node, path: str = "", resource: bool = False) -> list[FieldError]:
+def validate(value: Any, node: Node, path: Path = (), resource: bool = False) -> list[FieldError]:
     """What is wrong with the embedded resources in a value; resource: the value itself is one."""
     errors: list[FieldError] = []
     _validate(value, node, path, errors, resource or node.embedded)
     return errors
 
 
-def _validate(value: Any, node: Node, path: str, errors: list[FieldError], resource: bool) -> None:
+def _validate(value: Any, node: Node, path: Path, errors: list[FieldError], resource: bool) -> None:
     if isinstance(value, dict):
         if resource:
             errors += _resource(value, path)
         for key, item in value.items():
             child = node.field(key)
             if child is not None and isinstance(item, dict | list):
-                at = _join(path, key) if key in node.properties else f"{path}[{key}]"
+                at = (*path, key if key in node.properties else Key(key))
                 _validate(item, child, at, errors, child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for place, item in enumerate(value):
             if isinstance(item, dict | list) and len(errors) < MOST:
-                _validate(item, node.items, f"{path}[{place}]", errors, node.items.embedded)
+                _validate(item, node.items, (*path, place), errors, node.items.embedded)
 
 
-def _resource(value: dict[str, Any], path: str) -> list[FieldError]:
-    errors = [field.required(_join(path, key)) for key in ("apiVersion", "kind") if key not in value]
+def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
+    errors = [field.required((*path, key)) for key in ("apiVersion", "kind") if key not in value]
     for key, item in value.items():
-        at = _join(path, key)
+        at = (*path, key)
         if key == "metadata":
             errors += _meta(item, at)
         elif key not in ("apiVersion", "kind"):
@@ -141,14 +137,14 @@ def _kind(name: str) -> list[str]:
     return [f"may have mixed case, but should otherwise match: {','.join(words)}"] if words else []
 
 
-def _meta(value: Any, path: str) -> list[FieldError]:
+def _meta(value: Any, path: Path) -> list[FieldError]:
     try:
         read = structs.decode(OBJECT_META, value)
     except structs.DecodeError as error:
         return [field.invalid(path, shown(value), str(error))]
     read.setdefault("name", "fakename")  # a template needs no name
     namespaced = bool(read.get("namespace"))
-    return objectmeta.validate(read, namespaced=namespaced, name_check=_segment, path=path)
+    return objectmeta.validate(read, namespaced=namespaced, name_check=_segment, path=field.text(path))
 
 
 def clean(value: dict[str, Any]) -> bool:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
+from podless.meta.field import Key, Path
 from podless.schema.node import Node
 
 _TOKEN = re.compile(r"'(?:[^\\']|\\.|\\(?=$))*'|'.*\Z|[.\[\]]|[^.\[\]]+", re.DOTALL)
 
 
-def parse(text: str, node: Node | None, arrays: bool = True) -> tuple[str, Node | None]:
-    """The path as field errors write it, and the node there.
+def parse(text: str, node: Node | None, arrays: bool = True) -> tuple[Path, Node | None]:
+    """The path, and the node there.
 
     arrays: whether ['name'] may be used. Raises ValueError with the words of a real server.
     """
     tokens = iter(_TOKEN.findall(text))
-    path = ""
+    path: Path = ()
     for token in tokens:
         if token == "[":
             if not arrays:
@@ -44,11 +45,11 @@ def _quoted(token: str) -> str:
     return token[1:-1].replace("\\'", "'")
 
 
-def _step(path: str, node: Node | None, name: str) -> tuple[str, Node | None]:
+def _step(path: Path, node: Node | None, name: str) -> tuple[Path, Node | None]:
     if node is not None and node.properties:
         child = node.child(name)
         if child is not None:
-            return (f"{path}.{name}" if path else name), child
+            return (*path, name), child
     elif node is not None and node.extra:
-        return f"{path}[{name}]", node.additional
+        return (*path, Key(name)), node.additional
     raise ValueError("does not refer to a valid field")

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from podless.meta import field
-from podless.meta.field import FieldError
+from podless.meta.field import FieldError, Key, Path
 from podless.schema.node import Node
 from podless.schema.shown import shown
 
@@ -17,42 +17,42 @@ MOST = 5000  # errors after which no further values are looked at
 _UNSPECIFIED = object()  # stands for a key that is not there
 
 
-def validate(value: Any, node: Node | None, path: str = "") -> list[FieldError]:
+def validate(value: Any, node: Node | None, path: Path = ()) -> list[FieldError]:
     """All duplicates, wherever the schema declares a set or a map."""
     errors: list[FieldError] = []
     _walk(value, node, path, errors)
     return errors
 
 
-def _walk(value: Any, node: Node | None, path: str, errors: list[FieldError]) -> None:
+def _walk(value: Any, node: Node | None, path: Path, errors: list[FieldError]) -> None:
     if node is None:
         return
     if isinstance(value, dict):
         if node.additional is not None:
             for key, item in value.items():
-                _walk(item, node.additional, f"{path}[{key}]", errors)
+                _walk(item, node.additional, (*path, Key(key)), errors)
         for key, item in value.items():
             if key in node.properties:
-                _walk(item, node.child(key), f"{path}.{key}" if path else key, errors)
+                _walk(item, node.child(key), (*path, key), errors)
     elif isinstance(value, list):
         if node.list_type == "set":
             again = repeated(value)[:MOST]
-            errors += [field.duplicate(f"{path}[{place}]", shown(value[place])) for place in again]
+            errors += [field.duplicate((*path, place), shown(value[place])) for place in again]
         elif node.list_type == "map":
             errors += _map(value, node, path)
         if node.items is not None:
             for place, item in enumerate(value):
                 if isinstance(item, dict | list) and len(errors) < MOST:
-                    _walk(item, node.items, f"{path}[{place}]", errors)
+                    _walk(item, node.items, (*path, place), errors)
 
 
-def _map(value: list[Any], node: Node, path: str) -> list[FieldError]:
+def _map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
     for place, item in enumerate(value):
         if item is not None and not isinstance(item, dict):
             wrong = "must be an object for an array of list-type map"
-            return [field.invalid(f"{path}[{place}]", shown(item), wrong)]
+            return [field.invalid((*path, place), shown(item), wrong)]
     return [
-        field.duplicate(f"{path}[{place}]", shown(_keys(value[place], node.list_keys)))
+        field.duplicate((*path, place), shown(_keys(value[place], node.list_keys)))
         for place in _again(value, node.list_keys)[:MOST]
     ]
 

@@ -151,7 +151,7 @@ class Schema:
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:
             pair = None if old is None else Pair(obj, old, self.node).key("status")
-            errors = check.validate(obj["status"], node, "status", pair)
+            errors = check.validate(obj["status"], node, ("status",), pair)
         return self._blocked(errors + self._lists(obj, old))
 
     def _errors(self, obj: Any, old: Any) -> list[FieldError]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from podless.kinds.definition import shared
@@ -70,7 +69,7 @@ def check_selectable(
         except ValueError as error:
             errors.append(field.invalid(at, value, f"is an invalid path: {error}"))
             continue
-        if re.split(r"[.\[]", target, maxsplit=1)[0] == "metadata":
+        if target[0] == "metadata":
             errors.append(field.invalid(at, value, "must not point to fields in metadata"))
         if found is None or found.raw.get("type") not in _SELECTABLE_TYPES:
             errors.append(field.invalid(at, value, _SELECTABLE))
