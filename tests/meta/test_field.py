@@ -12,8 +12,6 @@ from podless.schema import Schema
 NAMES = st.text("abcXYZ-_09", min_size=1, max_size=5)
 PARTS = NAMES | st.integers(0, 99) | st.builds(Key, st.text("ab.-/", min_size=1))
 PATHS = st.tuples(NAMES, st.lists(PARTS, max_size=5))
-    NAMES, st.lists(NAMES | st.integers(0, 99) | st.builds(Key, st.text("ab.-/", min_size=1)), max_size=5)
-)
 
 
 @given(PATHS)

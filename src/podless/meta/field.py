@@ -34,6 +34,12 @@ class Key(str):
     __slots__ = ()
 
 
+class Literal(str):
+    """A value that is written already."""
+
+    __slots__ = ()
+
+
 # the way to a field: names, indexes of lists, and keys of maps
 Path = tuple[str | int, ...]
 # a path, or its text
@@ -88,7 +94,8 @@ class FieldError:
         """The message without the field's path, as a Status cause carries it."""
         said = TEXTS[self.reason]
         if self.reason not in _WITHOUT_VALUE:
-            said = f"{said}: {gotext.value(self.value)}"
+            value = self.value if isinstance(self.value, Literal) else gotext.value(self.value)
+            said = f"{said}: {value}"
         return f"{said}: {self.detail}" if self.detail else said
 
     def __str__(self) -> str:

@@ -63,8 +63,9 @@ def dump(schema: dict[str, Any] | None) -> dict[str, Any]:
 
 def given(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     """What a schema gives that is not Go's zero value: names as in the internal form, and in its order."""
-    values = ((name, schema.get(keyword)) for name, keyword, _ in _FIELDS)
-    return [(name, value) for name, value in values if not (value is None or value is False or value == "")]
+    values = ((name, schema.get(keyword), empty) for name, keyword, empty in _FIELDS)
+    # what is a pointer or a list in Go is given where it is there, though it may be empty
+    return [(name, value) for name, value, empty in values if value is not None and (empty is None or value != empty)]
 
 
 def rule(item: dict[str, Any]) -> dict[str, Any]:

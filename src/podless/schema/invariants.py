@@ -135,8 +135,13 @@ def _all_either(schema: Schema) -> bool:
 def _pair(parts: Any) -> bool:
     if not parts or len(parts) != 2:
         return False
-    bare = [{name: value for name, value in (part or {}).items() if given_value(name, value)} for part in parts]
+    bare = [{name: value for name, value in (part or {}).items() if _there(value)} for part in parts]
     return bare == [{"type": "integer"}, {"type": "string"}]
+
+
+def _there(value: Any) -> bool:
+    """Whether a keyword says anything at all: an empty list or object does."""
+    return not (value is None or value is False or value == "")
 
 
 def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:

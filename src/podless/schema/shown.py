@@ -11,7 +11,9 @@ _DEPTH = 200
 
 
 def shown(value: Any) -> Any:
-    """The value with sorted keys, as Go prints it; a value that nests too deep is replaced."""
+    """The value with sorted keys, as Go prints it; scalars are as they are, what nests too deep is replaced."""
+    if value.__class__ is not dict and value.__class__ is not list:
+        return value
     return canonical(value) if not deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
 
 

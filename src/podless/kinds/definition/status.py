@@ -90,13 +90,24 @@ def approval(crd: Object) -> tuple[str, str]:
         return "", ""
     text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     must = f"protected groups must have approval annotation {gotext.quote(APPROVAL)}"
+    state = annotated(crd)
+    said = {
+        "missing": f"{must}, {_SEE}",
+        "unapproved": f"not approved: {gotext.quote(text)}",
+        "approved": f"approved in {text}",
+        "invalid": f'{must} with either a URL or a reason starting with "unapproved", {_SEE}',
+    }
+    return state, said[state]
+
+
+def annotated(crd: Object) -> str:
+    """The state that the approval annotation says, in whatever group the definition is."""
+    text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     if not text:
-        return "missing", f"{must}, {_SEE}"
+        return "missing"
     if text.startswith("unapproved"):
-        return "unapproved", f"not approved: {gotext.quote(text)}"
-    if _is_url(text):
-        return "approved", f"approved in {text}"
-    return "invalid", f'{must} with either a URL or a reason starting with "unapproved", {_SEE}'
+        return "unapproved"
+    return "approved" if _is_url(text) else "invalid"
 
 
 def set_approval(crd: Object, now: str) -> None:

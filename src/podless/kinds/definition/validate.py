@@ -13,10 +13,10 @@ from podless.kinds.definition import beta, names, schemas, shared, versions, web
 from podless.kinds.definition.columns import check_columns, check_selectable, check_subresources, kept_selectable
 from podless.kinds.definition.schemas import Checker
 from podless.kinds.definition.shared import Layout
-from podless.kinds.definition.status import APPROVAL, approval, is_true
-from podless.meta import field
+from podless.kinds.definition.status import APPROVAL, annotated, approval, is_true
+from podless.meta import field, gotext
 from podless.meta import names as syntax
-from podless.meta.field import FieldError
+from podless.meta.field import FieldError, Literal
 from podless.schema import Expressions
 
 Object = dict[str, Any]
@@ -140,7 +140,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
     if warning is None:
         return []
     if not version.get("deprecated"):
-        return [field.invalid(path, warning, "can only be set for deprecated versions")]
+        return [field.invalid(path, Literal(gotext.json(warning)), "can only be set for deprecated versions")]
     faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
     if not warning:
         faults.append("must not be an empty string")
@@ -149,7 +149,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
         place = len(warning[:place].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
         faults.append(f"{text} {place}")
-    return [field.invalid(path, warning, text) for text in faults]
+    return [field.invalid(path, Literal(gotext.json(warning)), text) for text in faults]
 
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
@@ -183,28 +183,25 @@ def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list
     """status.storedVersions: the storage version is among them, and all are versions still."""
     if not stored:
         return [field.invalid(path, stored, "must have at least one stored version")]
-    errors = [
-        field.invalid(path, stored, f"must have the storage version {version['name']}")
-        for version in versions
-        if version["storage"] and version["name"] not in stored
-    ]
-    called = {version["name"] for version in versions}
     places = {name: place for place, name in enumerate(stored)}
+    errors = []
+    for version in versions:  # a name is found once
+        if places.pop(version["name"], None) is None and version["storage"]:
+            errors.append(field.invalid(path, stored, f"must have the storage version {version['name']}"))
     for name, place in places.items():
-        if name not in called:
-            text = (
-                f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions"
-                f" until a storage migration ensures no data remains persisted in {name}"
-                f" and removes {name} from status.storedVersions"
-            )
-            errors.append(field.invalid(f"{path}[{place}]", name, text))
+        text = (
+            f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions"
+            f" until a storage migration ensures no data remains persisted in {name}"
+            f" and removes {name} from status.storedVersions"
+        )
+        errors.append(field.invalid(f"{path}[{place}]", name, text))
     return errors
 
 
 def _approval(crd: Object, old: Object | None) -> list[FieldError]:
     """Groups of the Kubernetes community need approval; what was there before is let be."""
     state, text = approval(crd)
-    if not state or (old is not None and approval(old)[0] == state):
+    if not state or (old is not None and state == annotated(old)):  # whatever group the old one was of
         return []
     path = f"metadata.annotations[{APPROVAL}]"
     if state == "missing":
