@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,15 @@ from podless.meta.structs import Struct
 Object = dict[str, Any]
 
 _NO_TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+# what the API of definitions knows, and how a real server calls that
+_DEFINITIONS = "apiextensions.k8s.io"
+_REGISTERED = frozenset(
+    (
+        *("CustomResourceDefinition", "CustomResourceDefinitionList", "ConversionReview", "WatchEvent", "ListOptions"),
+        *("GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"),
+    )
+)
+_SCHEME = "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55"
 _GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
@@ -53,6 +63,7 @@ def read(body: Body) -> Object:
     else:
         parsed = _parse(body, body.content_type.startswith("application/yaml"), repeated if strict else None)
         kind = _kind(body, parsed)
+        _check_repeated(body, parsed or {}, kind, repeated)
         raw = _check_version(body, parsed or {}, kind)
     unknown: list[str] = []
     try:
@@ -67,13 +78,36 @@ def read(body: Body) -> Object:
     return obj
 
 
+def _check_repeated(body: Body, raw: Object, kind: str, repeated: list[str]) -> None:
+    """Repeated fields count even where the object is of another version. Raises BadRequest."""
+    given = raw.get("apiVersion")
+    if not repeated or not body.kind.custom or given == body.api_version:
+        return
+    if body.validation == "Strict":
+        version = str(given or "").rpartition("/")[2]
+        raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(repeated)}")
+    body.warnings += repeated
+
+
 def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
     try:
         return codec.decode_yaml(body.raw, repeated) if yaml else codec.decode_json(body.raw, repeated, body.floats)
     except codec.YAMLError as error:
         raise BadRequest(f"{_unrecognized(body)}: {error.message} {_snippet(body)}") from None
     except codec.JSONError as error:
-        raise _unreadable(body, str(error)) from None
+        raise _out_of_range(body, str(error)) or _unreadable(body, str(error)) from None
+
+
+def _out_of_range(body: Body, why: str) -> BadRequest | None:
+    """A number that no float64 holds is found only after the kind is known; None for any other fault."""
+    if not why.startswith("json: cannot unmarshal number"):
+        return None
+    raw = json.loads(body.raw, parse_int=float)
+    kind = raw.get("kind") if isinstance(raw, dict) else None
+    if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
+        return None
+    version = raw.get("apiVersion", "").rpartition("/")[2]
+    return BadRequest(f"{_cannot(body, kind, version)}: {why}")
 
 
 def _message(body: Body, struct: Struct) -> tuple[Object, str]:
@@ -98,9 +132,10 @@ def _unrecognized(body: Body) -> str:
     return f"the object provided is unrecognized (must be of type {body.kind.kind})"
 
 
-def _cannot(body: Body, kind: str) -> str:
-    version = gotext.quote(body.version.name)
-    return f"{kind} in version {version} cannot be handled as a {body.kind.kind}"
+def _cannot(body: Body, kind: str, version: str | None = None) -> str:
+    """How a refusal begins. kind, version: what the body says that it is; custom objects are handled as just that."""
+    shown = gotext.quote(body.version.name if version is None else version)
+    return f"{kind} in version {shown} cannot be handled as a {kind if body.kind.custom else body.kind.kind}"
 
 
 def _kind(body: Body, raw: Any) -> str:
@@ -134,12 +169,25 @@ def _snippet(body: Body) -> str:
     return f"({codec.hex_or_text(body.raw)})"
 
 
+def _unregistered(body: Body, kind: str, api_version: str) -> str:
+    """What is said of a kind that the API of definitions does not have in a version, or ""."""
+    group, _, version = api_version.rpartition("/")
+    if body.kind.custom or body.kind.group != _DEFINITIONS:
+        return ""
+    if group == _DEFINITIONS and version in ("v1", "v1beta1") and kind in _REGISTERED:
+        return ""
+    text = f"no kind {gotext.quote(kind)} is registered for version {gotext.quote(api_version)} in scheme"
+    return f"{text} {gotext.quote(_SCHEME)}"
+
+
 def _check_version(body: Body, raw: Object, kind: str) -> Object:
     """The body with its kind and version; built-in kinds take those of the path where the body leaves them out."""
     given = raw.get("apiVersion") or ""
     wanted = body.api_version
     if not given and not body.kind.custom:
         given = wanted
+    if unknown := _unregistered(body, kind, given):
+        raise BadRequest(f"{_cannot(body, kind, given.rpartition('/')[2])}: {unknown}")
     if given != wanted:
         raise BadRequest(f"the API version in the data ({given}) does not match the expected API version ({wanted})")
     if not body.kind.custom and kind != body.kind.kind:

@@ -46,7 +46,8 @@ class Result:
         """The field of an error at a path."""
         if self.at and path and path[0].__class__ is int:  # a real server joins the two with a dot
             return f"{field.text(self.at)}.{field.text(path)}"
-        return (*self.at, *(path[1:] if path and path[0] == "" else path)) or "<nil>"
+        rest = path[1:] if path and path[0] == "" else path
+        return (*self.at, *(() if rest == ("",) else rest)) or "<nil>"
 
     def typed(self, path: Path, wanted: str, value: str) -> None:
         """The value has the wrong type; value is a type name, or the text that has not the format."""
