@@ -297,8 +297,8 @@ class Union(Type):
     """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
 
     forms: JSON type -> the type read then, or None to keep the value. other: what every other value is read as;
-    a text refuses them with it. Unknown fields inside are dropped in silence, and the fields inside are not named
-    in messages, for the decoding inside is one of its own.
+    a text refuses them with it. Unknown fields inside are dropped in silence, for the decoding inside is one of its
+    own.
     """
 
     def __init__(self, go: str, forms: Callable[[], dict[type, Type | None]], refusal: str = "") -> None:
@@ -324,7 +324,8 @@ class Union(Type):
             return form.read(value, []) or (None if type(value) is list else {})
         except Mismatch as error:
             error = _worst(form, value, error)
-            raise Mismatch(error.value, error.go, error.text, fatal=True) from None
+            error.fatal = True
+            raise error from None
 
     def scan(self, value: Any) -> None:
         """Every mismatch inside is fatal."""
