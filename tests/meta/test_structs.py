@@ -136,7 +136,7 @@ def test_no_more_than_a_hundred_unknown_fields_are_named() -> None:
         (
             CUSTOM_RESOURCE_DEFINITION,
             definition({"items": {"maxLength": "5"}}),
-            f"string into Go struct field JSONSchemaProps.{SCHEMA_PATH}.items of type int64",
+            f"string into Go struct field JSONSchemaProps.{SCHEMA_PATH}.items.maxLength of type int64",
         ),
         (
             CUSTOM_RESOURCE_DEFINITION,

@@ -194,3 +194,53 @@ def test_items_are_compared_after_they_got_their_defaults() -> None:
     listed = {"type": "array", "items": port, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["n", "p"]}
     [error] = schema(l=listed).admit({"l": [{"n": 1}, {"n": 1, "p": "TCP"}]})
     assert str(error) == 'l[1]: Duplicate value: {"n":1,"p":"TCP"}'
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "good"),
+    [
+        ({"type": "integer", "not": {"multipleOf": 2}}, 2, False),
+        ({"type": "integer", "not": {"multipleOf": 2}}, 3, True),
+        ({"type": "integer", "oneOf": [{"minimum": 0}, {"multipleOf": 2}]}, 72, False),
+        ({"type": "number", "not": {"minimum": 0.5}}, 0.75, False),
+        ({"type": "number", "multipleOf": 2}, 2147483647.0, True),
+        ({"type": "number", "multipleOf": 2}, 2147483647, False),
+        ({"type": "number", "multipleOf": 0.1}, 123456789.05, True),
+        ({"type": "number", "multipleOf": 2}, 3.0, False),
+    ],
+)
+def test_numbers_are_judged_in_alternatives_and_rounded_as_go_rounds_them(
+    part: dict[str, Any], value: float, good: bool
+) -> None:
+    assert (schema(a=part).admit({"a": value}) == []) == good
+
+
+@pytest.mark.parametrize(
+    ("items", "good"),
+    [
+        ([{"n": 1}, {"n": 1.0}], False),
+        ([{"n": 0.0}, {"n": -0.0}], True),
+        ([1, 1.0], True),
+        ([{"n": 1.5}, {"n": 1.5}], False),
+        ([[1.0], [1]], False),
+    ],
+)
+def test_objects_and_lists_in_sets_are_told_apart_by_their_json(items: list[Any], good: bool) -> None:
+    anything = {"x-kubernetes-preserve-unknown-fields": True}
+    listed = schema(a={"type": "array", "x-kubernetes-list-type": "set", "items": anything})
+    assert (listed.admit({"a": items}) == []) == good
+
+
+def test_what_no_schema_declares_and_what_holds_it_is_never_unchanged() -> None:
+    part = {**FREE, "maxProperties": 1, "properties": {"a": {"type": "integer", "maximum": 1}}}
+    old = {"s": {"a": 5, "b": 1}}
+    errors = schema(s=part).validate({"s": {"a": 5, "b": 1}}, old)
+    assert [str(error) for error in errors] == ["s: Too many: 2: must have at most 1 item"]
+    assert schema(s={**part, "properties": {"a": {}, "b": {}}}).validate(old, old) == []
+    nested = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}},
+        "anyOf": [{"properties": {"a": {"maximum": 1}}}],
+    }
+    assert schema(s=nested).validate({"s": {"a": 5}}, {"s": {"a": 5}}) == []
+    assert len(schema(s={**nested, "maxProperties": 9}).validate({"s": {"a": 5}}, {"s": {"a": 6}})) == 2

@@ -436,6 +436,8 @@ class Struct(Type):
                 except Mismatch as error:
                     error.at(self.name, key)
                     raise
+                if item is None and isinstance(kind, Union):
+                    continue  # of a form that says nothing
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
             if item or keep:

@@ -37,6 +37,7 @@ _FORBIDDEN = {
     "x-kubernetes-map-type": "undefined",
     "x-kubernetes-validations": "empty",
 }
+_POINTERS = ("$ref", "default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 Schema = dict[str, Any]
 
@@ -135,12 +136,14 @@ def _all_either(schema: Schema) -> bool:
 def _pair(parts: Any) -> bool:
     if not parts or len(parts) != 2:
         return False
-    bare = [{name: value for name, value in (part or {}).items() if _there(value)} for part in parts]
+    bare = [{name: value for name, value in (part or {}).items() if _there(name, value)} for part in parts]
     return bare == [{"type": "integer"}, {"type": "string"}]
 
 
-def _there(value: Any) -> bool:
-    """Whether a keyword says anything at all: an empty list or object does."""
+def _there(name: str, value: Any) -> bool:
+    """Whether a keyword says anything at all: empty lists and objects do, and empty texts where Go has a pointer."""
+    if value == "" and name in _POINTERS:
+        return True
     return not (value is None or value is False or value == "")
 
 

@@ -1,0 +1,73 @@
+"""Bodies that are no object of the kind, in the words of a real server."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from podless.kinds import bodies
+from podless.kinds.bodies import Body
+from podless.kinds.builtin.definitions import DEFINITIONS
+from podless.meta.errors import BadRequest
+from tests.kinds.test_offline import kind
+
+SCHEME = 'in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55"'
+
+
+def refusal(body: Body) -> str:
+    with pytest.raises(BadRequest) as caught:
+        bodies.read(body)
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("api_version", "name", "wanted"),
+    [
+        (
+            "v1",
+            "CustomResourceDefinition",
+            f'no kind "CustomResourceDefinition" is registered for version "v1" {SCHEME}',
+        ),
+        (
+            "apiextensions.k8s.io/v1",
+            "Thing",
+            f'no kind "Thing" is registered for version "apiextensions.k8s.io/v1" {SCHEME}',
+        ),
+    ],
+)
+def test_definitions_of_another_kind_or_api_are_not_registered(api_version: str, name: str, wanted: str) -> None:
+    raw = json.dumps({"apiVersion": api_version, "kind": name}).encode()
+    told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], raw))
+    assert told == f'{name} in version "v1" cannot be handled as a CustomResourceDefinition: {wanted}'
+
+
+def test_a_known_version_of_definitions_at_the_wrong_path_is_a_mismatch() -> None:
+    raw = b'{"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition"}'
+    told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], raw))
+    assert told.startswith("the API version in the data (apiextensions.k8s.io/v1beta1) does not match")
+
+
+def custom(text: str, **options: Any) -> Body:
+    of = kind()
+    return Body(of, of.versions[0], text.encode(), **options)
+
+
+def test_repeated_fields_come_before_a_version_that_does_not_match() -> None:
+    text = '{"apiVersion": "x", "apiVersion": "a", "kind": "Gadget"}'
+    found = 'Gadget in version "a" cannot be handled as a Gadget: strict decoding error: duplicate field "apiVersion"'
+    assert refusal(custom(text, validation="Strict")) == found
+    body = custom(text)
+    assert "does not match" in refusal(body)
+    assert body.warnings == ['duplicate field "apiVersion"']
+
+
+def test_a_number_that_no_float_holds_is_found_after_the_kind() -> None:
+    text = '{"apiVersion": "example.com/v1", "kind": "Gadget", "spec": {"size": 1e400}}'
+    told = refusal(custom(text))
+    assert told == (
+        'Gadget in version "v1" cannot be handled as a Gadget:'
+        " json: cannot unmarshal number 1e400 into Go value of type float64"
+    )
+    assert refusal(custom('{"spec": 1e400}')).startswith("the object provided is unrecognized")

@@ -1,0 +1,79 @@
+"""A kind is immutable; what is made of it is made once; what is stored may lack what it shows."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
+from podless.kinds.compile import compile_kind
+from podless.kinds.kind import Kind, serving
+from podless.meta import codec
+from podless.store import Record
+from tests.kinds.test_offline import definition
+
+Object = dict[str, Any]
+
+
+def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
+    part = {"type": "object", "properties": {"color": {"type": "string", "default": "red"}}}
+    schema = {"type": "object", "properties": {"spec": {**part, "default": {}}, "status": version.pop("status", part)}}
+    versions = [
+        {
+            "name": name,
+            "served": name not in unserved,
+            "storage": name == names[0],
+            "schema": {"openAPIV3Schema": schema},
+            **version,
+        }
+        for name in names
+    ]
+    made = definition(versions=versions)
+    return compile_kind(made, codec.encode(made))
+
+
+def entry(of: Kind, obj: Object) -> Entry:
+    value, mark = view.encode(of, obj)
+    return Entry(Record(of.key("ns", "a"), value, mark, 5, 5), True)
+
+
+def test_nothing_of_a_kind_can_be_changed() -> None:
+    one = kind("v1", "v2", unserved=("v2",))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.plural = "other"  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        one.by_version["v3"] = one.versions[0]  # type: ignore[index]
+    assert (list(one.by_version), [version.name for version in one.versions]) == (["v1", "v2"], ["v1"])
+    assert list(serving(kind("v1", "v2"), {"v2"}).by_version) == ["v2", "v1"]
+
+
+def test_what_is_made_of_a_kind_is_made_once() -> None:
+    one, made = kind("v1"), []
+    assert one.made("key", lambda: made.append(1) or 7) == one.made("key", lambda: 8) == 7
+    assert made == [1]
+    assert dataclasses.replace(one).made("key", lambda: 8) == 8
+
+
+def test_kinds_that_show_the_same_objects_know_each_other() -> None:
+    assert EVENTS.views == NEW_EVENTS.views == (EVENTS, NEW_EVENTS)
+
+
+def test_defaults_of_the_storage_version_are_shown_and_not_stored_with_another_version() -> None:
+    of = kind("v1", "v2")
+    stored = of.strategy.store(of, {"apiVersion": "example.com/v2", "kind": "Gadget", "metadata": {}, "spec": {}})
+    assert stored["spec"] == {}
+    shown = codec.decode_json(view.body(of, of.by_version["v1"], entry(of, stored)))
+    assert shown["spec"] == {"color": "red"}
+    assert not of.settled
+    assert kind("v1").settled
+
+
+def test_a_default_of_the_status_is_shown_and_not_stored() -> None:
+    of = kind("v1", subresources={"status": {}}, status={"type": "object", "default": {}})
+    obj = of.strategy.store(of, {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {}, "spec": {}})
+    assert "status" not in obj
+    assert codec.decode_json(view.body(of, of.versions[0], entry(of, obj)))["status"] == {}
