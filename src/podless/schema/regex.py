@@ -19,7 +19,7 @@ _OPTIONS.max_mem = 16 << 20
 
 _STEPS = 10**8  # for one text, some 0.4 s at the worst
 _ALWAYS = 1024  # characters that are looked at whatever the pattern
-_ANY = 4 << 20  # characters; no body has so many
+_ANY = 3 << 20  # characters; no body has more
 
 
 @bounded_cache(4096)

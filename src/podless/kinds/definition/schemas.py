@@ -28,7 +28,8 @@ _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 
 
 # Digests of schemas that nothing was wrong with, the oldest first. A schema is written again with every change of its
-# definition, in several versions, and in test after test: it is looked at once.
+# definition, in several versions, and in test after test: it is looked at once. Only good verdicts are kept, and only
+# those of new definitions, so this is no cache of a function.
 _FAULTLESS: dict[bytes, None] = {}
 _KEPT = 4096
 
