@@ -147,8 +147,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
                 f"failed to check validation schema for version {version['name']}: {trouble}",
             )
         errors += shapely(schema, f"spec.versions[{place}].schema.openAPIV3Schema")
-    texts = list(dict.fromkeys(map(str, errors)))
-    return "True", "Violations", texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return "True", "Violations", field.join(errors)
 
 
 def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
