@@ -37,8 +37,7 @@ def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
 
 
 def entry(of: Kind, obj: Object) -> Entry:
-    value, mark = view.encode(of, obj)
-    return Entry(Record(of.key("ns", "a"), value, mark, 5, 5), True)
+    return Entry(Record(of.key("ns", "a"), view.encode(of, obj), 5, 5), of.keys)
 
 
 def test_nothing_of_a_kind_can_be_changed() -> None:

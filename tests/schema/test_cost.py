@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from podless.schema import Schema, check, formats
-from podless.schema.lists import MOST
 from podless.schema.node import Node
 from podless.schema.ratchet import Pair
+from podless.schema.shown import MOST
 from tests.cost import assert_linear, lines
 
 LISTED = {

@@ -12,10 +12,9 @@ from typing import Any
 from podless.meta import field, gotext
 from podless.meta.field import At, FieldError, Path
 from podless.schema import formats, lists, numbers, regex
-from podless.schema.lists import MOST
 from podless.schema.node import Node
 from podless.schema.ratchet import Pair
-from podless.schema.shown import shown
+from podless.schema.shown import MOST, shown
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _SIZES = {int: "int64", float: "float64"}

@@ -12,9 +12,8 @@ from typing import Any
 from podless.meta import field, names, objectmeta, structs
 from podless.meta.field import FieldError, Key, Path
 from podless.meta.structs_meta import OBJECT_META
-from podless.schema.lists import MOST
 from podless.schema.node import Node
-from podless.schema.shown import shown
+from podless.schema.shown import MOST, shown
 
 _VERSION = re.compile(r"^(?:[^/]+/)?[^/]+\Z")
 _KIND = re.compile(r"^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?\Z")

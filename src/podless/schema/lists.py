@@ -11,9 +11,8 @@ import orjson
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
 from podless.schema.node import Node
-from podless.schema.shown import shown
+from podless.schema.shown import MOST, shown
 
-MOST = 5000  # errors after which no further values are looked at
 _UNSPECIFIED = object()  # stands for a key that is not there
 
 

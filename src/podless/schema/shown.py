@@ -6,6 +6,8 @@ from typing import Any
 
 from podless.meta.structs import canonical
 
+# errors after which no further values are looked at
+MOST = 5000
 # values that nest deeper are not shown, for printing them recurses
 _DEPTH = 200
 

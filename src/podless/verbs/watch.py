@@ -140,9 +140,7 @@ class Watch:
                 return
         self._renew()
         call = self.call
-        unready = call.kind.webhook is not None and conversion.missing(
-            call.kind, call.version, self._involved(events)
-        )
+        unready = call.kind.webhook is not None and conversion.missing(call.kind, call.version, self._involved(events))
         if self._work is None and not unready:
             self._hand_over(events)
             return
