@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.meta import gvk
 from podless.meta.gvk import GroupVersion
-from podless.store.keys import Keys
 
 if TYPE_CHECKING:
     from podless.kinds.strategy import Strategy
     from podless.meta.structs import Struct
+    from podless.store.keys import Keys
 
 T = TypeVar("T")
 
@@ -192,6 +192,8 @@ class Kind:
     @cached_property
     def keys(self) -> Keys:
         """Where the kind's objects are in the store."""
+        from podless.store.keys import Keys  # who has no store needs none of it
+
         return Keys.of(self.named, self.plural, namespaced=self.namespaced)
 
     @cached_property
