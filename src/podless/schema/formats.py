@@ -90,12 +90,6 @@ def _duration(value: str) -> bool:
     return True
 
 
-def _natural(digits: str) -> int:
-    """A number; one of too many digits is one past 64 bits."""
-    digits = digits.lstrip("0")
-    return int(digits or 0) if len(digits) <= _DIGITS else 1 << 64
-
-
 def _short(value: str) -> bool:
     return len(value) <= 63 and _SHORT_NAME.match(value) is not None
 
