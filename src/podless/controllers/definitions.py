@@ -61,6 +61,8 @@ class Definitions(Controller):
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:
             self._naming.note(event)
+            if event.after is None:
+                self._serving.forget(event.key)  # before those who watch hear of it
             self.queue.add(event.key)
 
     async def flush(self, made: Object | None = None) -> None:
@@ -76,7 +78,6 @@ class Definitions(Controller):
             entry = self._collection.get(key)
             if entry is None:
                 self._settled.pop(key, None)
-                self._serving.forget(key)
                 for other in self._naming.unnamed(key):
                     self._settled.pop(other, None)
                     self.queue.add(other)

@@ -143,7 +143,8 @@ class ThirdParties(Controller):
         await self._bring(kind, heir)
 
     async def _bring(self, kind: Kind, heir: Kind) -> None:
-        await storage.together(self.api, lambda: self._moves(kind, heir))
+        while await self._moves(kind, heir):  # more may have come in the commit that moved the others
+            await storage.together(self.api, lambda: self._moves(kind, heir))
 
 
 def _moved(entry: Entry, heir: Kind) -> list[Operation]:
