@@ -92,8 +92,10 @@ def test_what_a_token_can_be_bound_to(admin: Client) -> None:
     secret = {"kind": "Secret", "apiVersion": "v1", "name": "there"}
     assert ask(admin, "binder", boundObjectRef=secret | {"uid": "other"}).status == 409
     assert ask(admin, "binder", boundObjectRef=secret | {"name": "not-there"}).status == 404
-    refused = ask(admin, "binder", boundObjectRef={"kind": "Pod", "apiVersion": "v1", "name": "p"})
-    assert (refused.status, refused.body["message"]) == (400, "cannot bind token to object of type /v1, Kind=Pod")
+    missing = ask(admin, "binder", boundObjectRef={"kind": "Pod", "apiVersion": "v1", "name": "p"})
+    assert (missing.status, missing.body["message"]) == (404, 'pods "p" not found')
+    refused = ask(admin, "binder", boundObjectRef={"kind": "Lease", "apiVersion": "v1", "name": "p"})
+    assert (refused.status, refused.body["message"]) == (400, "cannot bind token to object of type /v1, Kind=Lease")
 
 
 def test_a_token_ends_in_time(served: Server, admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ async def test_a_page_starts_after_a_key_and_tells_what_is_left() -> None:
         await world.write(name, 1)
     entries, left = collection.under(PREFIX, most=2)
     assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/a", PREFIX + "ns1/b"], 2)
-    entries, left = collection.under(PREFIX, PREFIX + "ns1/b")
+    entries, left = collection.under(PREFIX, PREFIX + "ns1/b\0")
     assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/c", PREFIX + "ns2/a"], 0)
     assert [entry.name for entry in collection.under(PREFIX + "ns2/")[0]] == ["a"]
     await world.store.close()

@@ -39,7 +39,7 @@ def test_what_is_not_offered_is_refused(accept: str) -> None:
 @pytest.mark.parametrize("accept", ["application/yaml", "application/yaml,application/json"])
 def test_a_watch_is_no_yaml(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="application/json;stream=watch"):
-        negotiate.of_resource(accept, watch=True)
+        negotiate.of_stream(negotiate.of_resource(accept, watch=True))
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_repeated_keys(client: Client, group: str) -> None:
     assert (warned.status, warned.body["spec"]) == (201, {"size": 2})
     assert warned.headers["Warning"] == '299 - "line 6: key \\"size\\" already set in map"'
     refused = apply(client, path(group), text, fieldValidation="Strict")
-    assert refused.body["message"].startswith("error strict decoding patch: error converting YAML to JSON: yaml: ")
+    assert refused.body["message"].startswith("error strict decoding YAML: error converting YAML to JSON: yaml: ")
 
 
 def test_options(client: Client, group: str) -> None:

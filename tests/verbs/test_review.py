@@ -92,3 +92,16 @@ def test_selectors_of_a_question_are_text_or_requirements(client: Client) -> Non
         f"{start}fieldSelector.requirements[0].key",
         f"{start}fieldSelector.requirements[0].values",
     ]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
+def test_reviews_have_no_names(client: Client, method: str) -> None:
+    assert client.send(method, "/apis/authentication.k8s.io/v1/tokenreviews/x", {}).status == 404
+
+
+def test_reviews_have_metadata_and_no_tables(client: Client) -> None:
+    path, form = "/apis/authentication.k8s.io/v1/selfsubjectreviews", "application/json;g=meta.k8s.io;v=v1;as="
+    assert client.send("POST", path, {}, Accept=f"{form}Table").status == 406
+    assert client.send("POST", path, {}, Accept=f"{form}PartialObjectMetadata").body["kind"] == "PartialObjectMetadata"
+    refused = client.send("POST", path, {}, Accept=f"{form}PartialObjectMetadataList")
+    assert "is not a list (*authentication.SelfSubjectReview)" in refused.body["message"]

@@ -28,11 +28,11 @@ class Watcher:
     """What one client knows: the objects by name, each at its revision, from what it was told alone."""
 
     def __init__(self, api: API, query: dict[str, list[str]]) -> None:
-        call = Call(CONFIG_MAPS, CONFIG_MAPS.versions[0], "ns", "", query=query)
+        call = Call(CONFIG_MAPS, CONFIG_MAPS.versions[0], "ns", "", query={"watch": ["1"], **query})
         self.state: dict[str, int] = {}
         self.told: list[int] = []
         self.collection = api.collection(CONFIG_MAPS)
-        self.watch = Watch(api, call, options.listing(call, watch=True), self.collection)
+        self.watch = Watch(api, call, options.listing(call), self.collection)
 
     async def begin(self, state: dict[str, int]) -> None:
         """state: what the client has listed before."""

@@ -90,7 +90,7 @@ class Authenticator:
         found = self._tokens.find(token)
         if found is None:
             return await self._ask(token, audiences)
-        fitting = tuple(audience for audience in (AUDIENCE,) if audience in audiences)
+        fitting = tuple(audience for audience in audiences if audience == AUDIENCE)
         return Verdict(found, fitting) if fitting else Verdict(None)
 
     async def _ask(self, token: str, audiences: Sequence[str]) -> Verdict:

@@ -208,20 +208,20 @@ class WatchCache:
         """The object's present state."""
         return self._entries.get(key)
 
-    def under(self, prefix: str, after: str = "", most: int = 0) -> tuple[list[Entry], int]:
-        """Entries whose keys start with `prefix`, in key order, those after the key `after` only.
+    def under(self, prefix: str, start: str = "", most: int = 0) -> tuple[list[Entry], int]:
+        """Entries whose keys start with `prefix`, in key order, from the key `start` on.
 
         most: how many at the most, 0 for all. Returns the entries, and how many more there are.
         """
-        low = bisect_left(self._keys, max(prefix, after + "\0") if after else prefix)
+        low = bisect_left(self._keys, max(prefix, start))
         high = bisect_left(self._keys, keys.end(prefix))
         end = min(low + most, high) if most else high
         return [self._entries[key] for key in self._keys[low:end]], max(high - end, 0)
 
-    def labelled(self, prefix: str, name: str, values: Iterable[str], after: str = "") -> list[Entry]:
+    def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry]:
         """As `under`, those only whose label `name` has one of the values."""
         keys = self._labels.find(name, values, self._entries.values())
-        return [self._entries[key] for key in keys if key > after and key.startswith(prefix)]
+        return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:
         """The entries under `prefix` as they were at `revision`, in key order. Raises Compacted."""

@@ -135,7 +135,7 @@ async def empty(api: API, kind: Kind) -> None:
 
 async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
     """Delete objects as a client would: those with finalizers are marked and wait."""
-    options = DeleteOptions(False, "", "", "")
+    options = DeleteOptions(False, "", None, None)
 
     async def one(entry: Entry) -> None:
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name, user=SERVER)

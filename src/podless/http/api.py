@@ -108,7 +108,9 @@ class APIHandler:
         return call, info.verb
 
     def _form(self, call: Call, verb: str, accept: str) -> Form:
-        form = negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch")
+        known = call.kind.subresource(call.subresource) if call.subresource else None
+        tables = not call.kind.virtual and (known is None or known.kind is None)
+        form = negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch", tables=tables)
         return negotiate.readable(form, call.query, call.agent)
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
@@ -125,7 +127,7 @@ class APIHandler:
         if verb == "get":
             outcome: Outcome = get(self._api, call, collection)
         else:
-            outcome = await list_(self._api, call, collection, options.listing(call, watch=False))
+            outcome = await list_(self._api, call, collection, options.listing(call))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
         answer = response(call, outcome, form, self._rows)
         return await compress(request, answer)
@@ -160,15 +162,16 @@ class APIHandler:
         return body
 
     async def _watch(self, call: Call, form: Form) -> Answer:
-        chosen = options.listing(call, watch=True)
+        chosen = options.listing(call)
         collection = await self._api.loaded(call.kind)
         watch = Watch(self._api, call, chosen, collection)
         try:
             await watch.prepare()
-            return WatchStream(self._api, call, watch, form).stream()
+            return WatchStream(self._api, call, watch, negotiate.of_stream(form)).stream()
         except (Expired, conversion.ConversionFailed) as error:
             # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
             watch.stop()
+            form = negotiate.of_stream(form)
             return Response(200, [error_line(error.status(), form)], media(form))
         except APIError:
             watch.stop()

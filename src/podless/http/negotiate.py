@@ -89,16 +89,27 @@ def choose(
     return None
 
 
-def of_resource(accept: str, *, builtin: bool = False, watch: bool = False) -> Form:
-    """The form of an answer about objects. Raises NotAcceptable, with the text of built-in kinds for these."""
+def of_resource(accept: str, *, builtin: bool = False, watch: bool = False, tables: bool = True) -> Form:
+    """The form of an answer about objects. tables: whether they are shown in such.
+
+    Raises NotAcceptable, with the text of built-in kinds for these.
+    """
     form = choose(accept, _RESOURCE, OFFERED, builtin=builtin)
     if builtin and not watch:
         of_route(accept, OFFERED)
         if form is None:
             raise _no_route(OFFERED)
-    if form is None:
+    if form is None or (form.target == "Table" and not tables):
         raise NotAcceptable(_refusal(OFFERED))
-    if watch and form.media == YAML:
+    return form
+
+
+def of_stream(form: Form) -> Form:
+    """The form of a watch's events, which are never YAML; asked once the watch is known to be sound.
+
+    Raises NotAcceptable.
+    """
+    if form.media == YAML:
         raise NotAcceptable(_refusal((JSON, PROTOBUF), ";stream=watch"))
     return form
 

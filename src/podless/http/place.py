@@ -40,7 +40,7 @@ def _check_custom(kind: Kind, info: RequestInfo) -> None:
 
 def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
     verb = info.verb
-    if info.more or info.prefix == "proxy":
+    if info.more or info.prefix == "proxy" or (kind.virtual and info.name):
         raise NotServed
     if kind.namespaced != info.namespaced:
         if not kind.namespaced or info.name or "list" not in kind.verbs:

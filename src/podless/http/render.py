@@ -89,7 +89,17 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
 def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:
     if form.target and outcome.obj.get("kind") == "Scale":
         return [codec.encode(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
+    if form.target and outcome.obj.get("kind") != "Status":
+        return [codec.encode(_review(outcome.obj, form))]
     return [codec.encode(outcome.obj)]
+
+
+def _review(obj: Object, form: Form) -> Object:
+    """The metadata of a review. Raises NotAcceptable for a list of it."""
+    if form.target == "PartialObjectMetadata":
+        return table.partial(obj, form.version)
+    go = f"*{obj['apiVersion'].partition('.')[0]}.{obj['kind']}"
+    raise NotAcceptable(f"you requested {form.target}, but the requested object is not a list ({go})")
 
 
 def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podless import schema
+from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, protobuf, structs
 from podless.meta.codec import Floats
@@ -14,18 +15,6 @@ from podless.meta.errors import BadRequest
 from podless.meta.structs import Struct
 
 Object = dict[str, Any]
-
-_NO_TYPE = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-# what the API of definitions knows, and how a real server calls that
-_DEFINITIONS = "apiextensions.k8s.io"
-_REGISTERED = frozenset(
-    (
-        *("CustomResourceDefinition", "CustomResourceDefinitionList", "ConversionReview", "WatchEvent", "ListOptions"),
-        *("GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions"),
-    )
-)
-_SCHEME = "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55"
-_GO_NAMES = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 @dataclass(slots=True)
@@ -69,7 +58,8 @@ def read(body: Body) -> Object:
     try:
         obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
-        raise BadRequest(f"{_cannot(body, kind)}: {error}") from None
+        why = _literal(body, str(error)) if struct is not None and " number " in str(error) else error
+        raise BadRequest(f"{_cannot(body, kind)}: {why}") from None
     findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
     if body.validation == "Strict" and findings:
         raise BadRequest(f"{_cannot(body, kind)}: strict decoding error: {codec.strict_text(findings)}")
@@ -95,7 +85,8 @@ def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
     except codec.YAMLError as error:
         raise BadRequest(f"{_unrecognized(body)}: {error.message} {_snippet(body)}") from None
     except codec.JSONError as error:
-        raise _out_of_range(body, str(error)) or _unreadable(body, str(error)) from None
+        unreadable = BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable(error)} {_snippet(body)}")
+        raise _out_of_range(body, str(error)) or unreadable from None
 
 
 def _out_of_range(body: Body, why: str) -> BadRequest | None:
@@ -123,9 +114,16 @@ def _message(body: Body, struct: Struct) -> tuple[Object, str]:
         raise BadRequest(f"{_cannot(body, head['kind'])}: {error}") from None
 
 
-def _unreadable(body: Body, why: str) -> BadRequest:
-    why = f"couldn't get version/kind; json parse error: {why}"
-    return BadRequest(f"{_unrecognized(body)}: {why} {_snippet(body)}")
+def _literal(body: Body, why: str) -> str:
+    """The text of a number that does not fit, with the number as it was sent."""
+    try:
+        given = codec.as_written(body.raw)
+        body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [])
+    except structs.DecodeError as error:
+        return str(error)
+    except (ValueError, RecursionError):  # YAML
+        pass
+    return why
 
 
 def _unrecognized(body: Body) -> str:
@@ -140,28 +138,16 @@ def _cannot(body: Body, kind: str, version: str | None = None) -> str:
 
 def _kind(body: Body, raw: Any) -> str:
     """The kind that the body says it is of."""
-    if raw is not None and not isinstance(raw, dict):
-        found = _GO_NAMES[type(raw)]
-        why = f"json: cannot unmarshal {found} into Go value of type {_NO_TYPE}"
-        raise _unreadable(body, why)
-    given = raw or {}
-    for name in ("kind", "apiVersion"):
-        if not isinstance(given.get(name, ""), str | None):
-            found = _GO_NAMES.get(type(given[name]), "object")
-            why = f"json: cannot unmarshal {found} into Go struct field .{name} of type string"
-            raise BadRequest(
-                f"{_unrecognized(body)}: couldn't get version/kind; json parse error: {why} {_snippet(body)}"
-            )
-    if str(given.get("apiVersion") or "").count("/") > 1:
-        raise BadRequest(
-            f"{_unrecognized(body)}: unexpected GroupVersion string: {given['apiVersion']} {_snippet(body)}"
-        )
-    if not given.get("kind") and not body.kind.custom:
+    try:
+        kind = typemeta.interpret(raw).kind
+    except ValueError as error:
+        raise BadRequest(f"{_unrecognized(body)}: {error} {_snippet(body)}") from None
+    if kind:
+        return kind
+    if not body.kind.custom:
         return body.kind.kind
-    if not given.get("kind"):
-        shown = body.raw.decode("utf-8", "replace")
-        raise BadRequest(f"{_unrecognized(body)}: Object 'Kind' is missing in '{shown}' {_snippet(body)}")
-    return str(given["kind"])
+    shown = body.raw.decode("utf-8", "replace")
+    raise BadRequest(f"{_unrecognized(body)}: Object 'Kind' is missing in '{shown}' {_snippet(body)}")
 
 
 def _snippet(body: Body) -> str:
@@ -169,31 +155,13 @@ def _snippet(body: Body) -> str:
     return f"({codec.hex_or_text(body.raw)})"
 
 
-def _unregistered(body: Body, kind: str, api_version: str) -> str:
-    """What is said of a kind that the API of definitions does not have in a version, or ""."""
-    group, _, version = api_version.rpartition("/")
-    if body.kind.custom or body.kind.group != _DEFINITIONS:
-        return ""
-    if group == _DEFINITIONS and version in ("v1", "v1beta1") and kind in _REGISTERED:
-        return ""
-    text = f"no kind {gotext.quote(kind)} is registered for version {gotext.quote(api_version)} in scheme"
-    return f"{text} {gotext.quote(_SCHEME)}"
-
-
 def _check_version(body: Body, raw: Object, kind: str) -> Object:
     """The body with its kind and version; built-in kinds take those of the path where the body leaves them out."""
-    given = raw.get("apiVersion") or ""
-    wanted = body.api_version
-    if not given and not body.kind.custom:
-        given = wanted
-    if unknown := _unregistered(body, kind, given):
-        raise BadRequest(f"{_cannot(body, kind, given.rpartition('/')[2])}: {unknown}")
+    given, wanted = raw.get("apiVersion") or "", body.api_version
+    if not body.kind.custom:
+        given = wanted if given in ("", "/") else given
+        if why := scheme.fault(body.kind, kind, given):
+            raise BadRequest(f"{_cannot(body, kind, given.rpartition('/')[2])}: {why}")
     if given != wanted:
         raise BadRequest(f"the API version in the data ({given}) does not match the expected API version ({wanted})")
-    if not body.kind.custom and kind != body.kind.kind:
-        group = body.kind.group or "core"
-        known = (
-            f"converting ({body.version.name}.{kind}) to ({group.split('.')[0]}.{body.kind.kind}): unknown conversion"
-        )
-        raise BadRequest(f"{_cannot(body, kind)}: {known}")
     return raw if body.kind.custom else {**raw, "kind": kind, "apiVersion": given}

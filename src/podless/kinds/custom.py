@@ -27,6 +27,7 @@ class CustomStrategy(Strategy):
     generation = True
     unconditional = False
     ordered = False
+    anywhere = False
 
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve
@@ -67,15 +68,16 @@ class CustomStrategy(Strategy):
             obj["metadata"] = dict(known)
         else:
             obj["metadata"] = objectmeta.coerce(metadata, unknown)
-        if obj.get("kind") != kind.kind:
-            return obj
-        if obj.get("apiVersion") == kind.api_version(version.name):
-            compiled = self.schema(version)
+        group, _, name = (obj.get("apiVersion") or "").rpartition("/")
+        if obj.get("kind") != kind.kind or group != kind.group:
+            return obj  # a patch changed it: of such an object no schema here knows anything
+        if (given := kind.by_version.get(name)) is not None:
+            compiled = self.schema(given)
             if fill:
                 compiled.normalize(obj, unknown=unknown, drop=False)
             else:
                 compiled.prune(obj, unknown=unknown)
-        else:  # a patch changed it: this version's schema knows nothing of such an object
+        else:
             unknown += [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
         return obj
 

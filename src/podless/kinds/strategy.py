@@ -28,7 +28,10 @@ class Strategy:
     namespace in a cluster-scoped object is only dropped; else it is an error.
     collected: whether the objects are garbage without their owners, and hold what they own.
     shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
-    object that is not there makes it.
+    object that is not there makes it. cached: whether a real server keeps the objects in a cache, from which lists at
+    the revision 0 come whole. rechecks: how often metadata is judged again when an object changes, as a whole and as to
+    what may not change: a real server does so for all kinds and then in the rules of some. anywhere: whether
+    metadata.namespace may be selected by though objects are in none.
     """
 
     generation = False
@@ -39,6 +42,9 @@ class Strategy:
     collected = True
     shown_deleted = False
     created_by_update = False
+    cached = True
+    rechecks = (0, 1)
+    anywhere = True
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""

@@ -24,6 +24,7 @@ _MARK_BYTES = _MARK.encode()
 def encode(kind: Kind, obj: Object) -> Stored:
     """The object as it is stored."""
     metadata = obj["metadata"]
+    metadata.pop("selfLink", None)  # a dry run shows it
     kept = metadata.get("resourceVersion")
     metadata["resourceVersion"] = _MARK
     if kind.strategy.ordered:

@@ -22,6 +22,7 @@ __all__ = [
     "JSONError",
     "YAMLError",
     "as_sent",
+    "as_written",
     "decode_json",
     "decode_own",
     "decode_yaml",
@@ -51,6 +52,7 @@ _BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands befo
 _KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
 _LOOKS = 50  # at digits with a point; in a text with more of them a closer look costs as much
 _ROOMY = 1 << 17  # bytes; the room behind longer texts is mapped, and never touched
+_EXACT = 25  # letters of an integer that prints as it was sent
 _SMALL = 8192  # bytes that are read token by token where that is needed
 
 
@@ -87,6 +89,30 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
             duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.repeats(raw))
     shapes = raw.translate(_SHAPES)
     return _settle(value, floats) if _floats(raw, shapes) or _LONG in shapes else value
+
+
+class _Number(float):
+    """A number that is shown as it was sent."""
+
+    def __new__(cls, literal: str) -> _Number:
+        made = super().__new__(cls, literal)
+        made.literal = literal
+        return made
+
+    literal: str
+
+    def __repr__(self) -> str:
+        return self.literal
+
+
+def as_written(raw: bytes) -> Any:
+    """The value in a JSON text, for messages about it: numbers that are no int64 print as they were sent.
+
+    Raises ValueError or RecursionError where the text is none to Python.
+    """
+    return json.loads(
+        raw, parse_float=_Number, parse_int=lambda text: int(text) if len(text) < _EXACT else _Number(text)
+    )
 
 
 def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:

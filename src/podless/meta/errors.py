@@ -152,9 +152,18 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 class Expired(APIError):
-    """410: the history that the client asks for is gone."""
+    """410: the history that the client asks for is gone. token: goes on with a list in the present state, or ""."""
 
     code, reason = 410, "Expired"
+
+    def __init__(self, message: str, token: str = "") -> None:
+        super().__init__(message)
+        self.token = token
+
+    def status(self) -> dict[str, Any]:
+        """The Status, with the token among its metadata."""
+        body = super().status()
+        return body | {"metadata": {"continue": self.token}} if self.token else body
 
 
 class TooLarge(APIError):

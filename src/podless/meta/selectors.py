@@ -223,7 +223,7 @@ class _Parser:
             raise _Fault(f"found '{self.peek()}', expected: ',', ')' or identifier")
         found = self.several()
         self.take()
-        return found
+        return sorted(set(found))  # a set to Go, which numbers its members in their order
 
     def several(self) -> list[str]:
         """Values up to the closing bracket; nothing between two commas is the empty value."""

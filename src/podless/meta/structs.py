@@ -76,7 +76,7 @@ class Type:
 
     def refuse(self, value: Any, fatal: bool = False) -> NoReturn:
         """Raises the Mismatch for a value of another JSON type."""
-        raise Mismatch(JSON_NAMES[type(value)], self.go, fatal=fatal)
+        raise Mismatch(JSON_NAMES.get(type(value), "number"), self.go, fatal=fatal)
 
 
 class String(Type):
@@ -127,7 +127,7 @@ class Int(Type):
         """The integer itself; floats and integers out of range do not fit."""
         if type(value) is int and -self.limit <= value < self.limit:
             return value
-        if type(value) in (int, float):
+        if _is_number(value):
             raise Mismatch(f"number {value!r}", self.go)
         return self.refuse(value)
 
@@ -143,7 +143,7 @@ class Float(Type):
 
     def read(self, value: Any, unknown: list[str]) -> Any:
         """The number as a double holds it."""
-        if type(value) not in (int, float):
+        if not _is_number(value):
             self.refuse(value)
         return _double(value)
 
@@ -196,7 +196,7 @@ class Quantity(Type):
 
 
 class Bytes(Type):
-    """Bytes, as base64."""
+    """Bytes, as base64, or as a list of numbers."""
 
     go = "[]uint8"
 
@@ -380,6 +380,16 @@ class Struct(Type):
         return tuple(found)
 
     @cached_property
+    def embedded(self) -> dict[str, str]:
+        """The fields of inline structs, with the names of those before theirs: messages show Rule.resources."""
+        found: dict[str, str] = {}
+        for part in self.parts:
+            if part.inline and isinstance(part.type, Struct):
+                inner = part.type.embedded
+                found |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
+        return found
+
+    @cached_property
     def parts(self) -> tuple[Field, ...]:
         """The fields as they were given, and as protobuf has them: inline structs are one field each."""
         return self.given if isinstance(self.given, tuple) else self.given()
@@ -434,7 +444,7 @@ class Struct(Type):
                 try:
                     item = kind.read(item, unknown)
                 except Mismatch as error:
-                    error.at(self.name, key)
+                    error.at(self.name, self.embedded.get(key) or key)
                     raise
                 if item is None and isinstance(kind, Union):
                     continue  # of a form that says nothing
@@ -466,7 +476,7 @@ class Struct(Type):
             try:
                 entry[0].scan(item)
             except Mismatch as error:
-                error.at(self.name, key)
+                error.at(self.name, self.embedded.get(key) or key)
                 raise
 
 
@@ -530,10 +540,14 @@ def _double(value: float) -> float:
 
 
 def _byte(value: Any) -> int:
-    """One of the numbers that can stand for bytes."""
+    """One of the numbers that can stand for bytes. Raises Mismatch."""
     if value is None:
         return 0
     if type(value) is int and 0 <= value < 256:
         return value
-    kind = f"number {value!r}" if type(value) in (int, float) else JSON_NAMES[type(value)]
-    raise Mismatch(kind, "uint8")
+    raise Mismatch(f"number {value!r}" if _is_number(value) else JSON_NAMES[type(value)], "uint8")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a JSON number, be it one that prints as it was sent (codec.as_written)."""
+    return isinstance(value, int | float) and type(value) is not bool

@@ -14,12 +14,11 @@ from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.custom import CustomStrategy
-from podless.meta import clock, codec, field, structs
-from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
+from podless.meta import clock, codec, structs
+from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.create import prepare
-from podless.verbs.options import WriteOptions
 from podless.verbs.storage import Action, Next
 from podless.verbs.update import Rewriting, rewrite
 
@@ -67,7 +66,7 @@ class _Request:
 
     def __init__(self, call: Call, api_version: str = "", kind: str = "") -> None:
         self.call = call
-        self.chosen = _options(call)
+        self.chosen = options.write(call, "PatchOptions", apply=True)
         self.force = bool(options.truth(call, "force"))
         self.repeated: list[str] = []
         self.body = _decode(call.body, self.repeated)
@@ -90,7 +89,7 @@ class _Request:
         merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, clock.now())
         if self.repeated and self.chosen.validation == "Strict":
             found = codec.strict_text(self.repeated)
-            raise BadRequest(f"error strict decoding patch: error converting YAML to JSON: {found}")
+            raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
         if self.chosen.validation != "Ignore":
             self.call.warnings += self.repeated
         entries = merged["metadata"].pop("managedFields", [])
@@ -108,25 +107,15 @@ class _Request:
         try:
             obj = call.kind.strategy.decode(call.kind, call.version, merged, [], fill=False)
         except (structs.DecodeError, schema.Malformed) as error:
-            raise BadRequest(f"{call.kind.kind} in version {call.version.name} cannot be handled: {error}") from None
+            raise Internal(
+                f"failed to convert new object ({managers.described(merged)}) to proper version: {error}"
+            ) from None
         metadata = obj["metadata"]
         steps.fit_namespace(call, metadata)
         steps.fit_name(call, metadata)
         _default(call, obj, self.body)
         managers.put(metadata, entries)
         return obj
-
-
-def _options(call: Call) -> WriteOptions:
-    """Options of an apply, which needs a fieldManager. Raises Invalid."""
-    if options.text(call, "fieldManager"):
-        return options.write(call, "PatchOptions", apply=True)
-    missing = [field.required("fieldManager", "is required for apply patch")]
-    try:
-        options.write(call, "PatchOptions", apply=True)
-    except Invalid as invalid:
-        missing += invalid.errors
-    raise Invalid("PatchOptions", "meta.k8s.io", "", missing)
 
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
@@ -189,12 +178,11 @@ async def _create(api: API, call: Call, request: _Request) -> Object:
     merged = request.merged(None)
     if merged["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
-        raise Conflict(kind.plural, kind.named, call.name, f"{why} found")
+        raise Conflict(kind.plural, kind.group, call.name, f"{why} found")
     obj = request.fit(merged)
-    steps.wipe(obj["metadata"])
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
-        raise Forbidden(kind.plural, kind.named, call.name, why)
+        raise Forbidden(kind.plural, kind.group, call.name, why)
     obj = await admit.mutate(api, call, request.chosen, obj)
     steps.fit_namespace(call, obj["metadata"])
     _check_revision(obj["metadata"])

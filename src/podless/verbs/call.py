@@ -67,7 +67,7 @@ class Call:
 
     def not_found(self) -> NotFound:
         """The object of this call is not there."""
-        return NotFound(self.kind.plural, self.kind.named, self.name)
+        return NotFound(self.kind.plural, self.kind.group, self.name)
 
 
 class Single(NamedTuple):

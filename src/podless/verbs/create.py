@@ -20,7 +20,9 @@ _NAMES_TRIED = 8  # of those that are generated; with a million objects of one p
 async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
     chosen = options.write(call, "CreateOptions")
-    return await make(api, call, body.read(call, chosen), chosen)
+    obj = body.read(call, chosen)
+    steps.wipe(obj["metadata"])
+    return await make(api, call, obj, chosen)
 
 
 async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
@@ -30,8 +32,7 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     steps.fit_namespace(call, metadata)
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
-        raise Forbidden(kind.plural, kind.named, metadata.get("name") or "", why)
-    steps.wipe(metadata)
+        raise Forbidden(kind.plural, kind.group, metadata.get("name") or "", why)
     await fieldmanager.created(api, call, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
     metadata = obj["metadata"]

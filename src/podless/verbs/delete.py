@@ -50,11 +50,14 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         _check(kind, entry, metadata, chosen)
         if asked is not None:
             await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
+        held = bool(metadata.get("finalizers"))
         if kind.strategy.grace and kind.strategy.collected:
             _hold(metadata, chosen.policy)
         kind.strategy.prepare_delete(obj)
         if not kind.strategy.waits(obj):
             answer = Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
+            if chosen.dry_run and held:
+                answer = Single(None, _blank(call))  # a real server has begun an update that it does not make
             return Action.KEEP if chosen.dry_run else Action.DELETE
         _mark(kind, metadata)
         if chosen.dry_run:
@@ -71,22 +74,22 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
-    if chosen.uid and chosen.uid != metadata["uid"] and not kind.strategy.grace:
-        why = f"Precondition failed: UID in precondition: {chosen.uid}, UID in object meta: {metadata['uid']}"
+    """Raises Conflict for a precondition that does not hold; "" is one, too."""
+    wrong_uid = chosen.uid is not None and chosen.uid != metadata["uid"]
+    wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
+    if not kind.strategy.grace and (wrong_uid or wrong_revision):
+        what, given, found = "UID", chosen.uid, metadata["uid"]
+        if not wrong_uid:
+            what, given, found = "ResourceVersion", chosen.revision, str(entry.revision)
+        why = f"Precondition failed: {what} in precondition: {given}, {what} in object meta: {found}"
         raise Conflict(kind.plural, kind.named, entry.name, why)
-    if chosen.revision and chosen.revision != str(entry.revision) and not kind.strategy.grace:
-        why = (
-            f"Precondition failed: ResourceVersion in precondition: {chosen.revision}, "
-            f"ResourceVersion in object meta: {entry.revision}"
-        )
-        raise Conflict(kind.plural, kind.named, entry.name, why)
-    if chosen.uid and chosen.uid != metadata["uid"]:
+    if wrong_uid:
         why = (
             f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({metadata['uid']}). "
             "The object might have been deleted and then recreated"
         )
         raise Conflict(kind.kind, kind.named, entry.name, why)
-    if chosen.revision and chosen.revision != str(entry.revision):
+    if wrong_revision:
         why = (
             f"the ResourceVersion in the precondition ({chosen.revision}) does not match the ResourceVersion in "
             f"record ({entry.revision}). The object might have been modified"
@@ -101,6 +104,8 @@ def _hold(metadata: Object, policy: str) -> None:
     kept = [name for name in metadata.get("finalizers") or [] if name not in _HOLDERS]
     if policy in _POLICY_HOLDERS:
         kept.append(_POLICY_HOLDERS[policy])
+    if set(kept) == set(metadata.get("finalizers") or ()):
+        return  # in the order that it has
     if kept:
         metadata["finalizers"] = kept
     else:
@@ -119,8 +124,14 @@ def _mark(kind: Kind, metadata: Object) -> None:
             metadata["generation"] += 1
 
 
+def _blank(call: Call) -> Object:
+    """An object of the kind of which nothing is said."""
+    head: Object = {"kind": call.kind.kind, "apiVersion": call.api_version}
+    return head if call.kind.custom else call.kind.strategy.decode(call.kind, call.version, head, [])
+
+
 def _gone(kind: Kind, entry: Entry, metadata: Object) -> Object:
-    details = {"name": entry.name, "group": kind.named, "kind": kind.plural, "uid": metadata["uid"]}
+    details = {"name": entry.name, "group": kind.group, "kind": kind.plural, "uid": metadata["uid"]}
     return {
         "kind": "Status",
         "apiVersion": "v1",

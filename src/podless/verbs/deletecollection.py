@@ -10,8 +10,8 @@ from podless.verbs.list import list_
 
 async def delete_collection(api: API, call: Call) -> Many:
     """Delete every selected object; answers them as they were. Raises what delete and list raise."""
+    listed = options.listing(call)
     chosen = options.delete(call)
-    listed = options.listing(call, watch=False)
     collection = await api.loaded(call.kind)
     page = await list_(api, call, collection, listed)
     await api.converter.ready(call.kind, call.version, page.entries)

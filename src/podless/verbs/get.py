@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.cache.watchcache import WatchCache
-from podless.meta.errors import Internal
+from podless.meta.errors import BadRequest, Internal
 from podless.verbs import options
 from podless.verbs.call import API, Call, Single
 
@@ -17,7 +17,10 @@ def get(api: API, call: Call, collection: WatchCache) -> Single:
         try:
             revision = options.parse_revision(wanted)
         except ValueError as error:
-            raise Internal(options.revision_error(wanted, error)) from None
+            text = options.revision_error(wanted, error)
+            if not call.kind.strategy.cached:
+                raise BadRequest(f"invalid resource version: {text}") from None
+            raise Internal(text) from None
         if revision > api.cache.revision:
             raise options.too_large(revision, api.cache.revision)
     entry = collection.get(call.key)

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import base64
-import binascii
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
-from podless.meta import codec
+from podless.meta import codec, structs
 from podless.meta.errors import BadRequest, Expired
+from podless.meta.structs import Field, Int, String, Struct
 from podless.store import Compacted
 from podless.verbs.call import API, Call, Many
 from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large
 
 Match = Callable[[Entry], bool]
 
+_VERSION = "meta.k8s.io/v1"
+_TOKEN = Struct(
+    "continueToken", (Field("v", String()), Field("rv", Int(64)), Field("start", String())), package="storage"
+)
+_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+_TOO_OLD = "The resourceVersion for the provided list is too old."
+_TOKEN_TOO_OLD = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
+    "deleted between the time the first chunk was returned and now may show up in the list."
+)
+
 
 class Token(NamedTuple):
-    """Where a page ended: the revision that the whole list is read at, and the last key, without the scope."""
+    """Where a page ended: the revision that the whole list is read at, and the key to go on with, without the scope.
+
+    revision: negative for the state as it is when the token is used.
+    """
 
     revision: int
     start: str
@@ -28,33 +46,44 @@ class Token(NamedTuple):
 
 def write_token(token: Token) -> str:
     """A continue token."""
-    raw = codec.encode({"v": "meta.k8s.io/v1", "rv": token.revision, "start": token.start + "\0"})
+    raw = codec.encode({"v": _VERSION, "rv": token.revision, "start": token.start})
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def read_token(text: str) -> Token:
     """The same read back. Raises BadRequest."""
-    prefix = "invalid continue token: continue key is not valid: "
     try:
-        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
-        raise BadRequest(f"{prefix}illegal base64 data at input byte {_bad_byte(text)}") from None
-    try:
-        given = codec.decode_json(raw)
-    except codec.JSONError as error:
-        raise BadRequest(f"{prefix}{error}") from None
-    fields = given if isinstance(given, dict) else {}
-    if fields.get("v") != "meta.k8s.io/v1":
-        raise BadRequest(f"{prefix}server does not recognize this encoded version {fields.get('v') or ''}")
-    revision, start = fields.get("rv"), fields.get("start")
-    if not isinstance(revision, int) or isinstance(revision, bool) or not isinstance(start, str) or not start:
-        raise BadRequest(f"{prefix}encoded start resourceVersion and key are required")
-    return Token(revision, start.rstrip("\0"))
+        raw = codec.decode_json(_decode_base64(text))
+        given = structs.decode(_TOKEN, {} if raw is None else raw)
+        return _sound(given.get("v", ""), given.get("rv", 0), given.get("start", ""))
+    except ValueError as error:
+        raise BadRequest(f"invalid continue token: continue key is not valid: {error}") from None
 
 
-def _bad_byte(text: str) -> int:
-    good = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-    return next((index for index, char in enumerate(text) if char not in good), len(text))
+def _sound(version: str, revision: int, start: str) -> Token:
+    """Raises ValueError for a token that leads nowhere, or out of what is listed."""
+    if version != _VERSION:
+        raise ValueError(f"server does not recognize this encoded version {version}")
+    if not revision:
+        raise ValueError(f"incorrect encoded start resourceVersion (version {_VERSION})")
+    if not start:
+        raise ValueError(f"encoded start key empty (version {_VERSION})")
+    key = start.removeprefix("/")
+    if any(part in ("", ".", "..") for part in key.split("/")) and start != "/":
+        raise ValueError(start)
+    return Token(revision, key)
+
+
+def _decode_base64(text: str) -> bytes:
+    """Raises ValueError with Go's text; line breaks are skipped, as Go does."""
+    raw = text.encode()
+    data = raw.replace(b"\n", b"").replace(b"\r", b"")
+    bad = next((place for place, code in enumerate(raw) if code not in _BASE64 and code not in b"\r\n"), None)
+    if bad is None and len(data) % 4 == 1:
+        bad = len(raw) - 1
+    if bad is not None:
+        raise ValueError(f"illegal base64 data at input byte {bad}")
+    return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
 def selector(call: Call, options: ListOptions) -> Match | None:
@@ -91,53 +120,67 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     current = api.cache.revision
     if wanted > current:
         raise too_large(wanted, current)
-    exact = token is not None or options.match == "Exact" or (wanted and options.limit and not options.match)
+    # a limit says nothing beside the revision 0, but for kinds that a real server does not cache
+    limit = options.limit if options.revision != "0" or not call.kind.strategy.cached else 0
+    exact = wanted and (token is not None or options.match == "Exact" or (limit and not options.match))
     revision = wanted if exact else current
-    after = call.scope + token.start if token is not None else ""
+    if revision < api.store.compacted:
+        raise _expired(token)
+    start = call.scope + token.start if token is not None else ""
     match = selector(call, options)
+    if match is None:
+        entries, remaining = await _read(call, collection, revision, start, limit)
+        return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a webhook may change labels
     if pinned is not None and revision >= collection.changed:
-        entries, remaining = collection.labelled(call.scope, *pinned, after), 0
+        entries = collection.labelled(call.scope, *pinned, start)
     else:
-        entries, remaining = await _read(call, collection, revision, after, options.limit if match is None else 0)
-    if match is not None:
-        await api.converter.ready(call.kind, call.version, entries)
-        entries = [entry for entry in entries if match(entry)]
-        if options.limit and len(entries) > options.limit:
-            remaining = len(entries) - options.limit
-            entries = entries[: options.limit]
-    if not remaining:
+        entries, _ = await _read(call, collection, revision, start, 0)
+    await api.converter.ready(call.kind, call.version, entries)
+    if not limit:
+        return Many([entry for entry in entries if match(entry)], revision)
+    entries = list(islice(filter(match, entries), limit))
+    if len(entries) < limit:
         return Many(entries, revision)
-    last = entries[-1].key[len(call.scope) :]
-    return Many(entries, revision, write_token(Token(revision, last)), remaining if match is None else None)
+    behind, _ = await _read(call, collection, revision, entries[-1].key + "\0", 1)
+    return Many(entries, revision, _next(call, entries, revision) if behind else "")
+
+
+def _next(call: Call, entries: Sequence[Entry], revision: int) -> str:
+    """The token that goes on behind these entries."""
+    return write_token(Token(revision, entries[-1].key[len(call.scope) :] + "\0"))
+
+
+def _expired(token: Token | None) -> Expired:
+    """The state is forgotten; where it was a page's, a token that goes on in the present one is part of the answer."""
+    if token is None:
+        return Expired(_TOO_OLD)
+    return Expired(_TOKEN_TOO_OLD, write_token(Token(-1, token.start)))
 
 
 def _wanted(options: ListOptions, token: Token | None) -> int:
-    """The revision that the client names, 0 for none."""
+    """The revision that the client names, 0 for none. Raises BadRequest."""
+    if token is not None:
+        if options.revision not in ("", "0"):
+            raise BadRequest("specifying resource version is not allowed when using continue")
+        return max(token.revision, 0)
     try:
-        revision = parse_revision(options.revision) if options.revision else 0
+        return parse_revision(options.revision) if options.revision else 0
     except ValueError as error:
         text = revision_error(options.revision, error)
         raise BadRequest(f"invalid resource version: {text}") from None
-    if token is None:
-        return revision
-    if revision:
-        raise BadRequest("specifying resource version is not allowed when using continue")
-    return max(token.revision, 0)
 
 
-async def _read(call: Call, collection: WatchCache, revision: int, after: str, limit: int) -> tuple[list[Entry], int]:
+async def _read(call: Call, collection: WatchCache, revision: int, start: str, limit: int) -> tuple[list[Entry], int]:
+    """Entries from a key on, and how many more there are. Raises Expired."""
     if revision >= collection.changed:
-        return collection.under(call.scope, after, limit)
+        return collection.under(call.scope, start, limit)
     try:
         entries = await collection.under_at(call.scope, revision)
     except Compacted:
-        raise Expired(
-            "The provided continue parameter is too old to display a consistent list result. You can start a new "
-            "list without the continue parameter."
-        ) from None
-    if after:
-        entries = [entry for entry in entries if entry.key > after]
+        raise Expired(_TOO_OLD) from None
+    if start:
+        entries = [entry for entry in entries if entry.key >= start]
     if limit and len(entries) > limit:
         return entries[:limit], len(entries) - limit
     return entries, 0

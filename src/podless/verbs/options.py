@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from dataclasses import field as field_
 from typing import Any
 
+from podless.kinds import typemeta
 from podless.kinds.types import DELETE_OPTIONS
 from podless.meta import codec, field, gotext, protobuf, selectors, structs
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
@@ -16,6 +17,7 @@ from podless.verbs.call import Call
 
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
+_MOST_DIGITS = 20  # of a number of 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,10 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """Options of list, watch and the delete of a collection. revision: "" where none is given."""
+    """Options of list, watch and the delete of a collection. revision: "" where none is given.
+
+    initial: whether a watch begins with the state as it is; None leaves it to the revision.
+    """
 
     labels: LabelSelector
     fields: FieldSelector
@@ -44,12 +49,15 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True)
 class DeleteOptions:
-    """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default). given: as sent."""
+    """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default). given: as sent.
+
+    uid, revision: preconditions; None for none, for "" is one that no object fulfils.
+    """
 
     dry_run: bool
     policy: str
-    uid: str
-    revision: str
+    uid: str | None
+    revision: str | None
     given: dict[str, Any] = field_(default_factory=dict)
 
 
@@ -66,11 +74,9 @@ def truth(call: Call, name: str) -> bool | None:
 
 
 def integer(call: Call, name: str) -> int | None:
-    """An int64 parameter, or None. Raises BadRequest."""
-    value = text(call, name)
-    if not value:
-        return None
-    return parse_int(value)
+    """An int64 parameter, or None where it is not given. Raises BadRequest."""
+    values = call.query.get(name)
+    return parse_int(values[0]) if values else None
 
 
 def refuse_export(call: Call) -> None:
@@ -84,18 +90,24 @@ def parse_int(value: str) -> int:
     digits = value[1:] if value[:1] in "+-" else value
     if not (digits.isascii() and digits.isdigit()):
         raise BadRequest(f"strconv.ParseInt: parsing {gotext.quote(value)}: invalid syntax")
-    number = int(value)
-    if not -_INT64 <= number < _INT64:
+    number = _number(value)
+    if number is None or not -_INT64 <= number < _INT64:
         raise BadRequest(f"strconv.ParseInt: parsing {gotext.quote(value)}: value out of range")
     return number
+
+
+def _number(value: str) -> int | None:
+    """Decimal digits, perhaps with a sign, as a number; None for one that no 64 bits hold, however long it is."""
+    sign, digits = value[:1] if value[:1] in "+-" else "", value.lstrip("+-").lstrip("0")
+    return int(f"{sign}{digits or 0}") if len(digits) <= _MOST_DIGITS else None
 
 
 def parse_revision(value: str) -> int:
     """A resourceVersion. Raises ValueError with Go's text."""
     if not (value.isascii() and value.isdigit()):
         raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: invalid syntax")
-    number = int(value)
-    if number >= 1 << 64:
+    number = _number(value)
+    if number is None or number >= 1 << 64:
         raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: value out of range")
     return number
 
@@ -106,10 +118,9 @@ def revision_error(value: str, error: ValueError) -> str:
 
 
 def _dry_run(values: list[str]) -> tuple[bool, list[FieldError]]:
-    given = [value for value in values if value]
-    if any(value != "All" for value in given):
-        return False, [field.not_supported("dryRun", given, ["All"])]
-    return bool(given), []
+    if any(value != "All" for value in values):
+        return False, [field.not_supported("dryRun", values, ["All"])]
+    return bool(values), []
 
 
 def _refuse(kind: str, errors: list[FieldError]) -> None:
@@ -132,14 +143,20 @@ _VALIDATIONS = ["", "Ignore", "Strict", "Warn"]
 
 
 def write(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
-    """Options of a write; kind: CreateOptions, UpdateOptions or PatchOptions. Raises Invalid."""
-    if not call.query:
+    """Options of a write; kind: CreateOptions, UpdateOptions or PatchOptions. apply: of an apply, which has a manager.
+
+    Raises Invalid.
+    """
+    if not call.query and not apply:
         return _PLAIN_WRITE
-    dry_run, errors = _dry_run(list(call.query.get("dryRun", ())))
-    if kind == "PatchOptions" and not apply and "force" in call.query:
-        errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
+    errors: list[FieldError] = []
     manager = text(call, "fieldManager")
-    errors += _manager_errors(manager)
+    if apply and not manager:
+        errors.append(field.required("fieldManager", "is required for apply patch"))
+    elif kind == "PatchOptions" and not apply and "force" in call.query:
+        errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
+    dry_run, unsupported = _dry_run(list(call.query.get("dryRun", ())))
+    errors += [*_manager_errors(manager), *unsupported]
     validation = text(call, "fieldValidation")
     if validation not in _VALIDATIONS:
         errors.append(field.not_supported("fieldValidation", validation, _VALIDATIONS))
@@ -150,71 +167,82 @@ def write(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
 _PLAIN_WRITE = WriteOptions(False, "Warn", "")
 
 
-def listing(call: Call, *, watch: bool) -> ListOptions:
-    """Options of a list or watch. Raises BadRequest or Invalid."""
-    if not call.query and not watch:
+def listing(call: Call) -> ListOptions:
+    """Options of a list or watch: numbers, selectors, what fits together, fields that may be selected by.
+
+    Raises BadRequest or Invalid.
+    """
+    if not call.query:
         return _PLAIN_LIST
-    limit = integer(call, "limit") or 0
-    timeout = integer(call, "timeoutSeconds")
+    timeout, limit = integer(call, "timeoutSeconds"), integer(call, "limit") or 0
+    labels = selectors.parse_labels(text(call, "labelSelector"))
+    fields = selectors.parse_fields(text(call, "fieldSelector"))
+    revision, match, initial = text(call, "resourceVersion"), text(call, "resourceVersionMatch"), None
+    if "sendInitialEvents" in call.query:
+        initial = truth(call, "sendInitialEvents")
+    # by the parameter alone: a path that begins with watch/ is judged as a list is
+    watch = bool(truth(call, "watch"))
+    if watch and initial is None and not match and revision in ("", "0"):
+        initial, match = True, _NOT_OLDER
     options = ListOptions(
-        labels=selectors.parse_labels(text(call, "labelSelector")),
-        fields=_fields(call, text(call, "fieldSelector")),
+        labels=labels,
+        fields=fields,
         limit=max(limit, 0),
         token=text(call, "continue"),
-        revision=text(call, "resourceVersion"),
-        match=text(call, "resourceVersionMatch"),
+        revision=revision,
+        match=match,
         timeout=timeout,
         bookmarks=bool(truth(call, "allowWatchBookmarks")),
-        initial=truth(call, "sendInitialEvents"),
+        initial=initial,
     )
     _refuse("ListOptions", _watch_errors(options) if watch else _list_errors(options))
+    _check_fields(call, fields)
     return options
 
 
 _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)
 
 
-def _fields(call: Call, selector: str) -> FieldSelector:
-    parsed = selectors.parse_fields(selector)
-    for name, _, _ in parsed.requirements:
-        if name == "metadata.name" or (name == "metadata.namespace" and call.kind.namespaced):
+def _check_fields(call: Call, selector: FieldSelector) -> None:
+    strategy = call.kind.strategy
+    for name, _, _ in selector.requirements:
+        if name == "metadata.name" or (name == "metadata.namespace" and (call.kind.namespaced or strategy.anywhere)):
             continue
-        if name not in call.kind.strategy.selectable(call.version):
-            raise BadRequest(call.kind.strategy.unselectable(name))
-    return parsed
+        if name not in strategy.selectable(call.version):
+            raise BadRequest(strategy.unselectable(name))
 
 
-_MATCH = "resourceVersionMatch"
+_MATCH, _NOT_OLDER = "resourceVersionMatch", "NotOlderThan"
 
 
 def _list_errors(options: ListOptions) -> list[FieldError]:
     errors = []
-    if options.initial is not None:
-        errors.append(field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     if options.match:
         if not options.revision:
             errors.append(field.forbidden(_MATCH, f"{_MATCH} is forbidden unless resourceVersion is provided"))
         if options.token:
             errors.append(field.forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided"))
-        if options.match not in ("Exact", "NotOlderThan"):
-            errors.append(field.not_supported(_MATCH, options.match, ["Exact", "NotOlderThan", ""]))
+        if options.match not in ("Exact", _NOT_OLDER):
+            errors.append(field.not_supported(_MATCH, options.match, ["Exact", _NOT_OLDER, ""]))
         if options.match == "Exact" and options.revision == "0":
             detail = f'{_MATCH} "exact" is forbidden for resourceVersion "0"'
             errors.append(field.forbidden(_MATCH, detail))
+    if options.initial is not None:
+        errors.append(field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     return errors
 
 
 def _watch_errors(options: ListOptions) -> list[FieldError]:
     errors = []
-    if options.initial is not None and options.match != "NotOlderThan":
+    if options.initial is not None and options.match != _NOT_OLDER:
         detail = f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"
         errors.append(field.forbidden(_MATCH, detail))
     if options.match:
         if options.initial is None:
             detail = f"{_MATCH} is forbidden for watch unless sendInitialEvents is provided"
             errors.append(field.forbidden(_MATCH, detail))
-        if options.match != "NotOlderThan":
-            errors.append(field.not_supported(_MATCH, options.match, ["NotOlderThan"]))
+        if options.match != _NOT_OLDER:
+            errors.append(field.not_supported(_MATCH, options.match, [_NOT_OLDER]))
         if options.token:
             errors.append(field.forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided"))
     return errors
@@ -225,61 +253,91 @@ _POLICIES = ["Foreground", "Background", "Orphan", "nil"]
 
 def delete(call: Call) -> DeleteOptions:
     """Options of a delete, from the body where there is one, else from the query. Raises BadRequest or Invalid."""
-    given = _delete_body(call) if call.body.strip() else _delete_query(call)
-    dry_run, errors = _dry_run(given.get("dryRun") or [])
+    given = _delete_body(call) if call.body else _delete_query(call)
+    errors: list[FieldError] = []
     policy, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
     if policy is not None and orphan is not None:
         detail = "orphanDependents and deletionPropagation cannot be both set"
         errors.append(field.invalid("propagationPolicy", policy, detail))
-    elif policy is not None and policy not in _POLICIES[:3]:
+    if policy is not None and policy not in _POLICIES[:3]:
         errors.append(field.not_supported("propagationPolicy", policy, _POLICIES))
-    _refuse("DeleteOptions", errors)
+    dry_run, unsupported = _dry_run(given.get("dryRun") or [])
+    _refuse("DeleteOptions", [*errors, *unsupported])
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
     conditions = given.get("preconditions") or {}
-    return DeleteOptions(dry_run, policy or "", conditions.get("uid", ""), conditions.get("resourceVersion", ""), given)
+    return DeleteOptions(dry_run, policy or "", conditions.get("uid"), conditions.get("resourceVersion"), given)
 
 
 def _delete_query(call: Call) -> dict[str, Any]:
-    given: dict[str, Any] = {}
-    for name in ("propagationPolicy", "orphanDependents", "dryRun", "gracePeriodSeconds"):
-        if name not in call.query:
-            continue
-        if name == "gracePeriodSeconds":
-            given[name] = integer(call, name)
-        elif name == "orphanDependents":
-            given[name] = truth(call, name)
-        elif name == "dryRun":
-            given[name] = list(call.query[name])
-        else:
-            given[name] = text(call, name)
-    return given
+    given: dict[str, Any] = {
+        "gracePeriodSeconds": integer(call, "gracePeriodSeconds"),
+        "orphanDependents": truth(call, "orphanDependents"),
+        "propagationPolicy": text(call, "propagationPolicy") if "propagationPolicy" in call.query else None,
+        "dryRun": list(call.query.get("dryRun", ())) or None,
+        "preconditions": {name: found for name in ("uid", "resourceVersion") if (found := text(call, name))} or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+_OPTIONS_SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
+# what the scheme of options knows beside them: in meta.k8s.io/v1, and of all versions
+_OTHER_KINDS = frozenset(
+    {"CreateOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent"}
+    | {"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"}
+)
+_ANY_VERSION = frozenset(
+    {"APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "CreateOptions", "Status", "UpdateOptions"}
+)
 
 
 def _delete_body(call: Call) -> dict[str, Any]:
     raw = document(call, DELETE_OPTIONS)
-    if not isinstance(raw, dict):
-        raw = {}
-    kind, version = raw.get("kind"), raw.get("apiVersion")
-    if kind not in (None, "", "DeleteOptions"):
-        known = gotext.quote(str(version or ""))
-        raise BadRequest(f"no kind {gotext.quote(str(kind))} is registered for version {known} as delete options")
+    version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
+    if kind != "DeleteOptions":
+        version = version or "v1"
+        if kind not in _ANY_VERSION and (version != f"{_GROUP}/v1" or kind not in _OTHER_KINDS):
+            where = f"is registered for version {gotext.quote(version)} in scheme {gotext.quote(_OPTIONS_SCHEME)}"
+            raise BadRequest(f"no kind {gotext.quote(kind)} {where}")
+        raise BadRequest("decoded object cannot be converted to DeleteOptions")
     try:
         return structs.decode(DELETE_OPTIONS, raw)
     except structs.DecodeError as error:
-        raise BadRequest(str(error)) from None
+        raise BadRequest(_literal(call.body, error)) from None
 
 
-def document(call: Call, struct: Struct) -> Any:
+def _literal(body: bytes, error: structs.DecodeError) -> str:
+    """What is wrong with options, with a number that does not fit as it was sent."""
+    try:
+        structs.decode(DELETE_OPTIONS, codec.as_written(body))
+    except structs.DecodeError as exact:
+        return str(exact)
+    except (ValueError, RecursionError):  # YAML
+        pass
+    return str(error)
+
+
+def document(call: Call, struct: Struct) -> dict[str, Any]:
     """A body that is no object of the call's kind, decoded but not checked. Raises BadRequest."""
     try:
-        if call.content_type.startswith(protobuf.MEDIA):
-            return protobuf.read(call.body, struct)
-        return codec.decode_yaml(call.body) if "yaml" in call.content_type else codec.decode_json(call.body)
-    except protobuf.ProtobufError as error:
+        raw = decode(call, struct)
+        typemeta.interpret(raw)
+    except ValueError as error:
         raise BadRequest(str(error)) from None
-    except (codec.JSONError, codec.YAMLError) as error:
-        raise BadRequest(f"couldn't get version/kind; json parse error: {error}") from None
+    return raw or {}
+
+
+def decode(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
+    """The value in a body. repeated: takes repeated fields. Raises ValueError with the text of a real server."""
+    if call.content_type.startswith(protobuf.MEDIA):
+        return protobuf.read(call.body, struct)
+    try:
+        yaml = "yaml" in call.content_type
+        return codec.decode_yaml(call.body, repeated) if yaml else codec.decode_json(call.body, repeated)
+    except codec.YAMLError as error:
+        raise ValueError(error.message) from None
+    except codec.JSONError as error:
+        raise typemeta.unreadable(error) from None
 
 
 def too_large(wanted: int, current: int) -> APIError:

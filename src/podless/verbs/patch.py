@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from podless import schema
 from podless.fields import jsonpatch, mergepatch, strategic
+from podless.kinds import scheme, typemeta
 from podless.meta import codec, gotext, restore, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
@@ -61,8 +62,9 @@ async def patch(api: API, call: Call) -> Single:
 
     async def change(old: Object) -> Object:
         obj = read(call, chosen, made, made.apply(old), repeated, old["metadata"])
-        steps.fit_name(call, obj["metadata"])
         steps.fit_namespace(call, obj["metadata"])
+        steps.fit_name(call, obj["metadata"])
+        _check_version(obj)
         fieldmanager.changed(call, old, obj, chosen.manager)
         return await admit.mutate(api, call, chosen, obj, old)
 
@@ -95,33 +97,89 @@ def read(
 
     known: the metadata that was there before, which most patches leave as it is.
     """
-    if not isinstance(patched, dict):
-        raise _invalid_patch(call, made, "the patched document is not an object")
-    if "apiVersion" not in patched and call.kind.custom and "kind" in patched:
+    unknown: list[str] = []
+    try:
+        if made.strategic is not None:
+            obj = _restore(call, patched, unknown)
+        elif call.kind.custom:
+            obj = _decode_custom(call, patched, unknown, known)
+        else:
+            obj = _decode_builtin(call, patched, unknown)
+    except (ValueError, schema.Malformed) as error:
+        raise unfit(call, made, patched, str(error)) from None
+    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
+    judge(call, made, chosen, patched, findings)
+    return obj
+
+
+def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
+    """What a strategic merge makes is of the kind, whatever it says. Raises ValueError."""
+    struct = call.kind.struct_of(call.version)
+    assert struct is not None
+    head = {"kind": call.kind.kind, "apiVersion": call.api_version}
+    for name in head:
+        if not isinstance(patched.get(name), str | None):
+            raise ValueError(restore.fault(_TYPE, {name: patched[name]}))
+    if why := restore.fault(struct, patched):
+        raise ValueError(why)
+    obj = call.kind.strategy.decode(call.kind, call.version, {**patched, **head}, unknown)
+    unknown.sort()
+    return obj
+
+
+_TYPE = structs.Struct("TypeMeta", (structs.Field("kind", structs.String()),))
+
+
+def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:
+    """Any object that says its kind; what its kind and version have to be is asked with all else. Raises ValueError."""
+    if not typemeta.interpret(patched).kind:
+        raise ValueError(f"Object 'Kind' is missing in '{_text(call, patched)}'")
+    return call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
+
+
+def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
+    """An object of the kind in one of the forms that it is shown in. Raises ValueError."""
+    kind, given = call.kind, typemeta.interpret(patched)
+    patched = patched or {}
+    if given.api_version in ("", "/"):
+        # read as the form in which a real server computes, whose fields have no names in JSON
+        unknown += sorted(patched.keys() - {"kind", "apiVersion"})
+        return {"kind": kind.kind, "apiVersion": call.api_version, "metadata": {}}
+    if why := scheme.fault(kind, given.kind or kind.kind, given.api_version):
+        raise ValueError(why)
+    head = {"kind": kind.kind, "apiVersion": given.api_version}
+    for view in kind.views:
+        for version in view.by_version.values():
+            if view.api_version(version.name) == given.api_version:
+                obj = view.strategy.decode(view, version, {**patched, **head}, unknown)
+                return kind.strategy.convert(kind, call.version, obj)
+    # an earlier version, which a real server reads though it serves it no longer, has the fields of this one
+    return kind.strategy.decode(kind, call.version, {**patched, **head, "apiVersion": call.api_version}, unknown)
+
+
+def _check_version(obj: Object) -> None:
+    """A custom object that says no version cannot be converted, as a real server has it. Raises Internal."""
+    if "apiVersion" not in obj:
         missing = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
         refusal = Internal(f"Internal error occurred: {missing}", {"causes": [{"message": missing}]})
         refusal.reason = "InternalError"
         raise refusal
-    if not isinstance(patched.get("kind"), str) or not isinstance(patched.get("apiVersion", ""), str):
-        raise _invalid_patch(call, made, "Object 'Kind' is missing in the patched document")
-    unknown: list[str] = []
-    try:
-        obj = call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
-    except (structs.DecodeError, schema.Malformed) as error:
-        struct = call.kind.struct_of(call.version) if made.strategic is not None else None
-        why = restore.fault(struct, patched) if struct is not None else ""
-        raise _invalid_patch(call, made, why or str(error)) from None
-    if made.strategic is not None:
-        unknown.sort()
-    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
+
+
+def judge(call: Call, made: Patch, chosen: WriteOptions, patched: Any, findings: list[str]) -> None:
+    """Unknown and repeated fields are refused, warned of or passed over. Raises Invalid."""
     if findings and chosen.validation == "Strict":
-        raise _invalid_patch(call, made, f"strict decoding error: {codec.strict_text(findings)}")
+        raise unfit(call, made, patched, f"strict decoding error: {codec.strict_text(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
-    return obj
 
 
-def _invalid_patch(call: Call, made: Patch, why: str) -> Invalid:
-    """The patch does not make an object; a strategic one is shown as what was read of it."""
-    shown = call.body.decode("utf-8", "replace") if made.strategic is None else gotext.plain(made.strategic)
+def unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
+    """The patch does not make an object; it is shown what was made, of a strategic one what was read of it."""
+    shown = _text(call, patched) if made.strategic is None else gotext.plain(made.strategic)
     return Invalid("", "", "", [invalid("patch", shown, why)])
+
+
+def _text(call: Call, patched: Any) -> str:
+    encode = codec.encode_sorted if call.kind.custom else codec.encode
+    return encode(patched).decode()

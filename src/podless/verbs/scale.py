@@ -5,22 +5,28 @@ Source: "Scale subresource" of the CustomResourceDefinition documents, and the r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from podless.fields import jsonpatch, managers, mergepatch
-from podless.kinds import view
+from podless.fields import managers
+from podless.kinds import scheme, typemeta, view
 from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
-from podless.meta import codec, gotext, structs
-from podless.meta.errors import BadRequest, Internal, Invalid
-from podless.meta.field import invalid
+from podless.meta import gotext, structs
+from podless.meta.errors import BadRequest, Internal
 from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
-from podless.verbs.patch import APPLY_PATCH, MERGE_PATCH, media_type
+from podless.verbs.get import get
+from podless.verbs.options import WriteOptions
+from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
 from podless.verbs.update import rewrite
 
 Object = dict[str, Any]
+
+_SCHEME = "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"
+_UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{_SCHEME}"'
+_UNSET = -(1 << 31)  # replicas of an object that has none, for those who change its Scale
 
 _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -75,15 +81,14 @@ def _put(obj: Object, path: str, value: int) -> None:
 
 
 async def scale(api: API, call: Call, verb: str) -> Document:
-    """get, update or patch of the Scale of an object."""
+    """get, update or patch of the Scale of an object. Raises what these verbs raise."""
     paths = call.version.scale
     if paths is None:
         raise call.not_found()
     collection = await api.loaded(call.kind)
     if verb == "get":
-        entry = collection.get(call.key)
-        if entry is None:
-            raise call.not_found()
+        entry = get(api, call, collection).entry
+        assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
         return Document(read(view.load(call.kind, call.version, entry), paths))
 
@@ -93,32 +98,40 @@ async def scale(api: API, call: Call, verb: str) -> Document:
     if verb == "patch" and media_type(call) == APPLY_PATCH:
         return await apply_scale(api, call, shown)
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
-    make = _replacement(call, chosen.validation) if verb == "update" else _patched(call, chosen.validation)
+    make = _replacement(call, chosen) if verb == "update" else _patched(call, chosen)
     if collection.get(call.key) is None:
         raise call.not_found()
 
     async def change(old: Object) -> Object:
         before = shown(old)
+        if _get(old, paths.spec_replicas_path) is None:
+            before["spec"] = {"replicas": _UNSET}
         given = make(view.copy(before))
-        metadata = given.get("metadata") or {}
-        steps.fit_name(call, metadata)
-        steps.fit_namespace(call, metadata)
-        steps.check_uid(call, metadata, old["metadata"])
+        if verb == "patch":
+            _fit(call, given)
+        else:
+            steps.check_uid(call, given["metadata"], old["metadata"]["uid"], dry_run=chosen.dry_run)
         given = await admit.mutate(api, call, chosen, given, before)
         replicas = (given.get("spec") or {}).get("replicas") or 0
-        if replicas < 0:
-            error = invalid(paths.spec_replicas_path, replicas, "should be a non-negative integer")
-            raise Invalid(call.kind.kind, call.kind.named, call.name, [error])
+        if replicas == _UNSET:
+            raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
         obj = view.copy(old)
         _put(obj, paths.spec_replicas_path, replicas)
         call.kind.strategy.default(call.version, obj)
         managers.put(obj["metadata"], fieldmanager.scaled(call, old, before, given, chosen.manager))
-        if wanted := (given.get("metadata") or {}).get("resourceVersion"):
+        if wanted := given["metadata"].get("resourceVersion"):
             obj["metadata"]["resourceVersion"] = wanted
         return obj
 
     written = await rewrite(api, call, chosen, change, shown)
     return Document(read(await _object(api, call, written), paths, required=False))
+
+
+def _fit(call: Call, given: Object) -> None:
+    """The Scale is of the object in the path. Raises BadRequest."""
+    metadata = given.setdefault("metadata", {})
+    steps.fit_namespace(call, metadata)
+    steps.fit_name(call, metadata)
 
 
 async def _object(api: API, call: Call, written: Single) -> Object:
@@ -128,33 +141,47 @@ async def _object(api: API, call: Call, written: Single) -> Object:
     return written.obj or {}
 
 
-def _decode(call: Call, raw: Any, validation: str) -> Object:
-    if not isinstance(raw, dict):
-        raise BadRequest("the object provided is not an autoscaling/v1 Scale")
-    given_type = (raw.get("apiVersion") or "autoscaling/v1", raw.get("kind") or "Scale")  # both may be left out
-    if given_type != ("autoscaling/v1", "Scale"):
-        raise BadRequest("the object provided is not an autoscaling/v1 Scale")
+def _decode(raw: Any, findings: list[str]) -> Object:
+    """What is sent or made as a Scale, which need not say that it is one; findings: takes its unknown fields.
+
+    Raises ValueError with the text of a real server's decoder.
+    """
+    given = typemeta.interpret(raw)
+    api_version, kind = given.api_version or "autoscaling/v1", given.kind or "Scale"
+    if (api_version, kind) != ("autoscaling/v1", "Scale"):
+        raise ValueError(scheme.unregistered(kind, api_version, _SCHEME))
     unknown: list[str] = []
+    scale = structs.decode(SCALE, raw or {}, unknown)
+    findings += [f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown))]
+    return scale
+
+
+def _replacement(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+    """Raises BadRequest: a real server has one text for all that is no Scale."""
+    checked, findings = chosen.validation != "Ignore", list[str]()
     try:
-        given = structs.decode(SCALE, raw, unknown)
-    except structs.DecodeError as error:
-        raise BadRequest(f'Scale in version "v1" cannot be handled as a Scale: {error}') from None
-    if validation != "Ignore":
-        call.warnings += [f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown))]
-    return given
+        given = _decode(options.decode(call, SCALE, findings if checked else None), findings)
+    except ValueError:
+        raise BadRequest(_UNREADABLE) from None
+    if findings and chosen.validation == "Strict":
+        raise BadRequest(_UNREADABLE)
+    call.warnings += findings if checked else []
+    _fit(call, given)
+    return lambda before: given
 
 
-def _replacement(call: Call, validation: str) -> Any:
-    given = _decode(call, options.document(call, SCALE), validation)
-    return lambda shown: given
+def _patched(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+    """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
+    repeated: list[str] = []
+    made = prepare(call, media_type(call), chosen, repeated)
 
+    def change(before: Object) -> Object:
+        patched, findings = made.apply(before), [*repeated]
+        try:
+            given = _decode(patched, findings)
+        except ValueError as error:
+            raise unfit(call, made, patched, str(error)) from None
+        judge(call, made, chosen, patched, findings)
+        return given
 
-def _patched(call: Call, validation: str) -> Any:
-    media = media_type(call)
-    if media != MERGE_PATCH:
-        return lambda shown: _decode(call, jsonpatch.apply(shown, call.body), validation)
-    try:
-        document = mergepatch.check(codec.decode_json(call.body))
-    except codec.JSONError as error:
-        raise BadRequest(f"error decoding patch: {error}") from None
-    return lambda shown: _decode(call, mergepatch.apply(shown, document), validation)
+    return change

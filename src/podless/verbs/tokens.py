@@ -18,6 +18,7 @@ Object = dict[str, Any]
 _LEAST, _MOST = 600, 1 << 32  # seconds
 _TOO_SHORT = "may not specify a duration less than 10 minutes"
 _TOO_LONG = "may not specify a duration larger than 2^32 seconds"
+_NOT_HERE = {"Node": "nodes", "Pod": "pods"}  # what tokens can be bound to, and is not served here
 _OTHER = "must match the service account name if specified"
 
 
@@ -68,6 +69,8 @@ async def _bound(api: API, call: Call, ref: Object | None) -> Bound | None:
     if ref is None:
         return None
     kind, version, name = ref.get("kind", ""), ref.get("apiVersion", ""), ref.get("name", "")
+    if version == "v1" and kind in _NOT_HERE:
+        raise NotFound(_NOT_HERE[kind], "", name)
     if (version, kind) != ("v1", "Secret"):
         group, _, number = version.rpartition("/")
         raise BadRequest(f"cannot bind token to object of type {group}/{number}, Kind={kind}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any
 
 from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
-from podless.meta import objectmeta
+from podless.meta import codec, objectmeta
 from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make
@@ -24,16 +25,18 @@ async def update(api: API, call: Call) -> Single:
     """Replace the object, or its status, by what the body says. Raises what `rewrite` does, and BadRequest."""
     chosen = options.write(call, "UpdateOptions")
     given = body.read(call, chosen)
-    steps.fit_name(call, given["metadata"])
     steps.fit_namespace(call, given["metadata"])
+    steps.fit_name(call, given["metadata"])
     if await _makes(api, call):
         steps.may_create(api, call)
-        given["metadata"].pop("resourceVersion", None)
+        steps.check_uid(call, given["metadata"], "", dry_run=chosen.dry_run)
+        if not chosen.dry_run:
+            given["metadata"].pop("resourceVersion", None)
         return await make(api, call, given, chosen)
 
     async def change(old: Object) -> Object:
         obj = view.copy(given)
-        steps.check_uid(call, obj["metadata"], old["metadata"])
+        steps.check_uid(call, obj["metadata"], old["metadata"]["uid"], dry_run=chosen.dry_run)
         fieldmanager.changed(call, old, obj, chosen.manager)
         return await admit.mutate(api, call, chosen, obj, old)
 
@@ -130,8 +133,11 @@ def _finish(call: Call, obj: Object, old: Object) -> None:
     else:
         strategy.prepare_update(call.version, obj, old)
         call.warnings += objectmeta.dedupe_owners(metadata)
-    if strategy.generation and call.subresource != "status" and strategy.changed(call.version, obj, old):
-        metadata["generation"] = metadata.get("generation", 0) + 1
+    if strategy.generation and call.subresource != "status":
+        with codec.as_sent(obj, call.floats) if call.floats else nullcontext():  # 1.0 in the place of 1 is a change
+            changed = strategy.changed(call.version, obj, old)
+        if changed:
+            metadata["generation"] = metadata.get("generation", 0) + 1
     managers.settle(obj, old)
     steps.check_update(call, obj, old)
     if not call.subresource:

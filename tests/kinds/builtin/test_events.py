@@ -80,7 +80,7 @@ def test_both_groups_list_watch_and_own_the_same_object(client: Client) -> None:
         assert [(name in item, item["metadata"]["name"]) for item in listed] == [(True, "both")]
         watched = client.events(f"{path}?watch=1&fieldSelector=metadata.name=both", 1)
         assert [event["type"] for event in watched] == ["ADDED"]
-    assert client.send("DELETE", f"{NEW}/both").body["details"].get("group") is None
+    assert client.send("DELETE", f"{NEW}/both").body["details"]["group"] == "events.k8s.io"
     assert client.get(f"{OLD}/both").status == 404
 
 

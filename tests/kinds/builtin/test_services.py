@@ -7,10 +7,14 @@ from typing import Any
 import pytest
 
 from podless.kinds.builtin import SERVICES
+from podless.meta.errors import Invalid
 from tests.conftest import Client
 
 VERSION = SERVICES.versions[0]
 PATH = "/api/v1/namespaces/default/services"
+
+PORT = {"port": 80}
+_TOO_LONG = {"timeoutSeconds": 86401}
 
 
 def service(**spec: Any) -> dict[str, Any]:
@@ -19,7 +23,10 @@ def service(**spec: Any) -> dict[str, Any]:
 
 def faults(**spec: Any) -> list[str]:
     obj = SERVICES.strategy.decode(SERVICES, VERSION, service(**spec), [])
-    SERVICES.strategy.prepare_create(VERSION, obj)
+    try:
+        SERVICES.strategy.prepare_create(VERSION, obj)
+    except Invalid as early:  # addresses and families come before all else
+        return [str(error) for error in early.errors]
     return [str(error) for error in SERVICES.strategy.validate_create(SERVICES, VERSION, obj)]
 
 
@@ -31,9 +38,12 @@ def faults(**spec: Any) -> list[str]:
         ({"type": "ExternalName", "externalName": "a_b"}, "spec.externalName: Invalid value"),
         (
             {"type": "ExternalName", "externalName": "a", "clusterIP": "None"},
-            "spec.clusterIP: Forbidden: may not be set for ExternalName services",
+            "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
         ),
-        ({"type": "Other"}, 'spec.type: Unsupported value: "Other": supported values: "ClusterIP", "ExternalName"'),
+        (
+            {"type": "Other", "ports": [PORT]},
+            'spec.type: Unsupported value: "Other": supported values: "ClusterIP", "ExternalName"',
+        ),
         ({"clusterIP": "None"}, ""),
         ({"clusterIP": "None", "ports": [{"port": 80}, {"port": 81}]}, "spec.ports[0].name: Required value"),
         ({"clusterIP": "None", "ports": [{"port": 0}]}, "spec.ports[0].port: Invalid value: 0"),
@@ -44,9 +54,43 @@ def faults(**spec: Any) -> list[str]:
         ({"clusterIP": "None", "sessionAffinity": "X"}, 'spec.sessionAffinity: Unsupported value: "X"'),
         ({"clusterIP": "None", "selector": {"a b": "c"}}, 'spec.selector: Invalid value: "a b"'),
         ({"clusterIP": "None", "clusterIPs": ["10.0.0.1"]}, "spec.clusterIPs: Invalid value"),
-        ({}, "spec.clusterIP: Forbidden: podless has no network"),
-        ({"clusterIP": "10.0.0.1"}, "spec.clusterIP: Forbidden: podless has no network"),
-        ({"type": "NodePort"}, "spec.type: Forbidden: podless has no network"),
+        ({}, "spec.ports: Required value"),
+        ({"ports": [PORT]}, "spec.clusterIP: Forbidden: podless has no network"),
+        ({"ports": [PORT], "clusterIP": "10.0.0.1"}, "spec.clusterIP: Forbidden: podless has no network"),
+        ({"ports": [PORT], "type": "NodePort"}, "spec.type: Forbidden: podless has no network"),
+        ({"clusterIP": "None", "clusterIPs": ["None", "None"]}, 'spec.clusterIPs: Invalid value: ["None","None"]: \'N'),
+        ({"clusterIP": "None", "ipFamilies": ["IPv4", "IPv4"]}, 'spec.ipFamilies[1]: Duplicate value: "IPv4"'),
+        ({"clusterIP": "None", "ipFamilyPolicy": "x"}, 'spec.ipFamilyPolicy: Unsupported value: "x"'),
+        (
+            {"clusterIP": "None", "selector": {"a": "b"}, "ipFamilyPolicy": "RequireDualStack"},
+            'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack',
+        ),
+        (
+            {"clusterIP": "None", "selector": {"a": "b"}, "ipFamilies": ["IPv6"]},
+            'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster',
+        ),
+        (
+            {"clusterIP": "None", "ports": [{**PORT, "name": "a"}, {**PORT, "name": "b"}]},
+            'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0',
+        ),
+        ({"clusterIP": "None", "ports": [{**PORT, "targetPort": "a_b"}]}, "spec.ports[0].targetPort: Invalid value"),
+        ({"clusterIP": "None", "ports": [{**PORT, "targetPort": 70000}]}, "spec.ports[0].targetPort: Invalid value"),
+        ({"clusterIP": "None", "ports": [{**PORT, "nodePort": 30000}]}, "spec.ports[0].nodePort: Forbidden"),
+        ({"clusterIP": "None", "ports": [{**PORT, "appProtocol": "a b"}]}, "spec.ports[0].appProtocol: Invalid value"),
+        ({"clusterIP": "None", "externalTrafficPolicy": "Local"}, "spec.externalTrafficPolicy: Invalid value"),
+        ({"clusterIP": "None", "internalTrafficPolicy": "x"}, "spec.internalTrafficPolicy: Unsupported value"),
+        ({"clusterIP": "None", "trafficDistribution": "x"}, "spec.trafficDistribution: Unsupported value"),
+        ({"clusterIP": "None", "healthCheckNodePort": 1}, "spec.healthCheckNodePort: Invalid value"),
+        ({"clusterIP": "None", "loadBalancerClass": "a"}, "spec.loadBalancerClass: Forbidden: may only be used"),
+        ({"clusterIP": "None", "allocateLoadBalancerNodePorts": True}, "spec.allocateLoadBalancerNodePorts: Forbidden"),
+        ({"clusterIP": "None", "loadBalancerSourceRanges": ["10.0.0.0/8"]}, "spec.LoadBalancerSourceRanges: Forbidden"),
+        ({"clusterIP": "None", "externalIPs": ["x"]}, 'spec.externalIPs[0]: Invalid value: "x": must be a valid IP'),
+        ({"clusterIP": "None", "externalIPs": ["127.0.0.1"]}, "spec.externalIPs[0]: Invalid value"),
+        ({"clusterIP": "None", "externalIPs": ["0.0.0.0"]}, "spec.externalIPs[0]: Invalid value"),
+        (
+            {"clusterIP": "None", "sessionAffinity": "ClientIP", "sessionAffinityConfig": {"clientIP": _TOO_LONG}},
+            "spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0",
+        ),
     ],
 )
 def test_what_a_service_must_say(spec: dict[str, Any], wanted: str) -> None:
@@ -91,6 +135,35 @@ def test_ports_are_known_by_number_and_protocol_when_they_are_applied(client: Cl
     client.send("DELETE", f"{PATH}/s")
 
 
-@pytest.mark.parametrize(("prefix", "good"), [("web-", True), ("w", True), ("1web-", False), ("a.b-", False)])
-def test_a_generated_name_begins_like_a_host(prefix: str, good: bool) -> None:
+@pytest.mark.parametrize(("prefix", "good"), [("web-", True), ("1web-", True), ("a.b-", False)])
+def test_a_generated_name_is_a_label(prefix: str, good: bool) -> None:
     assert (SERVICES.strategy.name_errors(prefix, True) == []) is good
+
+
+def test_what_is_left_out_is_filled_in(client: Client) -> None:
+    body = {**service(clusterIP="None", sessionAffinity="ClientIP"), "metadata": {"name": "filled"}}
+    made = client.send("PUT", f"{PATH}/filled", body)
+    assert (made.status, made.body["spec"]["sessionAffinityConfig"]) == (201, {"clientIP": {"timeoutSeconds": 10800}})
+    assert made.body["spec"]["ipFamilies"] == ["IPv4", "IPv6"]
+    assert "spec.SessionAffinity is ignored for headless services" in made.headers["Warning"]
+    assert client.send("DELETE", f"{PATH}/filled").body["kind"] == "Service"
+
+
+def test_families_are_kept_until_the_service_is_another_hosts_name(client: Client) -> None:
+    path = f"{PATH}/moved"
+    body = {**service(clusterIP="None", selector={"a": "b"}), "metadata": {"name": "moved"}}
+    client.post(PATH, body)
+    kept = client.send("PUT", path, {**body, "spec": {"clusterIP": "None"}}).body["spec"]
+    assert (kept["ipFamilyPolicy"], kept["ipFamilies"]) == ("SingleStack", ["IPv4"])
+    refused = client.merge(path, {"spec": {"ipFamilies": ["IPv6"]}})
+    assert (refused.status, "may not change once set" in refused.body["message"]) == (422, True)
+    named = client.merge(path, {"spec": {"type": "ExternalName", "externalName": "a.b"}}).body["spec"]
+    assert not named.keys() & {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}
+    client.send("DELETE", path)
+
+
+def test_only_a_load_balancer_gives_addresses(client: Client) -> None:
+    client.post(PATH, {**service(clusterIP="None"), "metadata": {"name": "given"}})
+    refused = client.merge(f"{PATH}/given/status", {"status": {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}})
+    assert refused.body["details"]["causes"][0]["field"] == "status.loadBalancer.ingress"
+    client.send("DELETE", f"{PATH}/given")

@@ -18,6 +18,7 @@ _ENFORCED = (
 class ServiceAccountStrategy(TypedStrategy):
     """Secrets are referred to by their names alone; a delete shows the account once more."""
 
+    rechecks = (1, 1)
     shown_deleted = True
 
     def prepare_create(self, version: Version, obj: Object) -> None:

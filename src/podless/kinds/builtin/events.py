@@ -31,21 +31,12 @@ _UNRELATED = "does not match event.namespace"
 _SINCE_STRICT = ("default", "kube-system")  # where events of cluster-scoped objects are
 
 # field of the core group -> how a real server calls it when it may not change, in the order of its checks
-_FIXED = {
-    "involvedObject": "involvedObject",
-    "reason": "reason",
-    "message": "message",
-    "source": "source",
-    "firstTimestamp": "firstTimestamp",
-    "lastTimestamp": "lastTimestamp",
-    "count": "count",
-    "type": "type",
-    "eventTime": "eventTime",
-    "action": "action",
-    "related": "related",
-    "reportingComponent": "reportingController",
-    "reportingInstance": "reportingInstance",
-}
+_FIXED = (
+    *((name, name) for name in ("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp")),
+    *((name, name) for name in ("count", "reason", "type", "eventTime", "action", "related")),
+    ("reportingComponent", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+)
 
 
 def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
@@ -61,6 +52,9 @@ class EventStrategy(TypedStrategy):
 
     collected = False
     created_by_update = True
+    cached = False
+    rechecks = (0, 0)
+    controller = "reportingComponent"  # what errors call it
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Any name that fits a path."""
@@ -73,7 +67,7 @@ class EventStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """That namespaces agree, and the rules of new events where it is one."""
         if obj.get("eventTime"):
-            return _check_new(obj)
+            return _check_new(obj, self.controller)
         about = obj["involvedObject"].get("namespace", "")
         fits = about == obj["metadata"]["namespace"] if about else obj["metadata"]["namespace"] == "default"
         return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
@@ -107,6 +101,9 @@ class EventStrategy(TypedStrategy):
 
 class NewEventStrategy(EventStrategy):
     """Events of events.k8s.io, which have to be complete and stay as they are but for their series."""
+
+    rechecks = (0, 1)
+    controller = "reportingController"
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Subdomains."""
@@ -143,9 +140,9 @@ class NewEventStrategy(EventStrategy):
         errors = [*super().validate_create(kind, version, stored)]
         if stored.get("series") != before.get("series"):
             errors += _check_series(stored)
-        for name, shown in _FIXED.items():
+        for name, shown in _FIXED:
             if stored.get(name) != before.get(name):
-                errors.append(field.invalid(shown, _go(stored.get(name)), "field is immutable"))
+                errors.append(field.invalid(shown, _go(name, stored.get(name)), "field is immutable"))
         return errors
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -160,7 +157,7 @@ class NewEventStrategy(EventStrategy):
 _BACK_FIELDS = {"reportingComponent": "reportingController"}
 
 
-def _check_new(obj: Object) -> list[FieldError]:
+def _check_new(obj: Object, named: str) -> list[FieldError]:
     """What an event with an eventTime has to say; source: the checks of kube-apiserver 1.36."""
     errors: list[FieldError] = []
     about = obj["involvedObject"].get("namespace", "")
@@ -168,8 +165,8 @@ def _check_new(obj: Object) -> list[FieldError]:
         errors.append(field.invalid("involvedObject.namespace", about, _UNRELATED))
     controller = obj.get("reportingComponent", "")
     if not controller:
-        errors.append(field.required("reportingController"))
-    errors += [field.invalid("reportingController", controller, text) for text in names.qualified_name(controller)]
+        errors.append(field.required(named))
+    errors += [field.invalid(named, controller, text) for text in names.qualified_name(controller)]
     for name, most in _MOST.items():
         value = obj.get(name, "")
         if not value and name != "message":
@@ -203,11 +200,17 @@ _GO_REFERENCE = {
 }
 
 
-def _go(value: Any) -> Any:
-    """A value as errors show it: references and sources under the names of their Go fields."""
-    if not isinstance(value, dict):
-        return value
-    if not value.keys() - {"component", "host"}:
+_NULLABLE = ("eventTime", "firstTimestamp", "lastTimestamp", "related")
+
+
+def _go(name: str, value: Any) -> Any:
+    """A field's value as errors show it: references and sources under the names of their Go fields."""
+    if value is None and name in _NULLABLE:
+        return None
+    if name not in ("involvedObject", "related", "source"):
+        return (0 if name == "count" else "") if value is None else value
+    value = value or {}
+    if name == "source":
         return {"Component": value.get("component", ""), "Host": value.get("host", "")}
     return {shown: value.get(name, "") for shown, name in _GO_REFERENCE.items()}
 

@@ -19,7 +19,9 @@ _STANDARD = (_FINALIZER,)
 class NamespaceStrategy(TypedStrategy):
     """Namespaces carry their name as a label, and end in two stages."""
 
+    rechecks = (1, 1)
     grace = False
+    anywhere = False
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Namespaces are single DNS labels."""
@@ -68,6 +70,17 @@ class NamespaceStrategy(TypedStrategy):
                 detail = "name is neither a standard finalizer name nor is it fully qualified"
                 errors.append(field.invalid("spec.finalizers", name, detail))
         return errors
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The phase says whether it is to go."""
+        going = "deletionTimestamp" in obj["metadata"]
+        phase, other = (obj.get("status") or {}).get("phase", ""), "Active" if not going else "Terminating"
+        if phase == other:
+            return []
+        detail = f"may only be '{other}' if `deletionTimestamp` is {'not ' if going else ''}empty"
+        return [field.invalid("status.Phase", phase, detail)]
 
     def prepare_delete(self, obj: Object) -> None:
         """The first stage: nothing new may come in."""

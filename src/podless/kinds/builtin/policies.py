@@ -24,6 +24,7 @@ class _SpecStrategy(TypedStrategy):
 
     generation = True
     unconditional = False
+    rechecks = (1, 0)
 
     def __init__(self, *, mutating: bool) -> None:
         self._mutating = mutating

@@ -39,6 +39,7 @@ _SCOPES = {
     "Terminating": _OF_PODS,
     "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
 }
+_BARE_SCOPES = frozenset(_SCOPES) - {"PriorityClass", "VolumeAttributesClass"}
 _OPPOSED = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
 _SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
@@ -134,15 +135,16 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     path = "spec.scopeSelector.matchExpressions"
     wanted = selector.get("matchExpressions") or []
     for one in wanted:
-        errors += _check_scope_names([one["scopeName"]], wanted, hard, f"{path}.scopeName", pairs=False)
-        operator, given = one["operator"], one.get("values") or []
-        if operator not in (*_SETS, *_BARE):
-            errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
-        elif one["scopeName"] not in ("PriorityClass", "VolumeAttributesClass") and operator != "Exists":
+        scope, operator, given = one["scopeName"], one["operator"], one.get("values") or []
+        shown = wanted if scope in _SCOPES else scope
+        errors += _check_scope_names([scope], shown, hard, f"{path}.scopeName", pairs=False)
+        if scope in _BARE_SCOPES and operator != "Exists":
             detail = "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, "
             detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
             detail += "or ResourceQuotaScopeCrossNamespacePodAffinity"
             errors.append(field.invalid(f"{path}.operator", operator, detail))
+        if operator not in (*_SETS, *_BARE):
+            errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
         elif operator in _SETS and not given:
             detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
             errors.append(field.required(f"{path}.values", detail))
@@ -153,7 +155,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
 
 
 def _check_scope_names(
-    scopes: list[str], shown: list[object], hard: dict[str, str], path: str, *, pairs: bool = True
+    scopes: list[str], shown: object, hard: dict[str, str], path: str, *, pairs: bool = True
 ) -> list[FieldError]:
     errors = []
     for scope in scopes:

@@ -20,6 +20,7 @@ _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 class RoleStrategy(TypedStrategy):
     """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
 
+    rechecks = (1, 1)
     created_by_update = True
 
     def __init__(self, namespaced: bool) -> None:
@@ -66,14 +67,17 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
     given = aggregation.get("clusterRoleSelectors") or []
     if not given:
         return [field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
-    return [
-        error for index, selector in enumerate(given) for error in labelselector.errors(selector, f"{path}[{index}]")
-    ]
+    errors = []
+    for index, selector in enumerate(given):
+        if found := labelselector.errors(selector, f"{path}[{index}]"):
+            errors += [*found, field.invalid(f"{path}[{index}]", None, "invalid label selector.")]
+    return errors
 
 
 class BindingStrategy(TypedStrategy):
     """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
 
+    rechecks = (1, 1)
     created_by_update = True
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:

@@ -35,6 +35,8 @@ _SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
 class SecretStrategy(TypedStrategy):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
+    rechecks = (1, 1)
+
     def decode(
         self,
         kind: Kind,

@@ -1,13 +1,16 @@
 """Service: a name for something that is elsewhere.
 
 There is no network behind this server, so it has no addresses to give away: Services are names for other hosts
-(ExternalName), which webhooks may be behind, or headless. Source: Kubernetes' pkg/apis/core/validation.
+(ExternalName), which webhooks may be behind, or headless. Source: Kubernetes' pkg/registry/core/service,
+pkg/api/service and pkg/apis/core/v1/defaults.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from podless.kinds.builtin import families, serving
+from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, headless
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -15,113 +18,128 @@ from podless.kinds.types.services import SERVICE
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
-EXTERNAL = "ExternalName"
-_HEADLESS = "None"
-_TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_PROTOCOLS = ("SCTP", "TCP", "UDP")
-_AFFINITIES = ("ClientIP", "None")
+_AFFINITY_SECONDS = 10800
 _NO_ADDRESSES = (
     "podless has no network and gives no addresses away: only services of the type ExternalName, and those with "
     "clusterIP None, are served"
 )
+_ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
+_OLD_HINTS, _HINTS = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
 
 
 class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
+    created_by_update = True
+    shown_deleted = True
+
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Services are named like hosts."""
-        return names.label_1035_prefix(name) if prefix else names.label_1035(name)
+        """Services are single DNS labels."""
+        return names.label_prefix(name) if prefix else names.label(name)
 
     def default(self, version: Version, obj: Object) -> None:
-        """The type, the affinity, and what a port leaves out."""
+        """The type, the affinity, what a port leaves out, and where traffic goes."""
         spec = obj["spec"]
-        spec.setdefault("sessionAffinity", "None")
+        if spec.setdefault("sessionAffinity", "None") == "None":
+            spec.pop("sessionAffinityConfig", None)
+        elif spec["sessionAffinity"] == "ClientIP":
+            config = spec.get("sessionAffinityConfig") or {}
+            if (config.get("clientIP") or {}).get("timeoutSeconds") is None:
+                spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _AFFINITY_SECONDS}}
         spec.setdefault("type", "ClusterIP")
         for port in spec.get("ports") or ():
-            port.setdefault("protocol", "TCP")
+            if not port.get("protocol"):
+                port["protocol"] = "TCP"
             if not port.get("targetPort"):
                 port["targetPort"] = port["port"]
-        if spec["type"] != EXTERNAL:
-            spec.setdefault("internalTrafficPolicy", "Cluster")
+        if serving.accessible(spec) and not spec.get("externalTrafficPolicy"):
+            spec["externalTrafficPolicy"] = "Cluster"
+        if spec["type"] in _ADDRESSED and spec.get("internalTrafficPolicy") is None:
+            spec["internalTrafficPolicy"] = "Cluster"
+        if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
+            spec["allocateLoadBalancerNodePorts"] = True
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """The status is the server's; a headless service says of which families it is."""
+        """The status is the server's; a service says of which families it is. Raises Invalid."""
         obj["status"] = {"loadBalancer": {}}
-        self._complete(obj["spec"])
+        spec = obj["spec"]
+        if spec.get("clusterIP") and not spec.get("clusterIPs"):
+            spec["clusterIPs"] = [spec["clusterIP"]]
+        families.choose(obj, None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint."""
+        """The status has its own endpoint; what the server chose stays where it still fits. Raises Invalid."""
         obj["status"] = old["status"]
-        self._complete(obj["spec"])
+        families.adopt(obj["spec"], old["spec"])
+        families.choose(obj, old)
+        families.drop(obj["spec"], old["spec"])
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """Nothing but the status changes."""
         obj["spec"] = old["spec"]
 
-    def _complete(self, spec: Object) -> None:
-        if spec.get("clusterIP") != _HEADLESS or spec["type"] != "ClusterIP":
-            return
-        both = not spec.get("selector")
-        spec.setdefault("clusterIPs", [_HEADLESS])
-        spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
-        spec.setdefault("ipFamilyPolicy", "RequireDualStack" if both else "SingleStack")
-
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
-        """Type, name or address, ports and selector."""
-        spec = obj["spec"]
-        errors = _of_type(spec)
-        errors += _ports(spec.get("ports") or [])
-        for key, value in (spec.get("selector") or {}).items():
-            errors += [field.invalid("spec.selector", key, text) for text in names.qualified_name(key)]
-            errors += [field.invalid("spec.selector", value, text) for text in names.label_value(value)]
-        if spec["sessionAffinity"] not in _AFFINITIES:
-            errors.append(field.not_supported("spec.sessionAffinity", spec["sessionAffinity"], _AFFINITIES))
-        return errors
+        """Type, name or address, ports, selector and policies."""
+        return [*serving.check(obj["spec"]), *_addresses(obj["spec"])]
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """As a new one."""
-        return self.validate_create(kind, version, obj)
+        """As a new one; families and addresses that are given away stay."""
+        spec, before = obj["spec"], old["spec"]
+        errors = [*families.kept(spec, before), *serving.load_balancer_class(spec)]
+        return [*errors, *self.validate_create(kind, version, obj)]
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Only what has a load balancer has been given an address by one."""
+        ingress = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress")
+        if not ingress or obj["spec"]["type"] == "LoadBalancer":
+            return []
+        return [field.forbidden("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'")]
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The address and the type."""
+        return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset({"spec.clusterIP", "spec.type"})
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is of no use, or will go."""
+        spec, found = obj["spec"], []
+        if _OLD_HINTS in (obj["metadata"].get("annotations") or {}):
+            found.append(f"annotation {_OLD_HINTS} is deprecated, please use {_HINTS} instead")
+        ignored = {
+            "loadBalancerIP": spec.get("loadBalancerIP"),
+            "externalIPs": spec.get("externalIPs"),
+            "SessionAffinity": spec["sessionAffinity"] != "None",
+        }
+        if headless(spec):
+            found += [f"spec.{name} is ignored for headless services" for name, given in ignored.items() if given]
+        elif spec.get("externalIPs") and spec["type"] == EXTERNAL:
+            found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
+        elif spec.get("externalIPs"):
+            found.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
+        if spec.get("externalName") and spec["type"] != EXTERNAL:
+            found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
+        if spec.get("trafficDistribution") == "PreferClose":
+            found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+        return found
 
 
-def _of_type(spec: Object) -> list[FieldError]:
-    kind, address = spec["type"], spec.get("clusterIP") or ""
-    if kind not in _TYPES:
-        return [field.not_supported("spec.type", kind, _TYPES)]
-    if kind == EXTERNAL:
-        errors = []
-        if address:
-            errors.append(field.forbidden("spec.clusterIP", "may not be set for ExternalName services"))
-        host = (spec.get("externalName") or "").removesuffix(".")
-        if not host:
-            return [*errors, field.required("spec.externalName")]
-        return [*errors, *(field.invalid("spec.externalName", host, text) for text in names.subdomain(host))]
-    if kind != "ClusterIP" or address != _HEADLESS:
-        return [field.forbidden("spec.clusterIP" if kind == "ClusterIP" else "spec.type", _NO_ADDRESSES)]
-    if spec["clusterIPs"] != [_HEADLESS]:
-        return [field.invalid("spec.clusterIPs", spec["clusterIPs"], "must be [None] for headless services")]
-    return []
-
-
-def _ports(ports: Sequence[Object]) -> list[FieldError]:
-    errors: list[FieldError] = []
-    seen: set[str] = set()
-    for place, port in enumerate(ports):
-        path, name = f"spec.ports[{place}]", port.get("name") or ""
-        if name:
-            errors += [field.invalid(f"{path}.name", name, text) for text in names.label(name)]
-            if name in seen:
-                errors.append(field.duplicate(f"{path}.name", name))
-            seen.add(name)
-        elif len(ports) > 1:
-            errors.append(field.required(f"{path}.name"))
-        if not 0 < port["port"] < 65536:
-            errors.append(field.invalid(f"{path}.port", port["port"], "must be between 1 and 65535, inclusive"))
-        if port["protocol"] not in _PROTOCOLS:
-            errors.append(field.not_supported(f"{path}.protocol", port["protocol"], _PROTOCOLS))
-    return errors
+def _addresses(spec: Object) -> list[FieldError]:
+    """Refuses what would need an address."""
+    kind = spec["type"]
+    if kind not in _ADDRESSED or (kind == "ClusterIP" and spec.get("clusterIP") == HEADLESS):
+        return []
+    return [field.forbidden("spec.clusterIP" if kind == "ClusterIP" else "spec.type", _NO_ADDRESSES)]
 
 
 SERVICES = Kind(

@@ -19,6 +19,7 @@ class WebhookStrategy(TypedStrategy):
 
     generation = True
     unconditional = False
+    rechecks = (1, 0)
 
     def __init__(self, *, mutating: bool) -> None:
         self._mutating = mutating

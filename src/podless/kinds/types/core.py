@@ -127,7 +127,7 @@ EVENT = Struct(
     ),
 )
 
-RESOURCES = MapOf(QUANTITY)
+RESOURCES = MapOf(QUANTITY, "v1.ResourceList")
 
 _SCOPE = String(
     "v1.ResourceQuotaScope",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from podless.meta.structs import BOOL, INT32, STRING, Field, ListOf, String, Struct, Union
 from podless.meta.structs_meta import CONDITION, OBJECT_META, STRING_MAP, STRINGS, TYPE_META
 
-INT_OR_STRING = Union(
-    "intstr.IntOrString", lambda: {int: INT32, str: None}, "invalid type: an integer or a string is expected"
-)
+# what is no string has to be a number
+INT_OR_STRING = Union("intstr.IntOrString", lambda: {str: None, **dict.fromkeys((int, float, bool, list, dict), INT32)})
 _TRAFFIC = ("Cluster", "Local")
 _FAMILY_POLICY = String("v1.IPFamilyPolicy", ("PreferDualStack", "RequireDualStack", "SingleStack"))
 _PROTOCOL = String("v1.Protocol", ("SCTP", "TCP", "UDP"))

@@ -1,0 +1,107 @@
+"""Of which families of addresses a Service is: what the server chooses, keeps and lets go.
+
+As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/registry/core/service.
+"""
+
+from __future__ import annotations
+
+from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, addresses, headless
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.errors import Invalid
+from podless.meta.field import FieldError
+
+_OWN = "IPv4"
+_POLICY = "spec.ipFamilyPolicy"
+_CHANGED = "may not change once set"
+
+
+def adopt(spec: Object, old: Object) -> None:
+    """Take over the address of the old spec where an update leaves it out."""
+    if EXTERNAL not in (spec["type"], old["type"]) and not spec.get("clusterIP") and old.get("clusterIP"):
+        spec["clusterIP"] = old["clusterIP"]
+    same, ips = spec.get("clusterIP") == old.get("clusterIP"), old.get("clusterIPs")
+    if ips and not spec.get("clusterIPs") and same:
+        spec["clusterIPs"] = ips
+    if not same and spec.get("clusterIPs") == ips:
+        spec["clusterIPs"] = [spec["clusterIP"]] if spec.get("clusterIP") else []
+    if not spec.get("clusterIPs"):
+        spec.pop("clusterIPs", None)
+
+
+def choose(obj: Object, old: Object | None) -> None:
+    """Set policy and families where the client leaves them out. old: None for a create. Raises Invalid."""
+    spec, before = obj["spec"], old["spec"] if old is not None else {}
+    if spec["type"] == EXTERNAL:
+        return
+    bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
+    if spec.get("ipFamilyPolicy") is None:
+        spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if bare else "SingleStack")
+    _refuse(obj, list(addresses(spec)))
+    _refuse(obj, _fit(spec, before))
+    if not bare:
+        _refuse(obj, _possible(spec))
+    families = spec.get("ipFamilies") or [_OWN]
+    if bare and len(families) < 2 and spec["ipFamilyPolicy"] != "SingleStack":
+        families = [*families, "IPv6" if families[0] == "IPv4" else "IPv4"]
+    spec["ipFamilies"] = families
+
+
+def _refuse(obj: Object, errors: list[FieldError]) -> None:
+    if errors:
+        raise Invalid("Service", "", obj["metadata"].get("name") or "", errors)
+
+
+def _fit(spec: Object, old: Object) -> list[FieldError]:
+    """Lets the second address and family go where the policy says so; what does not fit the policy."""
+    errors, policy = [], spec["ipFamilyPolicy"]
+    for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
+        given, before = spec.get(name) or [], old.get(name) or []
+        if policy == "SingleStack":
+            if given == before and len(given) > 1:
+                spec[name] = given = given[:1]
+            if len(given) == 2:
+                several = "IP families" if name == "ipFamilies" else "cluster IPs"
+                detail = f"must be 'RequireDualStack' or 'PreferDualStack' when multiple {several} are specified"
+                errors.append(field.invalid(_POLICY, policy, detail))
+        elif given and len(given) < len(before):
+            errors.append(field.invalid(_POLICY, policy, f"must be 'SingleStack' to release the secondary {what}"))
+    return errors
+
+
+def _possible(spec: Object) -> list[FieldError]:
+    """What a cluster without addresses of the other family cannot give."""
+    errors, policy = [], spec["ipFamilyPolicy"]
+    if policy == "RequireDualStack":
+        errors.append(field.invalid(_POLICY, policy, "this cluster is not configured for dual-stack services"))
+    for place, family in enumerate(spec.get("ipFamilies") or []):
+        if family != _OWN:
+            errors.append(field.invalid(f"spec.ipFamilies[{place}]", family, "not configured on this cluster"))
+    return errors
+
+
+def drop(spec: Object, old: Object) -> None:
+    """Drop what a service that becomes a name for another host has no use for, where it is as it was."""
+    if old["type"] != EXTERNAL and spec["type"] == EXTERNAL:
+        if spec.get("clusterIPs") == old.get("clusterIPs"):
+            spec.pop("clusterIP", None)
+            spec.pop("clusterIPs", None)
+        for name in ("ipFamilies", "ipFamilyPolicy"):
+            if spec.get(name) == old.get(name):
+                spec.pop(name, None)
+
+
+def kept(spec: Object, old: Object) -> list[FieldError]:
+    """Addresses and families that were given away stay, but for the second of them."""
+    if EXTERNAL in (spec["type"], old["type"]):
+        return []
+    errors: list[FieldError] = []
+    if not (headless(spec) and headless(old)):
+        ips = spec.get("clusterIPs") or []
+        for place, ip in enumerate((old.get("clusterIPs") or [])[: len(ips)]):
+            if ip != ips[place]:
+                errors.append(field.invalid(f"spec.clusterIPs[{place}]", ips, _CHANGED))
+    new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
+    if new and before and (new[0] != before[0] or (len(new) == len(before) and new != before)):
+        errors.append(field.invalid("spec.ipFamilies[0]", new, _CHANGED))
+    return errors

@@ -1,0 +1,40 @@
+"""What a body says it is, apiVersion and kind, before it is read as anything.
+
+Source: the meta factory of k8s.io/apimachinery.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from podless.meta import structs
+
+_STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+
+class TypeMeta(NamedTuple):
+    """apiVersion and kind; "" for what is not given."""
+
+    api_version: str
+    kind: str
+
+
+def interpret(value: Any) -> TypeMeta:
+    """What decoded JSON says it is. Raises ValueError with Go's text."""
+    if value is None:
+        return TypeMeta("", "")
+    if not isinstance(value, dict):
+        raise unreadable(f"json: cannot unmarshal {structs.JSON_NAMES[type(value)]} into Go value of type {_STRUCT}")
+    for name in ("kind", "apiVersion"):
+        if not isinstance(value.get(name, ""), str | None):
+            found = structs.JSON_NAMES[type(value[name])]
+            raise unreadable(f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
+    api_version = value.get("apiVersion") or ""
+    if api_version.count("/") > 1:
+        raise ValueError(f"unexpected GroupVersion string: {api_version}")
+    return TypeMeta(api_version, value.get("kind") or "")
+
+
+def unreadable(why: object) -> ValueError:
+    """The error for a body that is no JSON, or none of an object."""
+    return ValueError(f"couldn't get version/kind; json parse error: {why}")
