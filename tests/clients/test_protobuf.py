@@ -163,7 +163,7 @@ def test_errors_come_as_protobuf(client: Client) -> None:
         (b"k8s\0\x0a\x99", "(must be of type ConfigMap)"),
         (protobuf.wrap("v1", "ConfigMap", b"\x0a\x99"), 'ConfigMap in version "v1" cannot be handled as a ConfigMap'),
         (protobuf.wrap("v1", "Secret", b""), "unknown conversion"),
-        (protobuf.wrap("v2", "ConfigMap", b""), "the API version in the data (v2) does not match"),
+        (protobuf.wrap("v2", "ConfigMap", b""), 'no kind "ConfigMap" is registered for version "v2" in scheme'),
     ],
 )
 def test_malformed_bodies_are_refused(client: Client, body: bytes, text: str) -> None:

@@ -44,7 +44,8 @@ class Literal(str):
 Path = tuple[str | int, ...]
 # a path, or its text
 At = str | Path
-_STEP = re.compile(r"\[([0-9]+)\]|\[([^\]]*)\]|([^.\[]+)")
+_INDEX = 18  # digits of an index at the most; what is longer is a key
+_NAME = re.compile(r"[^.\[]++")
 
 
 def text(path: Path) -> str:
@@ -58,10 +59,20 @@ def text(path: Path) -> str:
 
 def steps(written: str) -> Path:
     """The path in a text. Where a map's key has brackets of its own this is a guess."""
-    return tuple(
-        int(found[1]) if found[1] else Key(found[2]) if found[2] is not None else found[3]
-        for found in _STEP.finditer(written)
-    )
+    found: list[str | int] = []
+    place, last = 0, written.rfind("]")
+    while place < len(written):
+        if written[place] == "[" and place < last:
+            end = written.index("]", place)
+            inner = written[place + 1 : end]
+            found.append(int(inner) if inner.isascii() and inner.isdigit() and len(inner) <= _INDEX else Key(inner))
+            place = end + 1
+        elif name := _NAME.match(written, place):
+            found.append(name[0])
+            place = name.end()
+        else:
+            place += 1
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
