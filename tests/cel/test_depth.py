@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cel import CelError, CompileError, EvaluationError, compile, types
+from tests.cost import lines
 
 VARIABLES = {"x": types.INT, "l": types.list_of(types.INT)}
 BINDINGS = {"x": 0, "l": [1]}
@@ -91,23 +91,9 @@ def test_both_forms_agree_however_deep(source: str, wraps: int) -> None:
     assert isinstance(exact, bool | str)
 
 
-def lines(source: str) -> int:
+def cost(source: str) -> int:
     """How many lines of Python run while an expression is compiled and estimated."""
-    count = 0
-
-    def trace(frame: Any, event: str, arg: Any) -> Any:
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        with contextlib.suppress(CelError):
-            compile(source, VARIABLES).estimate()
-    finally:
-        sys.settrace(before)
-    return count
+    return lines(lambda text: compile(text, VARIABLES).estimate(), source, (CelError,))
 
 
 GROWING: dict[str, Callable[[int], str]] = {
@@ -126,7 +112,7 @@ GROWING: dict[str, Callable[[int], str]] = {
 
 @pytest.mark.parametrize("form", GROWING)
 def test_work_grows_with_the_length(form: str) -> None:
-    lines(GROWING[form](20))  # what is made once
-    once, twice, four = (lines(GROWING[form](count)) for count in (100, 200, 400))
+    cost(GROWING[form](20))  # what is made once
+    once, twice, four = (cost(GROWING[form](count)) for count in (100, 200, 400))
     assert twice <= 2.4 * once + 2000
     assert four <= 4.8 * once + 4000

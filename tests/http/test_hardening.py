@@ -15,8 +15,8 @@ from podless.http.listener import Listener
 from podless.http.message import Request, Response
 from podless.http.parsing import Parser
 from podless.http.tls import Certificates
+from tests.cost import assert_linear
 from tests.http.test_connection import Client, echo, serving
-from tests.work import grows_with
 
 GET = b"GET /%b HTTP/1.1\r\nHost: h\r\n\r\n"
 
@@ -63,7 +63,7 @@ def test_an_unknown_method_right_behind_the_rest_of_a_body_is_a_request() -> Non
 
 def test_unknown_methods_do_not_multiply() -> None:
     for data in (b"FOO / HTTP/1.1\r\nHost: h\r\n\r\n", b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\nFOO"):
-        assert grows_with(lambda n, data=data: Told(data * n), 50)  # type: ignore[misc]
+        assert_linear(lambda n, data=data: Told(data * n), lambda n: n, 50)  # type: ignore[misc]
         told = Told(data * 200)
         assert len(told.requests) <= 1
         assert len(told.faults) == 1
@@ -131,7 +131,7 @@ def test_a_head_that_does_not_end_is_refused(end: bytes) -> None:
 def test_a_header_that_comes_often_is_joined_once() -> None:
     told = Told(b"GET / HTTP/1.1\r\nHost: h\r\n" + b"a:b\r\n" * 5000 + b"\r\n")
     assert told.requests[0].headers["a"] == ", ".join(["b"] * 5000)
-    assert grows_with(lambda n: Told(b"GET / HTTP/1.1\r\nHost: h\r\n" + b"a:b\r\n" * n + b"\r\n"), 500)
+    assert_linear(lambda n: Told(b"GET / HTTP/1.1\r\nHost: h\r\n" + b"a:b\r\n" * n + b"\r\n"), lambda n: n, 500)
 
 
 async def test_nothing_is_begun_for_who_does_not_read() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podless.meta import accept
-from tests.work import grows_with
+from tests.cost import assert_linear
 
 
 def order(header: str) -> list[str]:
@@ -40,9 +40,9 @@ def test_what_is_a_number(text: str, number: bool) -> None:
     ],
 )
 def test_the_work_grows_with_the_header(make) -> None:  # type: ignore[no-untyped-def]
-    assert grows_with(lambda n: accept.clauses(make(n)), 200)
+    assert_linear(lambda n: accept.clauses(make(n)), lambda n: n, 200)
 
 
 def test_a_long_quality_is_looked_at_once() -> None:
     # work that is done in C shows in its size: a call for each character would be here as lines
-    assert grows_with(lambda n: accept.clauses(f"a/b;q={'1' * n}x"), 2000)
+    assert_linear(lambda n: accept.clauses(f"a/b;q={'1' * n}x"), lambda n: n, 2000)
