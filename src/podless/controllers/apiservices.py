@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from functools import lru_cache
 
 from podless.cache.entry import Entry
 from podless.controllers.controller import Controller
@@ -12,6 +11,7 @@ from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import clock
+from podless.meta.bounded import bounded_cache
 from podless.verbs.call import API
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
@@ -79,7 +79,7 @@ def _held(entry: Entry) -> Object:
     return known
 
 
-@lru_cache(4096)
+@bounded_cache(4096)
 def _spec(group: str, version: str) -> Object:
     named = {"group": group, "version": version} if group else {"version": version}
     priority = groups.version_priority(group, version)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from datetime import datetime
 from typing import Any
 
 from podless.meta import gotime
+from podless.meta.bounded import bounded_cache
 
 _LONGEST = ((1 << 63) - 1) / 1e9  # seconds: a Go duration holds no more
 
@@ -36,7 +36,7 @@ def shown(moment: float, now: float) -> str:
     return _human(now - moment)
 
 
-@functools.lru_cache(4096)
+@bounded_cache(4096)
 def _moment(text: str) -> float | None:
     """Seconds since 1970, None for no time, infinity for what is none."""
     try:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from podless.kinds.kind import Column, Kind, Version
 from podless.meta import codec, gotext, jsontext
@@ -57,18 +56,17 @@ class Layout:
         ]
 
 
-_LAYOUTS: WeakKeyDictionary[Version, Layout] = WeakKeyDictionary()
 AGED = Layout(cell.AGED)
 SCALE = Layout(cell.SCALE)
 
 
 def layout(kind: Kind, version: Version) -> Layout:
     """The layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
-    known = _LAYOUTS.get(version)
-    if known is None:
-        known = custom(version.columns) if kind.custom else Layout(builtin.columns(kind.group, kind.plural))
-        _LAYOUTS[version] = known
-    return known
+    return kind.made(("table", version.name), lambda: _made(kind, version))
+
+
+def _made(kind: Kind, version: Version) -> Layout:
+    return custom(version.columns) if kind.custom else Layout(builtin.columns(kind.group, kind.plural))
 
 
 def columns(version: Version) -> list[Object]:

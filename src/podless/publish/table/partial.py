@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any
+
+from podless.meta.bounded import bounded_cache
 
 Object = dict[str, Any]
 
@@ -44,7 +45,7 @@ def partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
     return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": kept}
 
 
-@functools.lru_cache(256)
+@bounded_cache(256)
 def _chosen(order: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
     """Those of the fields that are given, in order; objects of a kind have the same ones again and again."""
     return tuple(name for name in order if name in given)
