@@ -9,8 +9,9 @@ versions of a group share a table: what an older version has besides is in it un
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from importlib import import_module
+
+from podless.meta.bounded import bounded_cache
 
 Texts = Mapping[str, str]
 
@@ -34,7 +35,7 @@ GROUPS = tuple(_MODULES)
 _NONE: Texts = {}
 
 
-@cache
+@bounded_cache(64)
 def table(group: str) -> Mapping[str, Texts]:
     """All texts of a group; an empty table for a group that has none."""
     found: dict[str, Texts] = {}
