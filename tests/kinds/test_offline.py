@@ -59,7 +59,7 @@ def test_a_sound_object_has_its_defaults() -> None:
     assert found.obj is not None
     assert found.obj["spec"] == {"size": 3, "color": "red"}
     assert (found.refusal, list(found.errors)) == ("", [])
-    assert found.warnings == ['unknown field "spec.odd"']
+    assert found.findings == ['unknown field "spec.odd"']
 
 
 def test_an_object_in_yaml_is_held_to_schema_rules_and_names() -> None:

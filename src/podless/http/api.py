@@ -104,7 +104,7 @@ class APIHandler:
         if info.prefix == "watch" and info.name:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
         if version.deprecated:
-            call.warnings.append(version.deprecation_warning or _deprecation(kind, version))
+            call.warnings.append(kind.deprecation(version))
         return call, info.verb
 
     def _form(self, call: Call, verb: str, accept: str) -> Form:
@@ -176,11 +176,3 @@ class APIHandler:
         except APIError:
             watch.stop()
             raise
-
-
-def _deprecation(kind: Kind, version: Version) -> str:
-    """The warning of a deprecated version that does not bring one of its own."""
-    base = f"{kind.api_version(version.name)} {kind.kind} is deprecated"
-    before = gvk.priority(version.name)
-    newer = [other for other in kind.versions if not other.deprecated and gvk.priority(other.name) < before]
-    return f"{base}; use {kind.api_version(newer[0].name)} {kind.kind}" if newer else base

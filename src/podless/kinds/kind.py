@@ -214,6 +214,14 @@ class Kind:
         """The apiVersion of objects in one version."""
         return str(GroupVersion(self.group, version))
 
+    def deprecation(self, version: Version) -> str:
+        """What the users of a deprecated version are told; "" for one that is not."""
+        if not version.deprecated or version.deprecation_warning:
+            return version.deprecation_warning if version.deprecated else ""
+        base, before = f"{self.api_version(version.name)} {self.kind} is deprecated", gvk.priority(version.name)
+        newer = [other for other in self.versions if not other.deprecated and gvk.priority(other.name) < before]
+        return f"{base}; use {self.api_version(newer[0].name)} {self.kind}" if newer else base
+
     def key(self, namespace: str, name: str) -> str:
         """The object's key in the store."""
         return self.keys.key(namespace, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from podless.kinds import bodies
+from podless.kinds import bodies, judgement
 from podless.kinds import definition as rules
 from podless.kinds.bodies import Body
 from podless.kinds.compile import compile_kind
@@ -18,7 +18,7 @@ from podless.kinds.strategy import Strategy
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
 from podless.meta import codec, gotext, objectmeta, structs
 from podless.meta.errors import BadRequest
-from podless.meta.field import FieldError, invalid
+from podless.meta.field import FieldError, forbidden
 
 Object = dict[str, Any]
 
@@ -34,11 +34,13 @@ class Made(NamedTuple):
 class Checked(NamedTuple):
     """An object as it would be stored but for what only a server says, None where the body is none.
 
-    refusal: why the body is no object of the kind, or "". errors: what is wrong with the object.
+    refusal: why the body is no object of the kind, or "". findings: unknown and repeated fields. errors: what is wrong
+    with the object. warnings: what a client is told of it all the same.
     """
 
     obj: Object | None
     refusal: str
+    findings: Sequence[str]
     errors: Sequence[FieldError]
     warnings: Sequence[str]
 
@@ -66,20 +68,65 @@ def check(kind: Kind, version: Version, raw: bytes, content_type: str = "applica
     try:
         obj = bodies.read(body)
     except BadRequest as refused:
-        return Checked(None, refused.message, (), body.warnings)
+        return Checked(None, refused.message, body.warnings, (), ())
+    metadata = obj["metadata"]
+    given = metadata.get("name"), metadata.get("namespace")
+    _stand_in(metadata)
     kind.strategy.prepare_create(version, obj)
-    if obj.get("kind") != kind.kind:
-        return Checked(obj, "", [invalid("kind", obj.get("kind"), f"must be {kind.kind}")], body.warnings)
-    errors = _metadata(kind, obj["metadata"])
-    with codec.as_sent(obj, body.floats):
-        errors += kind.strategy.validate_create(kind, version, obj)
-    return Checked(obj, "", errors, body.warnings)
+    warnings = objectmeta.dedupe_owners(metadata)
+    errors = judgement.of_type(kind, version, obj) or [
+        *_out_of_place(kind, metadata),
+        *judgement.of_new(kind, version, obj, body.floats, namespaced=kind.namespaced and bool(given[1])),
+    ]
+    if not errors:
+        warnings += _warnings(kind, version, obj, None)
+    if not given[0]:
+        metadata.pop("name", None)
+    return Checked(obj, "", body.warnings, errors, warnings)
 
 
-def _metadata(kind: Kind, metadata: Object) -> list[FieldError]:
-    """What is wrong with metadata; a namespace may come from elsewhere, and a name from generateName."""
+def change(kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json") -> Checked:
+    """What an update of one object would say. old: the object before, as `check` gives it, of any of the versions."""
+    body = Body(kind, version, raw, content_type)
+    try:
+        obj = bodies.read(body)
+    except BadRequest as refused:
+        return Checked(None, refused.message, body.warnings, (), ())
+    old = kind.strategy.convert(kind, version, old)
+    metadata = obj["metadata"]
+    for name in ("uid", "creationTimestamp", "generation", "resourceVersion", "namespace"):
+        if name in old["metadata"] and not metadata.get(name):
+            metadata[name] = old["metadata"][name]
+    kind.strategy.prepare_update(version, obj, old)
+    warnings = objectmeta.dedupe_owners(metadata)
+    errors = judgement.of_type(kind, version, obj) or [
+        *_out_of_place(kind, metadata),
+        *judgement.of_change(
+            kind, version, obj, old, warnings, body.floats, namespaced=kind.namespaced and "namespace" in metadata
+        ),
+    ]
+    if not errors:
+        warnings += _warnings(kind, version, obj, old)
+    return Checked(obj, "", body.warnings, errors, warnings)
+
+
+def _stand_in(metadata: Object) -> None:
+    """A name that the server would make of generateName."""
     prefix = metadata.get("generateName") or ""
     if not metadata.get("name") and prefix:
-        metadata = {**metadata, "name": f"{prefix}x"}
-    namespaced = kind.namespaced and bool(metadata.get("namespace"))
-    return objectmeta.validate(metadata, namespaced=namespaced, name_check=kind.strategy.name_errors)
+        metadata["name"] = f"{prefix}x"
+
+
+def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
+    """A cluster-scoped object is in no namespace."""
+    if kind.namespaced or not metadata.pop("namespace", None) or kind.strategy.placed:
+        return []
+    return [forbidden("metadata.namespace", "not allowed on this type")]
+
+
+def _warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
+    found = [kind.deprecation(version)] if version.deprecated else []
+    found += kind.strategy.warnings(version, obj, old)
+    if kind.custom and obj["metadata"].get("finalizers"):
+        found += objectmeta.finalizer_warnings(obj["metadata"], old["metadata"] if old is not None else None)
+    return found

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
+from podless.kinds import judgement
 from podless.kinds.kind import Kind
-from podless.meta import clock, codec, errors, names, objectmeta, uids
+from podless.meta import clock, errors, objectmeta, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
 from podless.verbs import options as options_
@@ -140,48 +140,21 @@ def refuse(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
 
 def check_type(call: Call, obj: Object) -> None:
     """A custom object is of the kind and version of the path. Raises Invalid."""
-    if not call.kind.custom:
-        return
-    found = []
-    if obj.get("kind") != call.kind.kind:
-        found.append(invalid("kind", obj.get("kind"), f"must be {call.kind.kind}"))
-    if obj.get("apiVersion") != call.api_version:
-        found.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {call.api_version}"))
-    refuse(call.kind, obj, found)
+    refuse(call.kind, obj, judgement.of_type(call.kind, call.version, obj))
 
 
 def check_create(call: Call, obj: Object) -> None:
     """The new object obeys all rules. Raises Invalid."""
-    kind, metadata = call.kind, obj["metadata"]
     check_type(call, obj)
-    found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=kind.strategy.name_errors)
-    with codec.as_sent(obj, call.floats) if call.floats else nullcontext():
-        found += kind.strategy.validate_create(kind, call.version, obj)
-    refuse(kind, obj, found)
+    refuse(call.kind, obj, judgement.of_new(call.kind, call.version, obj, call.floats))
 
 
 def check_update(call: Call, obj: Object, old: Object) -> None:
     """The changed object obeys all rules. Raises Invalid."""
-    kind, metadata = call.kind, obj["metadata"]
     check_type(call, obj)
-    if objectmeta.untouched(metadata, old["metadata"]):  # as most writes leave it
-        # a real server looks at these with all else that may change, and twice with what may not
-        found = 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
-    else:
-        found = objectmeta.validate(metadata, namespaced=kind.namespaced, name_check=_any_name)
-        # a real server checks this once for all kinds and once more for many, and says so as often
-        again, changes = kind.strategy.rechecks if call.subresource != "status" else (0, 1)
-        found += again * found
-        found += (1 + changes) * objectmeta.validate_update(metadata, old["metadata"])
-    check = kind.strategy.validate_status if call.subresource == "status" else kind.strategy.validate_update
-    with codec.as_sent(obj, call.floats) if call.floats else nullcontext():
-        found += check(kind, call.version, obj, old, call.warnings)
-    refuse(kind, obj, found)
-
-
-def _any_name(name: str, prefix: bool) -> list[str]:
-    """A name that an object has already is only checked as a part of a path."""
-    return names.path_prefix(name) if prefix else names.path_segment(name)
+    status = call.subresource == "status"
+    found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, status=status)
+    refuse(call.kind, obj, found)
 
 
 def warn(call: Call, obj: Object, old: Object | None = None) -> None:

@@ -1,0 +1,73 @@
+"""What is wrong with an object of a kind, metadata included: the rules of every write, of a server and without one."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+from podless.kinds.kind import Kind, Version
+from podless.meta import codec, names, objectmeta
+from podless.meta.codec import Floats
+from podless.meta.field import FieldError, invalid
+
+Object = dict[str, Any]
+
+
+def of_type(kind: Kind, version: Version, obj: Object) -> list[FieldError]:
+    """A custom object is of the very kind and version; where it is not, nothing else is asked of it."""
+    if not kind.custom:
+        return []
+    found, wanted = [], kind.api_version(version.name)
+    if obj.get("kind") != kind.kind:
+        found.append(invalid("kind", obj.get("kind"), f"must be {kind.kind}"))
+    if obj.get("apiVersion") != wanted:
+        found.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {wanted}"))
+    return found
+
+
+def of_new(
+    kind: Kind, version: Version, obj: Object, floats: Floats, *, namespaced: bool | None = None
+) -> list[FieldError]:
+    """What is wrong with a new object. namespaced: whether it has to have a namespace, where that is not the kind's."""
+    placed = kind.namespaced if namespaced is None else namespaced
+    found = objectmeta.validate(obj["metadata"], namespaced=placed, name_check=kind.strategy.name_errors)
+    with codec.as_sent(obj, floats) if floats else nullcontext():
+        found += kind.strategy.validate_create(kind, version, obj)
+    return found
+
+
+def of_change(
+    kind: Kind,
+    version: Version,
+    obj: Object,
+    old: Object,
+    warnings: list[str],
+    floats: Floats,
+    *,
+    status: bool = False,
+    namespaced: bool | None = None,
+) -> list[FieldError]:
+    """What is wrong with a changed object; warnings gets what was wrong before and may stay.
+
+    status: the write was one of the status. namespaced: as for a new object.
+    """
+    metadata, before = obj["metadata"], old["metadata"]
+    if objectmeta.untouched(metadata, before):  # as most writes leave it
+        # a real server looks at these with all else that may change, and twice with what may not
+        found = 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
+    else:
+        placed = kind.namespaced if namespaced is None else namespaced
+        found = objectmeta.validate(metadata, namespaced=placed, name_check=_any_name)
+        # a real server checks this once for all kinds and once more for many, and says so as often
+        again, changes = kind.strategy.rechecks if not status else (0, 1)
+        found += again * found
+        found += (1 + changes) * objectmeta.validate_update(metadata, before)
+    check = kind.strategy.validate_status if status else kind.strategy.validate_update
+    with codec.as_sent(obj, floats) if floats else nullcontext():
+        found += check(kind, version, obj, old, warnings)
+    return found
+
+
+def _any_name(name: str, prefix: bool) -> list[str]:
+    """A name that an object has already is only checked as a part of a path."""
+    return names.path_prefix(name) if prefix else names.path_segment(name)
