@@ -16,8 +16,6 @@ from podless.http.render import response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
-from podless.kinds.kind import Kind, Version
-from podless.meta import gvk
 from podless.meta.errors import APIError, Expired, NotServed, PageNotFound
 from podless.verbs import options
 from podless.verbs.apply import is_json
