@@ -1,0 +1,118 @@
+"""Sums of resources: what the containers of a pod ask for together.
+
+Init containers run one after the other and those that stay (sidecars) beside all that follow. Source: Kubernetes'
+component-helpers/resource and pkg/apis/core/v1/helper/qos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from podless.kinds.strategy import Object
+from podless.meta import quantity
+
+Amounts = dict[str, Fraction]
+HUGE_PAGES = "hugepages-"
+_COMPUTE = ("cpu", "memory")
+_FINE = ("n", "u")
+
+
+def sidecar(container: Object) -> bool:
+    """Whether an init container stays while the pod runs."""
+    return container.get("restartPolicy") == "Always"
+
+
+def rounded(amounts: dict[str, str] | None) -> None:
+    """Round what is finer than a thousandth up, in place."""
+    for name, text in (amounts or {}).items():
+        if text.endswith(_FINE) or "e-" in text:
+            amount = quantity.parse(text) * 1000
+            up = -(-abs(amount).numerator // amount.denominator)
+            assert amounts is not None
+            amounts[name] = quantity.canonical(f"{-up if amount < 0 else up}m")
+
+
+def total(spec: Object, part: str) -> dict[str, str]:
+    """What all containers ask for together. part: "requests" or "limits"."""
+    read = _reader(part)
+    sums: Amounts = {}
+    formats: dict[str, str] = {}
+    for container in spec.get("containers") or ():
+        _add(sums, read(container, formats))
+    stay: Amounts = {}
+    most: Amounts = {}
+    for container in spec.get("initContainers") or ():
+        asked = read(container, formats)
+        if sidecar(container):
+            _add(sums, asked)
+            _add(stay, asked)
+            asked = stay
+        else:
+            asked = dict(asked)
+            _add(asked, stay)
+        _reach(most, asked)
+    _reach(sums, most)
+    return {name: written(amount, formats[name]) for name, amount in sums.items()}
+
+
+def written(amount: Fraction, like: str) -> str:
+    """An amount as a quantity with suffixes of the kind that another one has. It has no more than nine decimals."""
+    if not like.endswith("i") or amount.denominator != 1:
+        return _plain(amount)
+    kibi, rest = divmod(amount.numerator, 1024)
+    return str(amount.numerator) if rest else quantity.canonical(f"{kibi}Ki")
+
+
+def _plain(amount: Fraction) -> str:
+    nano = amount * 10**9
+    return quantity.canonical(f"{nano.numerator // nano.denominator}n")
+
+
+def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
+    def read(container: Object, formats: dict[str, str]) -> Amounts:
+        asked = (container.get("resources") or {}).get(part) or {}
+        for name, text in asked.items():
+            formats.setdefault(name, text)
+        return {name: quantity.parse(text) for name, text in asked.items()}
+
+    return read
+
+
+def _add(sums: Amounts, more: Amounts) -> None:
+    for name, amount in more.items():
+        sums[name] = sums.get(name, Fraction(0)) + amount
+
+
+def _reach(most: Amounts, asked: Amounts) -> None:
+    for name, amount in asked.items():
+        if name not in most or amount > most[name]:
+            most[name] = amount
+
+
+def quality(spec: Object) -> str:
+    """The quality of service class of a pod."""
+    own = spec.get("resources")
+    if own is not None:
+        holders = [own]
+    else:
+        containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+        holders = [container.get("resources") or {} for container in containers]
+    requests: Amounts = {}
+    limits: Amounts = {}
+    guaranteed = True
+    for resources in holders:
+        _add(requests, _compute(resources.get("requests")))
+        found = _compute(resources.get("limits"))
+        _add(limits, found)
+        guaranteed = guaranteed and len(found) == len(_COMPUTE)
+    if not requests and not limits:
+        return "BestEffort"
+    if guaranteed and all(limits.get(name) == amount for name, amount in requests.items()):
+        return "Guaranteed" if len(requests) == len(limits) else "Burstable"
+    return "Burstable"
+
+
+def _compute(amounts: dict[str, str] | None) -> Amounts:
+    found = {name: quantity.parse(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
+    return {name: amount for name, amount in found.items() if amount > 0}
