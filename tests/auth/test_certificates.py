@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import json
 import re
+import socket
 import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from podless import Server
 from podless.auth.certificates import Certificate
 from podless.cli import main
+from podless.http import strangers
 from podless.http.tls import Certificates
 
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -70,15 +78,69 @@ def test_another_authority_may_be_trusted_too(served: Server, other: Certificate
     assert (status, body["status"]["userInfo"]["username"]) == (201, "yan")
 
 
-def test_a_certificate_of_anybody_else_gets_no_connection(served: Server, tmp_path: Path) -> None:
+def signed_by_itself(folder: Path, began: timedelta, ends: timedelta) -> ssl.SSLContext:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "mallory")])
+    now = datetime.now(UTC)
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(1).not_valid_before(now + began).not_valid_after(now + ends)
+    pem = made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+    return context(folder, pem, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+
+
+DAY = timedelta(days=1)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_certificate_of_anybody_else_is_nobodys(served: Server, tmp_path: Path, version: ssl.TLSVersion) -> None:
     stranger = Certificates(tmp_path)
     stranger.ensure([])
-    made = context(tmp_path, *stranger.client("mallory", ["system:masters"], 1))
-    with pytest.raises((ssl.SSLError, ConnectionError, http.client.BadStatusLine)):
-        ask(served, made)
+    unknown = [context(tmp_path, *stranger.client("mallory", ["system:masters"], 1))]
+    unknown += [signed_by_itself(tmp_path, -DAY, DAY), signed_by_itself(tmp_path, -2 * DAY, -DAY)]
+    for made in unknown:
+        made.maximum_version = version
+        for _ in range(2):  # what is remembered of one makes it no friend
+            status, body = ask(served, made)
+            assert (status, body["reason"], body["message"]) == (401, "Unauthorized", "Unauthorized")
+        assert ask(served, made, Authorization=f"Bearer {served.token}")[0] == 201
+        assert ask(served, made, Authorization="Bearer nonsense")[0] == 401
 
 
-def test_the_servers_own_certificate_is_nobodys(served: Server, tmp_path: Path) -> None:
+def test_what_a_stranger_signs_is_as_strange(served: Server, tmp_path: Path) -> None:
+    stranger = Certificates(tmp_path)
+    stranger.ensure([])
+    authority = context(tmp_path, stranger.authority.read_bytes(), (tmp_path / "ca.key").read_bytes())
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        ask(served, authority)
+    assert ask(served, context(tmp_path, *stranger.client("mallory", ["system:masters"], 1)))[0] == 401
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_session_that_goes_on_is_judged_again(served: Server, tmp_path: Path, version: ssl.TLSVersion) -> None:
+    """No certificate is sent where a session goes on."""
+    address = served.url.removeprefix("https://").split(":")
+    own = Certificates(served.authority.parent).client("zoe", [], 1)
+    unknown = signed_by_itself(tmp_path, -DAY, DAY)
+    for made, status in ((unknown, b"401"), (context(tmp_path, *own), b"403")):
+        made.maximum_version = version
+        session = None
+        for again in (False, True):
+            plain = socket.create_connection((address[0], int(address[1])), 10)
+            with made.wrap_socket(plain, session=session) as tls:
+                tls.sendall(b"GET /api/v1/secrets HTTP/1.1\r\nHost: x\r\n\r\n")
+                assert tls.recv(16).split()[1] == status
+                assert tls.session_reused == again
+                session = tls.session
+
+
+def test_strangers_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strangers, "_MOST", 2)
+    with Server(tmp_path / "data") as server:
+        for _ in range(5):
+            assert ask(server, signed_by_itself(tmp_path, -DAY, DAY))[0] == 401
+
+
+def test_a_certificate_for_servers_only_gets_no_connection(served: Server, tmp_path: Path) -> None:
     folder = served.authority.parent
     made = context(tmp_path, (folder / "server.crt").read_bytes(), (folder / "server.key").read_bytes())
     with pytest.raises((ssl.SSLError, ConnectionError, http.client.BadStatusLine)):

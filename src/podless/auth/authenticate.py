@@ -47,14 +47,14 @@ class Authenticator:
             return user
         header = headers.get("authorization", "")
         if not header:
-            return self._nobody()
+            return self._nobody(certificate)
         known = self._known.get(header)
         if known is not None and known.user is not None and (known.holds is None or known.holds()):
             return known.user
         scheme, _, rest = header.partition(" ")
         token = rest.split(" ")[0]
         if scheme.lower() != "bearer" or not token:
-            return self._nobody()
+            return self._nobody(certificate)
         found = self._tokens.find(token)
         if found is not None:
             self._keep(header, Verdict(found))
@@ -68,8 +68,9 @@ class Authenticator:
         known = self._known.get(headers.get("authorization", ""))
         return known.user.name if known is not None and known.user is not None else ""
 
-    def _nobody(self) -> User:
-        if not self._anonymous:
+    def _nobody(self, certificate: Certificate | None) -> User:
+        """Who says nothing of who asks. A certificate that is not good does say something."""
+        if not self._anonymous or (certificate is not None and not certificate.good):
             raise Unauthorized
         return ANONYMOUS
 

@@ -1,7 +1,7 @@
 """Client certificates: the common name is the user, the organizations are the groups.
 
-That a certificate is signed by a trusted authority is for TLS to check; whether it has expired is looked at again at
-every request, for connections can outlive certificates.
+That a certificate is signed by a trusted authority is found out when the connection is made; whether it has expired is
+looked at again at every request, for connections can outlive certificates.
 """
 
 from __future__ import annotations
@@ -18,16 +18,22 @@ CREDENTIAL = "authentication.kubernetes.io/credential-id"
 
 
 class Certificate:
-    """A client's certificate that TLS has verified. der: its bytes; fields: as ssl's `getpeercert` gives them."""
+    """A client's certificate. der: its bytes; fields: as ssl's `getpeercert` gives them; trusted: by its signatures."""
 
-    def __init__(self, der: bytes, fields: dict[str, Any]) -> None:
+    def __init__(self, der: bytes, fields: dict[str, Any], *, trusted: bool = True) -> None:
         self._der = der
         self._fields = fields
+        self._trusted = trusted
+
+    @property
+    def good(self) -> bool:
+        """Whether it is to be believed, now."""
+        return self._trusted and time.time() < self._until
 
     @property
     def user(self) -> User | None:
-        """Whose it is; None for one without a common name or out of its time."""
-        return self._user if time.time() < self._until else None
+        """Whose it is; None for one that is not good, or without a common name."""
+        return self._user if self.good else None
 
     @cached_property
     def _until(self) -> float:

@@ -93,8 +93,9 @@ class Connection(asyncio.BufferedProtocol):
         self._peer = str(peer[0]) if peer else ""
         fields = transport.get_extra_info("peercert")
         if fields:
-            der = transport.get_extra_info("ssl_object").getpeercert(True)
-            self._certificate = Certificate(der, fields)
+            tls = transport.get_extra_info("ssl_object")
+            der = tls.getpeercert(True)
+            self._certificate = Certificate(der, fields, trusted=tls.trusted(der))
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone: what works for it alone ends."""

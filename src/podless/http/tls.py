@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from podless.http import strangers
 from podless.meta.files import write_file
 from podless.meta.option import StartError
 
@@ -56,13 +57,18 @@ class Certificates:
         elif not (self._server.exists() and self._server_key.exists()) or self._stale(wanted):
             self._make_server(wanted)
 
-    def context(self, clients: Path | None = None) -> ssl.SSLContext:
+    def context(self, clients: Path | None = None) -> strangers.Context:
         """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate.
 
         clients: a file of authorities whose client certificates are good, beside those of the folder's own. A client
-        needs no certificate; with one that is not good there is no connection.
+        needs no certificate; one that is not good is nobody's.
         """
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        files = [path for path in (self.authority, clients) if path is not None]
+        try:
+            roots = [path.read_bytes() for path in files]
+        except OSError as error:
+            raise BadCertificate(f"{error.filename}: not a file of certificates ({error})") from None
+        context = strangers.context(roots, lambda: self.context(clients))
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])
         try:
@@ -71,11 +77,9 @@ class Certificates:
             raise BadCertificate(
                 f"{self._server}: not a certificate with the key {self._server_key} ({error})"
             ) from None
-        context.verify_mode = ssl.CERT_OPTIONAL
-        for authorities in (self.authority, clients):
+        for authorities in files:
             try:
-                if authorities is not None:
-                    context.load_verify_locations(authorities)
+                context.load_verify_locations(authorities)
             except (ssl.SSLError, OSError) as error:
                 raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
         return context

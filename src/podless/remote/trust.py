@@ -1,4 +1,4 @@
-"""Whether a server is who it should be, by its certificates: judged as Go judges it, in its words.
+"""Whether a server or a client is who it should be, by its certificates: judged as Go judges it, in its words.
 
 OpenSSL's judgement differs: it takes a Common Name for a host name, refuses keys that Go takes, and gives up where the
 first of two authorities of one name did not sign. Source: crypto/x509 and crypto/tls of Go 1.24, their documentation.
@@ -69,7 +69,7 @@ def judge(chain: list[bytes], host: str, roots: list[x509.Certificate], now: dat
     if isinstance(key, RSAPublicKey) and key.key_size > _MOST_BITS:
         raise Untrusted(f"tls: server sent certificate containing RSA key larger than {_MOST_BITS} bits")
     try:
-        _Judge(certificates[1:], roots, now).judge(leaf, host)
+        _Judge(certificates[1:], roots, now, ExtendedKeyUsageOID.SERVER_AUTH).judge(leaf, host)
     except Untrusted as error:
         raise Untrusted(f"tls: failed to verify certificate: x509: {error}") from None
     except ValueError as error:
@@ -78,25 +78,42 @@ def judge(chain: list[bytes], host: str, roots: list[x509.Certificate], now: dat
         raise Untrusted(f"tls: invalid signature by the server certificate: {_insecure(key)}")
 
 
+def judge_client(chain: list[bytes], roots: list[x509.Certificate], now: datetime.datetime) -> None:
+    """Whether a client is who its certificate says. chain, roots and now: as for `judge`. Raises Untrusted."""
+    try:
+        certificates = [x509.load_der_x509_certificate(der) for der in chain]
+        _Judge(certificates[1:], roots, now, ExtendedKeyUsageOID.CLIENT_AUTH).judge(certificates[0], None)
+    except (ValueError, UnsupportedAlgorithm, IndexError) as error:
+        raise Untrusted(f"tls: failed to parse client certificate: {error}") from None
+
+
 def _insecure(key: RSAPublicKey) -> str:
     where = "https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size"
     return f"crypto/rsa: {key.key_size}-bit keys are insecure (see {where})"
 
 
 class _Judge:
-    """Looks for a way from a certificate to one that is trusted."""
+    """Looks for a way from a certificate to one that is trusted. use: what the certificates have to be good for."""
 
-    def __init__(self, others: list[x509.Certificate], roots: list[x509.Certificate], now: datetime.datetime) -> None:
+    def __init__(
+        self,
+        others: list[x509.Certificate],
+        roots: list[x509.Certificate],
+        now: datetime.datetime,
+        use: x509.ObjectIdentifier,
+    ) -> None:
+        self.use = use
         self.others = others
         self.roots = roots
         self.now = now
         self.checks = 0
 
-    def judge(self, leaf: x509.Certificate, host: str) -> None:
+    def judge(self, leaf: x509.Certificate, host: str | None) -> None:
         self.valid(leaf, [])
-        check_host(leaf, host)
+        if host is not None:
+            check_host(leaf, host)
         chains = [[leaf]] if leaf in self.roots else self.chains([leaf])
-        if not any(all(map(_serves, chain)) for chain in chains):
+        if not any(all(_fits(one, self.use) for one in chain) for chain in chains):
             raise Untrusted("certificate specifies an incompatible key usage")
 
     def chains(self, below: list[x509.Certificate]) -> list[list[x509.Certificate]]:
@@ -197,12 +214,10 @@ def _time(time: datetime.datetime) -> str:
     return time.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _serves(certificate: x509.Certificate) -> bool:
-    """Whether a certificate may stand for a server, or for the authorities of one."""
+def _fits(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
+    """Whether a certificate may be used so, or stand for the authorities of one that is."""
     usage = _extension(certificate, x509.ExtendedKeyUsage)
-    return usage is None or any(
-        one in (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for one in usage
-    )
+    return usage is None or any(one in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for one in usage)
 
 
 def _names(certificate: x509.Certificate) -> tuple[list[str], list[_Address]]:
