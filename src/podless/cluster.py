@@ -33,6 +33,7 @@ from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
 from podless.cache.watchcache import Cache
 from podless.controllers import contents, health
+from podless.controllers.accounttokens import AccountTokens
 from podless.controllers.apiservices import APIServices
 from podless.controllers.contents import Contents
 from podless.controllers.controller import Controller
@@ -108,7 +109,10 @@ class ClusterSettings:
         default="1h",
     )
     default_accounts: bool = option(
-        "--default-accounts", 'give each namespace the service account "default"', value=True, values=(True, False)
+        "--default-accounts",
+        'give each namespace the service account "default", and Secrets for tokens of accounts their tokens',
+        value=True,
+        values=(True, False),
     )
     root_configmaps: bool = option(
         "--root-configmaps", "give each namespace the config map kube-root-ca.crt", value=False, values=(True, False)
@@ -224,6 +228,9 @@ class Cluster:
             self._controllers.append(Garbage(api, settings.garbage_delay))
         self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
         self._controllers += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api)]
+        if settings.default_accounts:
+            collect = settings.garbage_delay is not None
+            self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
         for controller in self._controllers:
             await controller.start()
             self.health.add(controller.name, health.controller(controller))

@@ -1,7 +1,8 @@
 """Tokens of service accounts: signed here, good until they expire or what they are bound to is gone.
 
-A token is bound to the account, by its uid, and to a Secret where it was asked for so. The signature is checked when a
-token is first seen; that it has not expired and that account and secret are still there, at every request.
+A token is bound to the account, by its uid, and to a Secret where it was asked for so. One that a Secret of the type
+kubernetes.io/service-account-token has does not expire, and is good for as long as the Secret has it. The signature is
+checked when a token is first seen; that it has not expired and that account and secret are there, at every request.
 Source: "Service account tokens" of the Kubernetes documents.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.auth.certificates import CREDENTIAL
+from podless.auth.claims import issuer
 from podless.auth.user import of_account
 from podless.auth.verdict import Verdict
 from podless.cache.entry import Entry
@@ -33,6 +35,9 @@ ALGORITHM = "ES256"
 SECRET = f"{keys.OWN}keys/accounts"  # where all servers of a store have their key
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551  # of P-256: keys are below it
 _CLAIM = "kubernetes.io"
+_KEPT = "kubernetes/serviceaccount"  # who issues the tokens that Secrets have
+_KEPT_CLAIM = "kubernetes.io/serviceaccount/"
+_INVALID = "kubernetes.io/legacy-token-invalid-since"  # a label of a Secret whose token was ended
 _NOBODY = Verdict(None)
 
 
@@ -60,6 +65,15 @@ def identity(entry: Entry) -> str:
     return known
 
 
+def _kept(entry: Entry) -> str:
+    """The token that a Secret has, in base64 and found once; "" for one that is being deleted, or was ended."""
+    known: str | None = entry.forms.get("token")
+    if known is None:
+        ended = entry.terminating or _INVALID in entry.labels
+        known = entry.forms["token"] = "" if ended else (entry.decode().get("data") or {}).get("token") or ""
+    return known
+
+
 class Accounts:
     """Signs tokens for service accounts, and knows them again. secret: the signing key, as `make_secret` gives it."""
 
@@ -72,12 +86,10 @@ class Accounts:
 
     def mine(self, issuer: str) -> bool:
         """Whether a token that names this issuer can be one of ours."""
-        return issuer == self.issuer
+        return issuer in (self.issuer, _KEPT)
 
     def issue(self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, secret: Bound | None) -> str:
         """A new token for an account, good for so many seconds. Raises BadKey."""
-        import jwt
-
         now = int(time.time())
         inner: dict[str, Any] = {
             "namespace": account.namespace,
@@ -95,6 +107,22 @@ class Accounts:
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,
         }
+        return self._sign(claims)
+
+    def kept(self, namespace: str, account: Bound, secret: str) -> str:
+        """The token for an account that a Secret is to have. Raises BadKey."""
+        inner = {
+            "namespace": namespace,
+            "secret.name": secret,
+            "service-account.name": account.name,
+            "service-account.uid": account.uid,
+        }
+        subject = of_account(namespace, account.name).name
+        return self._sign({"iss": _KEPT, **{f"{_KEPT_CLAIM}{name}": inner[name] for name in inner}, "sub": subject})
+
+    def _sign(self, claims: dict[str, Any]) -> str:
+        import jwt
+
         key = self._signer()
         return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key), "typ": None})
 
@@ -110,16 +138,24 @@ class Accounts:
         for collection in (self._accounts, self._secrets):
             if not collection.loaded:
                 await collection.load()
+        if claims["iss"] == _KEPT:
+            return self._verdict_of_kept(token, claims, audiences)
         return self._verdict(claims, audiences)
 
     def _verified(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
         import jwt
 
-        options: Any = {"require": ["exp", "iat", "iss", "sub", "aud"]}
+        kept = issuer(token) == _KEPT
+        options: Any = {"require": ["iss", "sub"] if kept else ["exp", "iat", "iss", "sub", "aud"]}
         key = self._signer().public_key()
         try:
             claims: dict[str, Any] = jwt.decode(
-                token, key, [ALGORITHM], options, audience=list(audiences), issuer=self.issuer
+                token,
+                key,
+                [ALGORITHM],
+                options,
+                audience=None if kept else list(audiences),
+                issuer=_KEPT if kept else self.issuer,
             )
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             return None
@@ -142,6 +178,23 @@ class Accounts:
         told = {CREDENTIAL: (f"JTI={claims['jti']}",)}
         user = of_account(namespace, account.name, account.uid, told)
         return Verdict(user, tuple(one for one in audiences if one in claims["aud"]), holds)
+
+    def _verdict_of_kept(self, token: str, claims: dict[str, Any], audiences: Sequence[str]) -> Verdict:
+        inner = {name.removeprefix(_KEPT_CLAIM): value for name, value in claims.items()}
+        namespace, secret = inner["namespace"], inner["secret.name"]
+        account = Bound(inner["service-account.name"], inner["service-account.uid"])
+        data = base64.b64encode(token.encode()).decode()
+        place = self._secrets.keys.key(namespace, secret)
+
+        def holds() -> bool:
+            entry = self._secrets.get(place)
+            return entry is not None and _kept(entry) == data and account.alive(self._accounts, namespace)
+
+        # such a token says nothing of audiences: it is for this server
+        fitting = tuple(one for one in audiences if one == self.issuer)
+        if not fitting or not holds():
+            return _NOBODY
+        return Verdict(of_account(namespace, account.name, account.uid), fitting, holds)
 
     def keys(self) -> dict[str, Any]:
         """The public key as a JSON Web Key Set. Raises BadKey."""

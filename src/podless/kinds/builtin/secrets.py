@@ -17,6 +17,7 @@ from podless.meta.structs import JSON_NAMES
 OPAQUE = "Opaque"
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
+ACCOUNT_UID = "kubernetes.io/service-account.uid"
 
 _MOST = 1024 * 1024  # bytes of the values together
 _TLS = "kubernetes.io/tls"

@@ -1,0 +1,121 @@
+"""Secrets of the type kubernetes.io/service-account-token: each has the token of its account, and goes with it.
+
+Source: "Service account token Secrets" of the Kubernetes documents.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from podless.auth.accounts import Bound
+from podless.cache.entry import Entry
+from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.controller import Controller
+from podless.controllers.write import amend, delete_all
+from podless.kinds.builtin import SECRETS, SERVICE_ACCOUNTS
+from podless.kinds.builtin.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
+from podless.verbs import fieldmanager
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+
+_MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of these fields
+_MARK = ACCOUNT_TOKEN.encode()
+
+
+class AccountTokens(Controller):
+    """Fills in the token, the namespace and the authority (PEM, "" for none). Keys are those of Secrets.
+
+    collect: whether a Secret is deleted whose account is gone.
+    """
+
+    name = "serviceaccount-token-controller"
+
+    def __init__(self, api: API, authority: str, *, collect: bool) -> None:
+        super().__init__(api)
+        self._authority = _text(authority)
+        self._collect = collect
+        self._secrets: WatchCache = api.collection(SECRETS)
+        self._accounts: WatchCache = api.collection(SERVICE_ACCOUNTS)
+        self._of: dict[str, set[str]] = {}  # the key of an account -> those of its Secrets
+
+    async def begin(self) -> None:
+        """Fill in what lacks a token."""
+        for collection, handler in ((self._secrets, self._changed), (self._accounts, self._moved)):
+            await collection.load()
+            self.leave.append(collection.add_event_handler(handler))
+        for entry in self._secrets.under(SECRETS.prefix)[0]:
+            self._look(entry)
+        self.api.reactions[SECRETS.prefix] = self.flush
+        self.api.reactions[SERVICE_ACCOUNTS.prefix] = self.flush
+
+    def _look(self, entry: Entry) -> None:
+        account = _account(entry)
+        if account is not None:
+            self._of.setdefault(account, set()).add(entry.key)
+            self.queue.add(entry.key)
+
+    def _changed(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.before is not None and (account := _account(event.before)) is not None:
+                held = self._of.get(account, set())
+                held.discard(event.key)
+                if not held:
+                    self._of.pop(account, None)
+            if event.after is not None:
+                self._look(event.after)
+
+    def _moved(self, events: Sequence[Event]) -> None:
+        """An account came or went."""
+        for event in events:
+            if event.before is None or event.after is None:
+                for key in self._of.get(event.key, ()):
+                    self.queue.add(key)
+
+    async def reconcile(self, key: str) -> None:
+        """Fill the Secret, or delete it where its account is gone."""
+        entry = self._secrets.get(key)
+        if entry is None or entry.terminating or (place := _account(entry)) is None:
+            return
+        account = self._accounts.get(place)
+        uid = account.decode()["metadata"]["uid"] if account is not None else ""
+        given = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
+        if account is not None and given in (None, "", uid):
+            await amend(self.api, SECRETS, key, partial(self._filled, Bound(account.name, uid)), react=False)
+        elif self._collect:
+            await delete_all(self.api, SECRETS, [entry])
+
+    def _filled(self, account: Bound, obj: Object) -> Object:
+        """The Secret with all that it should have."""
+        metadata, data = obj["metadata"], obj.get("data") or {}
+        wanted = dict(data)
+        if self._authority:
+            wanted["ca.crt"] = self._authority
+        wanted["namespace"] = data.get("namespace") or _text(metadata["namespace"])
+        accounts = self.api.authenticator.accounts
+        if not data.get("token") and accounts is not None:
+            wanted["token"] = _text(accounts.kept(metadata["namespace"], account, metadata["name"]))
+        if wanted == data:
+            return obj
+        notes = {**(metadata.get("annotations") or {}), ACCOUNT_NAME: account.name, ACCOUNT_UID: account.uid}
+        changed = {**obj, "data": wanted, "metadata": {**metadata, "annotations": notes}}
+        # what is stored is in the order of the struct
+        changed = SECRETS.strategy.decode(SECRETS, SECRETS.versions[0], changed, [])
+        fieldmanager.noted(SECRETS, obj, changed, _MANAGER)
+        return changed
+
+
+def _account(entry: Entry) -> str | None:
+    """The key of the account that a Secret is for; None for other Secrets."""
+    if _MARK not in entry.body:
+        return None
+    obj = entry.decode()
+    name = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
+    return SERVICE_ACCOUNTS.key(entry.namespace, name) if obj.get("type") == ACCOUNT_TOKEN and name else None
+
+
+def _text(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
