@@ -23,7 +23,7 @@ from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
 from podless.http.offload import Offload
 from podless.http.tls import Certificates
-from podless.meta.files import write_file
+from podless.meta.files import private, write_file
 from podless.meta.option import StartError, option, section
 from podless.store import StoreError
 
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
 
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
+
+
+# what only the server's owner may read, beside the database, which its engine looks after
+_PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
 
 def port(text: str) -> int:
@@ -209,6 +213,9 @@ class App:
             return Path(self._scratch.name)
         folder = Path(self.settings.data).absolute()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private(folder)
+        for name in _PRIVATE:
+            private(folder / name)
         return folder
 
     async def stop(self) -> None:

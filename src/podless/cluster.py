@@ -50,8 +50,9 @@ from podless.kinds.builtin import runtime
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.files import write_file
-from podless.meta.option import StartError, option, section
+from podless.meta.option import StartError, duration, option, section
 from podless.remote import Client
+from podless.store.history import Keep, keep
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -67,22 +68,6 @@ def service(text: str) -> tuple[str, str]:
     if not sound or "/" in rest or (with_port and not number.isdigit()):
         raise ValueError("a service is NAMESPACE/NAME=HOST:PORT")
     return name, place
-
-
-_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
-
-
-def duration(text: str) -> float:
-    """Seconds, from numbers with units such as 1h30m or 90s. Raises ValueError."""
-    total, rest = 0.0, text
-    for unit, seconds in _UNITS.items():
-        given, sign, after = rest.partition(unit)
-        whole, _, fraction = given.partition(".")
-        if sign and whole.isascii() and whole.isdigit() and (not fraction or (unit == "s" and fraction.isdigit())):
-            total, rest = total + float(given) * seconds, after
-    if rest or total <= 0:
-        raise ValueError("a duration is a time such as 1h, 30m or 1h30m")
-    return total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +126,14 @@ class ClusterSettings:
         metavar="FILE",
         parse=Path,
     )
+    history: Keep = option(
+        "--history",
+        "how long replaced states can be read and watched from: by age, by bytes and by number, whichever ends first",
+        factory=Keep,
+        metavar="AGE,SIZE,NUMBER",
+        parse=keep,
+        default="1h,256Mi,10000",
+    )
     tokens: Mapping[str, User] = option("", "more tokens, and whose they are", factory=dict)
     anonymous: bool = option(
         "--anonymous-auth",
@@ -195,7 +188,7 @@ class Cluster:
         """Bring everything up. Raises StartError, StoreError and OSError; `stop` is to be called then, too."""
         settings = self.settings
         tokens = self._tokens()
-        self.store = store = SQLiteStore(self._database)
+        self.store = store = SQLiteStore(self._database, keep=settings.history)
         cache = Cache(store)
         await store.open()
         await cache.open()
@@ -211,7 +204,7 @@ class Cluster:
         api.authenticator = self._authenticator(cache, tokens, await self._secret(api))
         remote.external = partial(_external, api)
         self.health.add("etcd", health.store(store))
-        self.health.add("etcd-readiness", health.store(store), READY)
+        self.health.add("etcd-readiness", health.writable(store), READY)
         await self._run(api)
         if isinstance(authorizer, RBAC):
             await authorizer.start()

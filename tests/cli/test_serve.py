@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import signal
 import socket
 import ssl
+import stat
 import subprocess
 import sys
 import time
@@ -15,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from podless.meta.files import private
+from podless.meta.option import StartError
 from tests.conftest import CRDS, Client, definition, gadget
 
 GROUP = "serve.example.com"
@@ -133,6 +137,36 @@ def test_tokens_of_a_file_are_known(serve: Any, tmp_path: Path) -> None:
     for token in ("secret", "other", process.token):
         assert Client(process.url, token).get("/api").status == 200
     assert Client(process.url, "unknown").get("/api").status == 401
+
+
+def test_what_others_could_read_is_mended(serve: Any) -> None:
+    first = serve()
+    first.popen.send_signal(signal.SIGTERM)
+    first.popen.wait(5)
+    first.folder.chmod(0o755)
+    secret = ["podless.db", "token", "ca.key", "server.key", "kubeconfig"]
+    for name in secret:
+        (first.folder / name).chmod(0o644)
+    again = serve()
+    modes = {name: stat.S_IMODE((again.folder / name).stat().st_mode) for name in [".", *secret]}
+    assert modes == {".": 0o700} | dict.fromkeys(secret, 0o600)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to somebody else")
+def test_somebody_elses_open_folder_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o755)
+    os.chown(folder, 1000, 1000)
+    private(folder)  # root may mend it
+    folder.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Path, "chmod", _forbidden)
+        with pytest.raises(StartError, match=r"others may use it \(mode 755\), and it belongs to somebody else"):
+            private(folder)
+
+
+def _forbidden(path: Path, mode: int) -> None:
+    raise PermissionError
 
 
 def test_plain_http_is_served_on_loopback(serve: Any) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from podless.store import Change, Operation, Record, Stored
 from podless.store.contract import Deliver
+from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 
 FOREIGN = "/elsewhere/things/"
@@ -28,10 +29,18 @@ _OURS = ("/podless/", "/core/namespaces/", "/core/resourcequotas/", "/rbac.", "/
 class LateStore:
     """Implements podless.store.Store. disturbed: what the keys start with that somebody else writes as well."""
 
+    name = "late"
     prompt = False
 
-    def __init__(self, path: Path | None = None, *, seed: int = 1, disturbed: tuple[str, ...] = _OURS) -> None:
-        self._inner = SQLiteStore(path)
+    def __init__(
+        self,
+        path: Path | None = None,
+        *,
+        keep: Keep | None = None,
+        seed: int = 1,
+        disturbed: tuple[str, ...] = _OURS,
+    ) -> None:
+        self._inner = SQLiteStore(path, keep=keep)
         self._random = random.Random(seed)
         self._disturbed = disturbed
         self._number = 0
@@ -126,6 +135,23 @@ class LateStore:
     async def changes(self, prefix: str, after: int) -> list[Change]:
         await self._later()
         return await self._inner.changes(prefix, after)
+
+    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
+        await self._later()
+        return await self._inner.page(revision, after, most)
+
+    def hold(self) -> Callable[[], None]:
+        return self._inner.hold()
+
+    async def advance(self, revision: int) -> None:
+        await self._inner.advance(revision)
+
+    def figures(self) -> Mapping[str, int]:
+        return self._inner.figures()
+
+    async def check(self) -> None:
+        await self._later()
+        await self._inner.check()
 
     async def compact(self, revision: int) -> None:
         await self._inner.compact(revision)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Conflicted, Damaged, Operation, Record, Store, Stored, StoreError
+from podless.store import Conflicted, Damaged, Full, Operation, Record, Store, Stored, StoreError
+from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.contract import Contract, Follower, delete, put
 
@@ -62,7 +63,7 @@ async def test_revisions_do_not_go_back_when_the_newest_writes_were_compacted_aw
 
 
 async def test_history_is_bounded() -> None:
-    store = SQLiteStore(retain=100)
+    store = SQLiteStore(keep=Keep(count=100))
     await store.open()
     revision = 0
     for _ in range(1000):
@@ -167,7 +168,7 @@ async def test_a_full_disk_refuses_writes_and_keeps_what_was_acknowledged(tmp_pa
     await put(store, "/g/r/a", b"1")
     assert store._database is not None
     store._database.execute("PRAGMA max_page_count = 1")  # SQLite's own way to be out of room
-    with pytest.raises(StoreError, match="full"):
+    with pytest.raises(Full, match="space exceeded"):
         await put(store, "/g/r/b", b"x" * 1_000_000)
     assert await store.current() == 1
     assert [record.key for record in (await store.range("/g/r/"))[0]] == ["/g/r/a"]

@@ -13,8 +13,8 @@ from podless.controllers.controller import Controller
 from podless.store import Store
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
-_PATIENCE = 2.0  # seconds; a check that takes longer has failed
 _NOWHERE = "/health"  # a key that nobody writes
+_PATIENCE = 2.0  # seconds; a check that takes longer has failed
 
 Check = Callable[[], Awaitable[None] | None]
 
@@ -69,6 +69,11 @@ def store(asked: Store) -> Check:
         await asked.range(_NOWHERE)
 
     return check
+
+
+def writable(asked: Store) -> Check:
+    """Whether a store takes writes as well. Nobody is helped where a server is started anew for want of room."""
+    return asked.check
 
 
 def controller(running: Controller) -> Check:

@@ -11,9 +11,9 @@ from typing import Any
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta import codec, protobuf
-from podless.meta.errors import APIError, PageNotFound, TooManyRequests
+from podless.meta.errors import APIError, Internal, PageNotFound, TooManyRequests
 from podless.meta.structs_meta import STATUS
-from podless.store import StoreError
+from podless.store import Full, Oversized, StoreError
 
 log = logging.getLogger("podless")
 
@@ -67,6 +67,8 @@ def render(error: Exception, accept: str = "") -> Response:
         if "retryAfterSeconds" in details:
             headers = [("Retry-After", str(details["retryAfterSeconds"]))]
         return document(error.status(), error.code, accept, headers)
+    if isinstance(error, (Full, Oversized)):  # a real server passes on what etcd says, without a reason
+        return document(Internal(str(error)).status(), 500, accept)
     if isinstance(error, StoreError):
         log.error("%s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})

@@ -93,3 +93,30 @@ def number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ValueError("a number")
     return int(text)
+
+
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
+
+
+def duration(text: str) -> float:
+    """Seconds, from numbers with units such as 1h30m or 90s. Raises ValueError."""
+    total, rest = 0.0, text
+    for unit, seconds in _UNITS.items():
+        given, sign, after = rest.partition(unit)
+        whole, _, fraction = given.partition(".")
+        if sign and whole.isascii() and whole.isdigit() and (not fraction or (unit == "s" and fraction.isdigit())):
+            total, rest = total + float(given) * seconds, after
+    if rest or total <= 0:
+        raise ValueError("a duration is a time such as 1h, 30m or 1h30m")
+    return total
+
+
+_SIZES = {"Ki": 10, "Mi": 20, "Gi": 30}
+
+
+def size(text: str) -> int:
+    """Bytes, of a number with a unit such as 256Mi. Raises ValueError."""
+    digits, unit = text[:-2], text[-2:]
+    if unit not in _SIZES or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
+        raise ValueError("a size is a number with a unit such as 512Ki, 256Mi or 4Gi")
+    return int(digits) << _SIZES[unit]

@@ -1,6 +1,17 @@
 """The revisioned key-value store: one contract (contract.py) and its engines."""
 
-from podless.store.contract import Change, Compacted, Conflicted, Damaged, Operation, Record, Store, StoreError
+from podless.store.contract import (
+    Change,
+    Compacted,
+    Conflicted,
+    Damaged,
+    Full,
+    Operation,
+    Oversized,
+    Record,
+    Store,
+    StoreError,
+)
 from podless.store.keys import Keys, Stored
 
 __all__ = [
@@ -8,8 +19,10 @@ __all__ = [
     "Compacted",
     "Conflicted",
     "Damaged",
+    "Full",
     "Keys",
     "Operation",
+    "Oversized",
     "Record",
     "Store",
     "StoreError",

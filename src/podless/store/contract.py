@@ -7,7 +7,7 @@ revisions can be compared, and nothing else can be told from them. Other process
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from podless.store.keys import Stored
@@ -19,6 +19,20 @@ class StoreError(Exception):
 
 class Damaged(StoreError):
     """What is on disk is not a store, or not one that this release reads."""
+
+
+class Full(StoreError):
+    """There is no room for what is to be written. The text is etcd's, as a real server passes it on."""
+
+    def __init__(self) -> None:
+        super().__init__("etcdserver: mvcc: database space exceeded")
+
+
+class Oversized(StoreError):
+    """A value is larger than any may be. The text is etcd's, as a real server passes it on."""
+
+    def __init__(self) -> None:
+        super().__init__("etcdserver: request is too large")
 
 
 class Conflicted(StoreError):
@@ -71,10 +85,11 @@ Deliver = Callable[[Sequence[Change], int], None]
 class Store(Protocol):
     """A revisioned key-value store. Every method raises StoreError where the engine fails.
 
-    prompt: a writer learns of its commit only after all watches have been told of it, and nobody else writes to the
-    store; who follows a watch need not ask for the current revision then.
+    name: of the engine. prompt: a writer learns of its commit only after all watches have been told of it, and nobody
+    else writes to the store; who follows a watch need not ask for the current revision then.
     """
 
+    name: str
     prompt: bool
 
     @property
@@ -89,6 +104,9 @@ class Store(Protocol):
 
     async def current(self) -> int:
         """The revision of the newest durable commit of anybody, 0 for an empty store."""
+
+    async def check(self) -> None:
+        """Raises StoreError where the store cannot be read, or where writes fail."""
 
     def watch(self, prefix: str, after: int, deliver: Deliver) -> Callable[[], None]:
         """Have every durable change of keys under `prefix` that is later than `after` delivered, once and in order.
@@ -109,6 +127,23 @@ class Store(Protocol):
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
         """The same as it was at `revision`. Raises Compacted."""
+
+    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
+        """Records of the whole state at a revision, in key order, from behind the key `after` on ("": from the first).
+
+        Returns so many at the most, and the key behind which to go on, "" at the end. Raises Compacted.
+        """
+
+    def hold(self) -> Callable[[], None]:
+        """Have no history forgotten, as far as that is up to this process, until what this returns is called."""
+
+    async def advance(self, revision: int) -> None:
+        """Have every later commit get a revision above this one, and forget all history."""
+
+    def figures(self) -> Mapping[str, int]:
+        """What is to be known: revision, compacted; size and history in bytes, and oldest (of the history, in seconds
+        since 1970), as far as the engine knows.
+        """
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
         """All changes of keys under `prefix` later than revision `after`, in order, with `before`. Raises Compacted."""

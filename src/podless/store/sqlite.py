@@ -10,103 +10,83 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from podless.store import keys
+from podless.store import format, keys, upkeep
 from podless.store.contract import (
     Change,
     Compacted,
     Conflicted,
     Damaged,
     Deliver,
+    Full,
     Operation,
     Record,
     StoreError,
 )
-from podless.store.keys import Stored
+from podless.store.files import Files
+from podless.store.history import Clock, History, Keep
+from podless.store.rows import COLUMNS, Row, checksum, record, verify
 
 log = logging.getLogger("podless")
 
-_FORMAT = 2
-_APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
-# A commit's revision is the sequence number of its first row, so that revisions never run ahead of sequence numbers,
-# and what is later than a revision is found by the primary key.
-_SCHEMA = f"""
-CREATE TABLE log (
-    sequence INTEGER PRIMARY KEY,
-    revision INTEGER NOT NULL,
-    key TEXT NOT NULL,
-    created INTEGER NOT NULL,
-    offset INTEGER NOT NULL,
-    value BLOB
-);
-CREATE INDEX log_key ON log (key, revision);
-CREATE TABLE state (compacted INTEGER NOT NULL);
-INSERT INTO state VALUES (0);
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_FORMAT};
-"""
-# format 1 had one row for each revision
-_UPGRADE = """
-ALTER TABLE log RENAME COLUMN revision TO sequence;
-ALTER TABLE log RENAME COLUMN mark TO offset;
-ALTER TABLE log ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
-UPDATE log SET revision = sequence;
-DROP INDEX log_key;
-CREATE INDEX log_key ON log (key, revision);
-ALTER TABLE state RENAME COLUMN floor TO compacted;
-PRAGMA user_version = 2;
-"""
-_NEWEST = "SELECT revision, created, value IS NULL FROM log WHERE key = ? ORDER BY revision DESC LIMIT 1"
-_INSERT = "INSERT INTO log (sequence, revision, key, created, offset, value) VALUES (?, ?, ?, ?, ?, ?)"
+_NEWEST = "SELECT revision, created, length(value) FROM log WHERE key = ? ORDER BY revision DESC LIMIT 1"
 # bare columns beside max() come from the row that has the maximum (documented by SQLite)
-_STATE = """
-SELECT key, value, offset, max(revision), created FROM log
-WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key ORDER BY key
+_STATE = f"""
+SELECT {COLUMNS.replace(" revision", " max(revision)")} FROM log
+WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key ORDER BY key LIMIT ?
 """
-_CHANGES = """
-SELECT key, value, offset, revision, created FROM log
-WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence
+_CHANGES = f"""
+SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence
 """
-_BEFORE = """
-SELECT key, value, offset, revision, created FROM log
-WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1
+_BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1"
+# what each write since the compacted revision has replaced
+_HISTORY = """
+SELECT newer.revision, newer.at, (
+    SELECT length(older.value) FROM log AS older
+    WHERE older.key = newer.key AND older.revision < newer.revision ORDER BY older.revision DESC LIMIT 1
+) FROM log AS newer WHERE newer.sequence > ? ORDER BY newer.sequence
 """
-# looks only at what was written between the two revisions, so that its cost is that of those writes
-_REPLACED = """
-DELETE FROM log WHERE sequence IN (
-    SELECT older.sequence FROM log AS newer JOIN log AS older
-    ON older.key = newer.key AND older.revision < newer.revision
-    WHERE newer.sequence > :old AND newer.sequence <= :new
-)
-"""
-_DELETED = "DELETE FROM log WHERE value IS NULL AND sequence > :old AND sequence <= :new"
-_STEP = 500  # revisions that one compaction forgets
-_Row = tuple[str, bytes, int, int, int]
+_TEND = 10.0  # seconds between two looks at what a quiet store needs
+_REST = 4.0  # background work rests so many times as long as a step took
+# a disk without room, a quota, a file that may not grow
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+_SAY = 10.0  # seconds between two lines about writes that fail
+_NOWHERE = "/health"  # a key that nobody writes
 _Waiting = tuple[Sequence[Operation], asyncio.Future[int]]
 
 
 class SQLiteStore:
     """A store in one SQLite database. Implements contract.Store.
 
-    path: the database file, or None to keep everything in memory. retain: how many revisions of history to keep at
-    least; older ones are compacted as writes come in.
+    path: the database file, or None to keep everything in memory. keep: how much history is kept; what is more is
+    forgotten beside other work, and the space that it took in the file is given back.
     """
 
+    name = "sqlite"
     prompt = True
 
-    def __init__(self, path: Path | None = None, *, retain: int = 10_000) -> None:
+    def __init__(self, path: Path | None = None, *, keep: Keep | None = None) -> None:
         self._path = path
-        self._retain = retain
         self._revision = 0
         self._sequence = 0
         self._compacted = 0
         self._database: sqlite3.Connection | None = None
+        self._files: Files | None = None
+        self._history = History(keep or Keep())
+        self._clock = Clock()
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._busy = False  # background work has a step to go
+        self._held = 0  # readers of one state over time, for whom history is kept
+        self._refused = ""  # why the last write was, "" where it was not
+        self._said = -_SAY
 
     @property
     def compacted(self) -> int:
@@ -116,50 +96,31 @@ class SQLiteStore:
     async def open(self) -> None:
         """Open or create the database. Raises Damaged, or StoreError where it is in use or cannot be written."""
         self._loop = asyncio.get_running_loop()
+        self._database = format.connect(self._path)
         try:
-            self._database = self._connect()
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise StoreError(f"{self._path}: another process is using this database") from None
-            raise StoreError(f"{self._path}: {error}") from None
-        except sqlite3.DatabaseError as error:
-            raise Damaged(f"{self._path}: not a podless database, or a damaged one ({error})") from None
-
-    def _connect(self) -> sqlite3.Connection:
+            self._read_state(self._database)
+        except sqlite3.Error as error:
+            raise Damaged(f"{self._path}: the database is damaged ({error}); restore a backup") from None
         if self._path is not None:
-            self._path.touch(0o600)  # keys and secrets are in it
-        database = sqlite3.connect(self._path or ":memory:", isolation_level=None, timeout=0)
-        try:
-            self._prepare(database)
-        except BaseException:
-            database.close()
-            raise
-        return database
+            self._files = Files(self._path)
+        self._timer = self._loop.call_later(_TEND, self._tend)
 
-    def _prepare(self, database: sqlite3.Connection) -> None:
-        database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = FULL")
-        database.execute("BEGIN EXCLUSIVE")  # takes the lock now, so that a second server fails at its start
-        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        application = database.execute("PRAGMA application_id").fetchone()[0]
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        database.execute("COMMIT")
-        if not tables:
-            database.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-        elif application != _APPLICATION:
-            raise Damaged(f"{self._path}: this is another program's database")
-        elif version == 1:
-            database.executescript(f"BEGIN; {_UPGRADE} COMMIT;")
-        elif version != _FORMAT:
-            raise Damaged(f"{self._path}: format {version} is not the one that this release reads ({_FORMAT})")
-        self._compacted = database.execute("SELECT compacted FROM state").fetchone()[0]
+    def _read_state(self, database: sqlite3.Connection) -> None:
+        compacted, check = database.execute("SELECT compacted, checksum FROM state").fetchone()
+        if check != format.checksum_of(compacted):
+            raise Damaged(f"{self._path}: the database is damaged (its state); restore a backup")
         newest = database.execute("SELECT revision, sequence FROM log ORDER BY sequence DESC LIMIT 1").fetchone()
         revision, sequence = newest or (0, 0)
-        self._revision, self._sequence = max(revision, self._compacted), max(sequence, self._compacted)
+        self._compacted = compacted
+        self._revision, self._sequence = max(revision, compacted), max(sequence, compacted)
+        for written, at, replaced in database.execute(_HISTORY, (compacted,)):
+            self._clock.newest = max(self._clock.newest, at)
+            self._history.add(written, replaced or 0, at)
 
     async def close(self) -> None:
         """Commit what waits, then close the database."""
+        if self._timer is not None:
+            self._timer.cancel()
         if self._database is not None:
             self._flush()
             self._database.close()
@@ -168,6 +129,23 @@ class SQLiteStore:
     async def current(self) -> int:
         """The revision of the newest durable commit."""
         return self._revision
+
+    async def check(self) -> None:
+        """Raises StoreError where it cannot be read, or writes fail."""
+        self._query(_STATE, (_NOWHERE, keys.end(_NOWHERE), self._revision, 1))
+        self._look()
+        if self._refused:
+            try:
+                upkeep.probe(self._open_database())
+            except sqlite3.Error as error:
+                raise _refusal(error) from None
+            self._accepted()
+
+    def _look(self) -> None:
+        """Whether the files are where they were. Raises StoreError."""
+        if self._files is not None and (fault := self._files.fault()):
+            self._refuse(fault)
+            raise StoreError(fault)
 
     def watch(self, prefix: str, after: int, deliver: Deliver) -> Callable[[], None]:
         """Have every later change under `prefix` delivered, before its writer learns of it. Raises Compacted."""
@@ -205,7 +183,11 @@ class SQLiteStore:
                 for one in waiting:
                     self._carry_out([one])
                 return
-            outcomes, changes = [StoreError(f"the database refused a write: {error}")], []
+            outcomes, changes = [_refusal(error)], []
+            if isinstance(error, sqlite3.Error):
+                self._refuse(str(error))
+        else:
+            self._accepted()
         if changes:
             self._revision = changes[-1].revision
             for prefix, deliver in self._watches:
@@ -218,35 +200,53 @@ class SQLiteStore:
                 future.set_result(outcome)
             else:
                 future.set_exception(outcome)
-        if self._revision - self._compacted >= self._retain + _STEP:
-            self._compact(self._revision - self._retain)
+        if self._history.due(self._clock.newest):
+            self._work()
+
+    def _refuse(self, why: str) -> None:
+        """Say that writes fail; not every time."""
+        if not self._refused and time.monotonic() - self._said > _SAY:
+            self._said = time.monotonic()
+            log.error("writes are refused: %s", why)
+        self._refused = why
+
+    def _accepted(self) -> None:
+        if self._refused:
+            self._refused = ""
+            log.warning("writes are accepted again")
 
     def _write(self, commits: Sequence[Sequence[Operation]]) -> tuple[list[int | StoreError], list[Change]]:
         """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
         database = self._open_database()
+        self._look()
         outcomes: list[int | StoreError] = []
         changes: list[Change] = []
-        sequence = self._sequence
+        sequence, now, replaced = self._sequence, self._clock.now(), 0
         database.execute("BEGIN IMMEDIATE")
         try:
             for operations in commits:
                 revision = sequence + 1
                 made = []
+                gone = 0
                 for key, stored, expect in operations:
                     row = database.execute(_NEWEST, (key,)).fetchone()
-                    actual, created = (row[0], row[1]) if row and not row[2] else (0, revision)
+                    present = row is not None and row[2] is not None
+                    actual, created = (row[0], row[1]) if present else (0, revision)
                     if actual != expect or (stored is None and not actual):
-                        current = _record(database.execute(_BEFORE, (key, revision)).fetchone())
+                        current = record(self._before(key, revision))
                         outcomes.append(Conflicted(key, current))
                         break
+                    gone += row[2] if present else 0
                     made.append((key, stored, created))
                 else:
                     for key, stored, created in made:
                         sequence += 1
-                        data, offset = stored if stored is not None else (None, 0)
-                        database.execute(_INSERT, (sequence, revision, key, created, offset, data))
-                        record = None if stored is None else Record(key, stored, revision, created)
-                        changes.append(Change(key, revision, record))
+                        value, offset = stored if stored is not None else (None, 0)
+                        row = (key, value, offset, revision, created, sequence, now)
+                        database.execute(format.INSERT, (*row, checksum(*row)))
+                        after = None if stored is None else Record(key, stored, revision, created)
+                        changes.append(Change(key, revision, after))
+                    replaced += gone
                     outcomes.append(revision)
             database.execute("COMMIT")
         except BaseException:
@@ -254,6 +254,8 @@ class SQLiteStore:
                 database.execute("ROLLBACK")
             raise
         self._sequence = sequence
+        if changes:
+            self._history.add(changes[-1].revision, replaced, now)
         return outcomes, changes
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
@@ -267,62 +269,126 @@ class SQLiteStore:
         return self._state(prefix, revision)
 
     def _state(self, prefix: str, revision: int) -> list[Record]:
-        rows = self._query(_STATE, (prefix, keys.end(prefix), revision))
-        return [record for row in rows if (record := _record(row)) is not None]
+        rows = self._query(_STATE, (prefix, keys.end(prefix), revision, -1))
+        return [found for row in rows if (found := record(row)) is not None]
+
+    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
+        """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
+        if revision < self._compacted:
+            raise Compacted(self._compacted)
+        rows = self._query(_STATE, (after + "\0" if after else keys.ALL, keys.end(keys.ALL), revision, most))
+        found = [one for row in rows if (one := record(row)) is not None]
+        return found, rows[-1][0] if len(rows) == most else ""
+
+    def hold(self) -> Callable[[], None]:
+        """Have no history forgotten until what this returns is called."""
+        self._held += 1
+        return self._let_go
+
+    def _let_go(self) -> None:
+        self._held -= 1
+
+    async def advance(self, revision: int) -> None:
+        """Have every later commit get a revision above this one, and forget all history. Raises StoreError."""
+        if revision > self._revision:
+            self._revision = self._sequence = revision
+        self._forget(self._revision)
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
         """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         changes = self._changes(prefix, after)
-        return [one._replace(before=self._before(one)) for one in changes]
+        return [one._replace(before=record(self._before(one.key, one.revision))) for one in changes]
 
     def _changes(self, prefix: str, after: int) -> list[Change]:
         if after < self._compacted:
             raise Compacted(self._compacted)
         rows = self._query(_CHANGES, (after, after, prefix, keys.end(prefix)))
-        return [Change(row[0], row[3], _record(row)) for row in rows]
+        return [Change(row[0], row[3], record(row)) for row in rows]
 
-    def _before(self, change: Change) -> Record | None:
-        return next(map(_record, self._query(_BEFORE, (change.key, change.revision))), None)
+    def _before(self, key: str, revision: int) -> Row | None:
+        return next(iter(self._query(_BEFORE, (key, revision))), None)
 
     async def compact(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before `revision`."""
-        self._compact(min(revision, self._revision))
+        self._forget(min(revision, self._revision))
 
-    def _compact(self, revision: int) -> None:
+    def _forget(self, revision: int) -> None:
         if revision <= self._compacted:
             return
-        database = self._open_database()
         try:
-            database.execute("BEGIN IMMEDIATE")
-            database.execute(_REPLACED, {"old": self._compacted, "new": revision})
-            database.execute(_DELETED, {"old": self._compacted, "new": revision})
-            database.execute("UPDATE state SET compacted = ?", (revision,))
-            database.execute("COMMIT")
-        except sqlite3.Error:
-            # history is kept longer than need be; writes say so themselves when the disk is full
-            if database.in_transaction:
-                database.execute("ROLLBACK")
-            return
+            upkeep.forget(self._open_database(), self._compacted, revision)
+        except sqlite3.Error as error:
+            raise _refusal(error) from None
         self._compacted = revision
+        self._history.forget(revision)
+
+    def _tend(self) -> None:
+        """What has to be done also where nobody writes."""
+        assert self._loop is not None
+        self._timer = self._loop.call_later(_TEND, self._tend)
+        with suppress(StoreError):
+            self._look()
+            self._work()
+
+    def _work(self) -> None:
+        """Forget history and give space back, a step now and others later."""
+        if not self._busy and self._loop is not None:
+            self._busy = True
+            self._loop.call_soon(self._step)
+
+    def _step(self) -> None:
+        self._busy = False
+        if self._database is None or self._loop is None or self._held:
+            return
+        began = self._loop.time()
+        due = self._history.due(self._clock.now())
+        try:
+            if due:
+                self._forget(due)
+            elif not upkeep.give_back(self._database):
+                return
+            elif self._files is not None:
+                self._files.shrunk()
+        except (StoreError, sqlite3.Error, OSError):
+            return  # history is kept longer than need be; writes say so themselves when the disk is full
+        self._busy = True
+        self._loop.call_later((self._loop.time() - began) * _REST, self._step)
+
+    def figures(self) -> dict[str, int]:
+        """What is to be known of the engine: sizes in bytes, the time in seconds since 1970."""
+        database = self._open_database()
+        size = 1
+        for what in ("page_count", "page_size"):
+            size *= database.execute(f"PRAGMA {what}").fetchone()[0]
+        return {
+            "revision": self._revision,
+            "compacted": self._compacted,
+            "size": size,
+            "history": self._history.size,
+            "oldest": self._history.oldest,
+        }
 
     def _open_database(self) -> sqlite3.Connection:
         if self._database is None:
             raise StoreError("the store is closed")
         return self._database
 
-    def _query(self, statement: str, arguments: tuple[object, ...]) -> Iterable[_Row]:
+    def _query(self, statement: str, arguments: tuple[object, ...]) -> list[Row]:
         try:
-            return self._open_database().execute(statement, arguments).fetchall()
+            return list(map(verify, self._open_database().execute(statement, arguments)))
         except sqlite3.Error as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
+                raise Damaged(f"the database is damaged ({error}); restore a backup") from None
             raise StoreError(f"the database refused a read: {error}") from None
 
 
-def _record(row: _Row | None) -> Record | None:
-    """A row as the state of its key, None for a delete."""
-    if row is None or row[1] is None:
-        return None
-    key, value, offset, revision, created = row
-    return Record(key, Stored(value, offset), revision, created)
+def _refusal(error: Exception) -> StoreError:
+    """What is said of a write that failed."""
+    if isinstance(error, StoreError):
+        return error
+    if isinstance(error, sqlite3.Error) and error.sqlite_errorcode in _FULL:
+        return Full()
+    return StoreError(f"the database refused a write: {error}")
 
 
 def _tell(deliver: Deliver, changes: Sequence[Change], revision: int) -> None:

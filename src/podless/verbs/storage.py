@@ -16,11 +16,13 @@ from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
+from podless.meta import protobuf
 from podless.meta.errors import Unavailable
-from podless.store import Conflicted, Operation, Record, Stored
+from podless.store import Conflicted, Operation, Oversized, Record, Stored
 from podless.verbs.call import API, Reaction
 
 _TRIES = 50  # how often a write is tried when others write in between
+_MOST = 3 << 19  # bytes of an object; etcd's --max-request-bytes
 _BUSY = "the object changes faster than this request can be carried out; try again"
 
 
@@ -51,7 +53,7 @@ Attempt = Callable[[Entry | None], Awaitable[Next | Action]]
 
 async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | None = None) -> Entry:
     """Store a new object. Raises Conflicted where the key is in use, or what refuses what goes along."""
-    stored = view.encode(kind, obj)
+    stored = _encode(kind, obj)
     for _ in range(_TRIES):
         try:
             revision = await _write(api, kind, Operation(key, stored, 0), along, obj)
@@ -74,7 +76,7 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         wanted = await attempt(entry)
         if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
             return Written(entry)
-        stored, along = (view.encode(kind, wanted.obj), wanted.along) if isinstance(wanted, Next) else (None, None)
+        stored, along = (_encode(kind, wanted.obj), wanted.along) if isinstance(wanted, Next) else (None, None)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
@@ -89,6 +91,17 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
             return Written(None, revision)
         return Written(api.written(kind, Record(key, stored, revision, created or revision)), revision)
     raise Unavailable(_BUSY)
+
+
+def _encode(kind: Kind, obj: Object) -> Stored:
+    """The object as it is stored. Raises Oversized."""
+    stored = view.encode(kind, obj)
+    if len(stored.data) > _MOST:
+        struct = kind.struct
+        # a real server stores built-in kinds as protobuf, in which long texts take less
+        if struct is None or len(protobuf.write(struct, obj)) > _MOST:
+            raise Oversized
+    return stored
 
 
 async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> None:

@@ -1,0 +1,48 @@
+"""Whether a database's files are still where they were: somebody may delete, replace or truncate them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+class Files:
+    """The files of an open database, as they were when it was opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = os.fspath(path)
+        self._log = f"{self._path}-wal"
+        self._known = self._identity(self._path)
+        self._known_log = self._identity(self._log)
+        self._size = 0
+
+    @staticmethod
+    def _identity(path: str) -> tuple[int, int] | None:
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def fault(self) -> str:
+        """What has become of them, "" where nothing has."""
+        try:
+            found = os.stat(self._path)
+        except OSError as error:
+            return f"{self._path} is gone ({os.strerror(error.errno or 0).lower()})"
+        if (found.st_dev, found.st_ino) != self._known:
+            return f"{self._path} was replaced by another file"
+        if found.st_size < self._size:
+            return f"{self._path} was truncated"
+        self._size = found.st_size
+        log = self._identity(self._log)
+        if log != self._known_log:
+            if self._known_log is None:  # made with the first write
+                self._known_log = log
+                return ""
+            return f"{self._log} is gone" if log is None else f"{self._log} was replaced by another file"
+        return ""
+
+    def shrunk(self) -> None:
+        """Take note that the engine itself has made the database smaller."""
+        self._size = os.stat(self._path).st_size

@@ -1,0 +1,218 @@
+"""The SQLite engine's file: how one is made, opened, checked and brought to the present format.
+
+A file of an older format is written anew beside the old one, which stays as it is until the new one takes its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+from podless.meta.files import private
+from podless.store import wal
+from podless.store.contract import Damaged, StoreError
+from podless.store.rows import checksum
+
+FORMAT = 3
+_APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
+_LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
+_CHECK_TIME = 0.5  # seconds that checking the file as a whole may take at the start
+_CHECK_EVERY = 20_000  # steps of SQLite's machine between two looks at the clock
+
+# A commit's revision is the sequence number of its first row, so that revisions never run ahead of sequence numbers,
+# and what is later than a revision is found by the primary key. The value stands last: what is before it can be read
+# without it.
+_SCHEMA = f"""
+CREATE TABLE log (
+    sequence INTEGER PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    created INTEGER NOT NULL,
+    offset INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    value BLOB
+);
+CREATE INDEX log_key ON log (key, revision);
+CREATE TABLE state (compacted INTEGER NOT NULL, checksum INTEGER NOT NULL, probes INTEGER NOT NULL);
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {FORMAT};
+"""
+INSERT = "INSERT INTO log (key, value, offset, revision, created, sequence, at, checksum) VALUES (?,?,?,?,?,?,?,?)"
+# rows and the compacted revision of older formats; the first one had one row for each revision
+_OLDER = {
+    1: ("SELECT key, value, mark, revision, created, revision FROM log ORDER BY revision", "SELECT floor FROM state"),
+    2: (
+        "SELECT key, value, offset, revision, created, sequence FROM log ORDER BY sequence",
+        "SELECT compacted FROM state",
+    ),
+}
+
+
+def connect(path: Path | None) -> sqlite3.Connection:
+    """The database, locked for this process, or a new one in memory.
+
+    Raises Damaged for what is none or a damaged one, StoreError for one in use, of a newer release, or that cannot be
+    written.
+    """
+    if path is None:
+        return _made(":memory:")
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            path.with_name(f"{path.name}.new").unlink()  # of a start that was interrupted
+        if not path.exists():
+            _create(path)
+        return _open(path)
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise StoreError(f"{path}: another process is using this database") from None
+        raise StoreError(f"{path}: {error}") from None
+    except sqlite3.DatabaseError as error:
+        raise Damaged(f"{path}: not a podless database, or a damaged one ({error})") from None
+
+
+def _made(name: str) -> sqlite3.Connection:
+    """A new, empty database."""
+    database = sqlite3.connect(name, isolation_level=None, timeout=0, check_same_thread=False)
+    try:
+        database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        database.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+        database.execute("INSERT INTO state VALUES (0, ?, 0)", (checksum_of(0),))
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def checksum_of(compacted: int) -> int:
+    """The checksum of the compacted revision."""
+    return checksum("compacted", None, 0, compacted, 0, 0, 0)
+
+
+def _create(path: Path) -> None:
+    """Make an empty database that is there whole or not at all."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise Damaged(f"{path}: the database is gone, and {log.name} alone is of no use; restore a backup")
+    log.unlink(missing_ok=True)
+    made = path.with_name(f".{path.name}.{os.getpid()}")
+    made.unlink(missing_ok=True)
+    try:
+        made.touch(0o600)  # keys and secrets are in it
+        _made(str(made)).close()
+        with contextlib.suppress(FileExistsError):  # another process was faster
+            os.link(made, path)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    log = path.with_name(f"{path.name}-wal")
+    evidence = path.with_name(f"{path.name}-wal.damaged")
+    if evidence.exists():
+        raise Damaged(
+            f"{path}: writes that were durable were lost from its log; restore a backup, "
+            f"or remove {evidence} to go on without them"
+        )
+    if not path.stat().st_size:
+        raise Damaged(f"{path}: the database is empty, as podless leaves none; restore a backup or remove it")
+    for each in (path, log):
+        private(each)
+    try:
+        ends = wal.commits(log)
+    except wal.Torn:
+        raise Damaged(f"{log}: not what was written; restore a backup") from None
+    database = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
+    try:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = FULL")
+        database.execute(f"PRAGMA journal_size_limit = {_LOG_MOST}")
+        database.execute("BEGIN EXCLUSIVE")  # takes the lock now, so that a second server fails at its start
+        database.execute("COMMIT")
+        if ends:
+            _check_log(database, path, log, ends)
+        version = _version(database, path)
+        if version == FORMAT:
+            _check(database, path)
+            return database
+        _upgrade(database, path, version)
+    except BaseException:
+        database.close()
+        raise
+    database.close()
+    return _open(path)
+
+
+def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[int]) -> None:
+    """Whether SQLite found all that was durable in the log. Raises Damaged, and keeps a copy of the log."""
+    read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    lost = sum(end > read for end in ends)
+    if lost > 1:
+        os.link(log, path.with_name(f"{path.name}-wal.damaged"))
+        raise Damaged(f"{log}: damaged, {lost} transactions that were durable cannot be read; restore a backup")
+
+
+def _version(database: sqlite3.Connection, path: Path) -> int:
+    """The format of a database. Raises Damaged for another program's, StoreError for a newer release's."""
+    application = database.execute("PRAGMA application_id").fetchone()[0]
+    version: int = database.execute("PRAGMA user_version").fetchone()[0]
+    if application != _APPLICATION:
+        raise Damaged(f"{path}: this is another program's database")
+    if version > FORMAT:
+        raise StoreError(
+            f"{path}: the database of a newer release (its format is {version}, this one reads up to {FORMAT})"
+        )
+    if version != FORMAT and version not in _OLDER:
+        raise Damaged(f"{path}: there is no format {version}")
+    return version
+
+
+def _check(database: sqlite3.Connection, path: Path) -> None:
+    """Look at the file as a whole, as far as that is done in a moment; each row is looked at when it is read.
+
+    Raises Damaged.
+    """
+    end = time.monotonic() + _CHECK_TIME
+    database.set_progress_handler(lambda: time.monotonic() > end, _CHECK_EVERY)
+    try:
+        found = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        found = "ok"
+    finally:
+        database.set_progress_handler(None, 0)
+    if found != "ok":
+        raise Damaged(f"{path}: the database is damaged ({' '.join(found.split())}); restore a backup")
+
+
+def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
+    """Put a database of the present format in the place of an older one."""
+    rows, state = _OLDER[version]
+    name = path.with_name(f"{path.name}.new")
+    name.touch(0o600)
+    now = int(time.time())
+    made: sqlite3.Connection | None = None
+    try:
+        made = _made(str(name))
+        made.execute("BEGIN")
+        for key, value, offset, revision, created, sequence in database.execute(rows):
+            row = (key, value, offset, revision, created, sequence, now)
+            made.execute(INSERT, (*row, checksum(*row)))
+        compacted = database.execute(state).fetchone()[0]
+        made.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
+        made.execute("COMMIT")
+        made.close()
+        # nothing of the old file may be in its log when the new one takes its name
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        database.execute("PRAGMA journal_mode = DELETE")
+        name.replace(path)
+    except BaseException:
+        if made is not None:
+            made.close()
+        name.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,111 @@
+"""How much history is kept: by age, by size and by number, whichever ends first."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from podless.meta.option import duration, number, size
+
+_PARTS = 32  # history is forgotten in about so many steps
+_STEP = 500  # revisions that one step forgets at the most
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What is kept of states that were replaced. age: seconds. size: bytes. count: revisions."""
+
+    age: float = 3600.0
+    size: int = 256 << 20
+    count: int = 10_000
+
+
+def keep(text: str) -> Keep:
+    """What a text such as 1h,256Mi,10000 says; what it leaves out is as by default. Raises ValueError."""
+    found: dict[str, float | int] = {}
+    for part in text.split(","):
+        name, read = "count", number
+        if part.endswith("i"):
+            name, read = "size", size
+        elif not part.isdigit():
+            found["age"] = duration(part)
+            continue
+        found[name] = read(part)
+    return Keep(**found)  # type: ignore[arg-type]
+
+
+class Clock:
+    """Seconds since 1970 that never go back, whatever becomes of the system's clock. newest: what was told before."""
+
+    def __init__(self, newest: int = 0) -> None:
+        self.newest = newest
+
+    def now(self) -> int:
+        """The time, or the newest that was told before."""
+        now = int(time.time())
+        if now > self.newest:
+            self.newest = now
+        return self.newest
+
+
+class _Part:
+    """Writes that follow each other. last: their last revision. size: bytes of what they replaced. at: of the last."""
+
+    __slots__ = ("at", "begun", "first", "last", "size")
+
+    def __init__(self, revision: int, at: int) -> None:
+        self.first = self.last = revision
+        self.size = 0
+        self.begun = self.at = at
+
+
+class History:
+    """What is known of the states that were replaced and can still be read. size: their bytes."""
+
+    def __init__(self, wanted: Keep) -> None:
+        self._keep = wanted
+        self._parts: deque[_Part] = deque()
+        self._newest = 0
+        self.size = 0
+        self._step = max(1, min(_STEP, wanted.count // _PARTS))
+
+    def add(self, revision: int, replaced: int, at: int) -> None:
+        """Take note of writes up to a revision, and of the bytes that they replaced."""
+        keep = self._keep
+        part = self._parts[-1] if self._parts else None
+        if (
+            part is None
+            or revision - part.first >= self._step
+            or part.size * _PARTS > keep.size
+            or (at - part.begun) * _PARTS > keep.age
+        ):
+            part = _Part(revision, at)
+            self._parts.append(part)
+        part.last = self._newest = revision
+        part.at = at
+        part.size += replaced
+        self.size += replaced
+
+    def due(self, now: int) -> int:
+        """The revision up to which the next step forgets, 0 where all that is there is to be kept."""
+        keep, found, size = self._keep, 0, self.size
+        for part in self._parts:
+            over = self._newest - part.last >= keep.count or size > keep.size or now - part.at > keep.age
+            if not over or (found and part.last - self._parts[0].first > _STEP):
+                break
+            found = part.last
+            size -= part.size
+            if (self.size - size) * _PARTS > keep.size:
+                break
+        return found
+
+    def forget(self, revision: int) -> None:
+        """Take note of what is gone."""
+        while self._parts and self._parts[0].last <= revision:
+            self.size -= self._parts.popleft().size
+
+    @property
+    def oldest(self) -> int:
+        """When the oldest of it was written, 0 for none."""
+        return self._parts[0].begun if self._parts else 0

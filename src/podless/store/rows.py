@@ -1,0 +1,38 @@
+"""Rows of the SQLite engine's log, each with a checksum of all that it says."""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+from podless.store.contract import Damaged, Record
+from podless.store.keys import Stored
+
+# key, value, offset, revision, created, sequence, at, checksum
+Row = tuple[str, bytes | None, int, int, int, int, int, int]
+COLUMNS = "key, value, offset, revision, created, sequence, at, checksum"
+
+
+def checksum(key: str, value: bytes | None, offset: int, revision: int, created: int, sequence: int, at: int) -> int:
+    """The checksum of a row (CRC-32)."""
+    size = -1 if value is None else len(value)
+    head = b"%d %d %d %d %d %d " % (offset, revision, created, sequence, at, size)
+    return crc32(value or b"", crc32(key.encode(), crc32(head)))
+
+
+def verify(row: Row) -> Row:
+    """The row. Raises Damaged where it is not what was written."""
+    key, value, offset, revision, created, sequence, at, check = row
+    try:
+        if checksum(key, value, offset, revision, created, sequence, at) == check:
+            return row
+    except (TypeError, ValueError):
+        pass  # not even of the right types
+    raise Damaged(f"the database is damaged: {key!r} at revision {revision} is not what was written")
+
+
+def record(row: Row | None) -> Record | None:
+    """A row as the state of its key, None for a delete."""
+    if row is None:
+        return None
+    key, value, offset, revision, created = row[:5]
+    return None if value is None else Record(key, Stored(value, offset), revision, created)

@@ -1,0 +1,53 @@
+"""What the SQLite engine does beside reads and writes: forget history, give space back, try whether writes go on."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from podless.store.format import checksum_of
+
+# looks only at what was written between the two revisions, so that its cost is that of those writes
+_REPLACED = """
+DELETE FROM log WHERE sequence IN (
+    SELECT older.sequence FROM log AS newer JOIN log AS older
+    ON older.key = newer.key AND older.revision < newer.revision
+    WHERE newer.sequence > :old AND newer.sequence <= :new
+)
+"""
+_DELETED = "DELETE FROM log WHERE value IS NULL AND sequence > :old AND sequence <= :new"
+_STATE = "UPDATE state SET compacted = ?, checksum = ?"
+_PAGES = 512  # of the file that are given back in one step
+_FREE = 4  # they are given back where more than one in so many is free
+
+
+def forget(database: sqlite3.Connection, old: int, new: int) -> None:
+    """Forget what was replaced or deleted up to the revision `new`, as was done up to `old`. Raises sqlite3.Error.
+
+    It need not be durable at once: with the next write it is, and what is lost before is forgotten again.
+    """
+    database.execute("PRAGMA synchronous = NORMAL")
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        database.execute(_REPLACED, {"old": old, "new": new})
+        database.execute(_DELETED, {"old": old, "new": new})
+        database.execute(_STATE, (new, checksum_of(new)))
+        database.execute("COMMIT")
+    finally:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        database.execute("PRAGMA synchronous = FULL")
+
+
+def give_back(database: sqlite3.Connection) -> bool:
+    """Make the file smaller by a step, where much of it is free; whether that was so. Raises sqlite3.Error."""
+    free, pages = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+    if free <= _PAGES or free * _FREE <= pages:
+        return False
+    database.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+    database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # which is what makes the file itself shorter
+    return True
+
+
+def probe(database: sqlite3.Connection) -> None:
+    """Write something that says nothing; what does not change is not written. Raises sqlite3.Error."""
+    database.execute("UPDATE state SET probes = probes + 1")

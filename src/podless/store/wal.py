@@ -1,0 +1,54 @@
+"""Whether SQLite's write-ahead log has lost what was durable once. Source: https://www.sqlite.org/fileformat2.html#walformat
+
+After a crash SQLite reads the log up to the first frame whose checksum is wrong, for that is how a torn write looks. A
+flipped bit looks the same, and takes everything behind it along. A transaction is begun only when the one before it is
+durable; so where two or more ended behind the place at which SQLite stopped, what it stopped at was no torn write.
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+_HEADER = struct.Struct(">8I")  # magic, version, page size, checkpoint, two salts, two checksums
+_FRAME = struct.Struct(">6I")  # page, pages of the database after a commit or 0, two salts, two checksums
+_MAGIC = 0x377F0682  # with the last bit set, checksums are big-endian
+_WORD = 0xFFFFFFFF
+
+
+class Torn(Exception):
+    """The log's header is not one that SQLite wrote."""
+
+
+def commits(path: Path) -> list[int]:
+    """The frames, counted from 1, that end a transaction, as far as their heads say so. Raises Torn, OSError."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError:
+        return []
+    with file:
+        raw = file.read(_HEADER.size)
+        if len(raw) < _HEADER.size:
+            return []
+        magic, _, page, _, *salts, first, second = _HEADER.unpack(raw)
+        if magic & ~1 != _MAGIC or _sums(raw[:24], big=bool(magic & 1)) != (first, second):
+            raise Torn
+        found, number, place = [], 0, _HEADER.size
+        while len(head := file.read(_FRAME.size)) == _FRAME.size:
+            number += 1
+            _, ends, *theirs, _, _ = _FRAME.unpack(head)
+            if ends and theirs == salts:
+                found.append(number)
+            place += _FRAME.size + page
+            file.seek(place)
+        return found
+
+
+def _sums(data: bytes, *, big: bool) -> tuple[int, int]:
+    """SQLite's checksum of a header."""
+    first = second = 0
+    words = struct.unpack(f"{'>' if big else '<'}{len(data) // 4}I", data)
+    for one, other in zip(words[::2], words[1::2], strict=True):
+        first = (first + one + second) & _WORD
+        second = (second + other + first) & _WORD
+    return first, second

@@ -1,0 +1,68 @@
+"""History ends by age, size and number, and a clock that goes back does no harm."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless.store.history import Clock, History, Keep, keep
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("90s", Keep(age=90.0)),
+        ("1Gi", Keep(size=1 << 30)),
+        ("500", Keep(count=500)),
+        ("1h30m,4Mi,7", Keep(5400.0, 4 << 20, 7)),
+    ],
+)
+def test_what_is_kept_is_told_by_its_units(text: str, kept: Keep) -> None:
+    assert keep(text) == kept
+
+
+@pytest.mark.parametrize("text", ["", "1d", "Mi", "-1", "1Ti", "5,", "1h,x"])
+def test_what_says_nothing_of_the_kind(text: str) -> None:
+    with pytest.raises(ValueError, match=r"a (number|size|duration)"):
+        keep(text)
+
+
+def fill(wanted: Keep, writes: list[tuple[int, int]]) -> tuple[History, int]:
+    """A history of writes that replace so many bytes so many seconds after the one before, forgotten as is due."""
+    found, now, gone = History(wanted), 0, 0
+    for revision, (replaced, seconds) in enumerate(writes, 1):
+        now += seconds
+        found.add(revision, replaced, now)
+        while due := found.due(now):
+            assert due > gone
+            gone = due
+            found.forget(gone)
+    return found, gone
+
+
+@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 5)), min_size=1, max_size=300))
+def test_it_is_bounded_by_all_three_and_nothing_newer_than_needed_is_forgotten(writes: list[tuple[int, int]]) -> None:
+    wanted = Keep(age=60.0, size=5000, count=40)
+    found, gone = fill(wanted, writes)
+    kept = writes[gone:]
+    assert found.size == sum(replaced for replaced, _ in kept)
+    assert len(kept) <= wanted.count + 1
+    assert found.size <= wanted.size or len(kept) <= 1
+    # forgotten was only what had a reason to be: parts are a few writes each
+    if sum(replaced for replaced, _ in writes) < wanted.size and sum(seconds for _, seconds in writes) < wanted.age:
+        assert len(kept) >= min(len(writes), wanted.count) - 2
+
+
+def test_age_ends_it_where_nobody_writes() -> None:
+    found = History(Keep(age=60.0))
+    found.add(1, 10, 1000)
+    assert found.due(1060) == 0
+    assert found.due(1061) == 1
+
+
+def test_a_clock_that_goes_back_stands_still_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([100.0, 40.0, 99.0, 101.0])
+    monkeypatch.setattr("podless.store.history.time.time", lambda: next(times))
+    clock = Clock(90)
+    assert [clock.now() for _ in range(4)] == [100, 100, 100, 101]
