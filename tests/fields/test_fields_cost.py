@@ -13,8 +13,11 @@ from podless.fields.compare import compare
 from podless.fields.merge import Endpoint
 from podless.fields.sets import parse
 from podless.fields.typed import of_schema
+from podless.kinds.types.services import SERVICE
 from podless.meta.errors import APIError
 from tests.cost import assert_linear
+
+PORTS = strategic.table(SERVICE)
 
 SET = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
 MAP = {
@@ -109,7 +112,7 @@ def test_strategic_patches(form: str) -> None:
         return {"metadata": {"finalizers": [str(n) for n in range(size)]}, "spec": {"ports": ports}}
 
     assert_linear(
-        lambda given: strategic.apply(*given, "Service"),
+        lambda given: strategic.apply(*given, PORTS),
         lambda size: (document(size), STRATEGIC[form](size)),
         refused=(APIError,),
     )
@@ -118,7 +121,7 @@ def test_strategic_patches(form: str) -> None:
 def test_deleting_many_items_leaves_the_others() -> None:
     document = {"spec": {"ports": [{"port": n} for n in range(9)]}}
     patch = {"spec": {"ports": [{"port": n, "$patch": "delete"} for n in range(0, 9, 2)]}}
-    assert strategic.apply(document, patch, "Service") == {"spec": {"ports": [{"port": n} for n in range(1, 9, 2)]}}
+    assert strategic.apply(document, patch, PORTS) == {"spec": {"ports": [{"port": n} for n in range(1, 9, 2)]}}
 
 
 OPERATIONS = {

@@ -10,16 +10,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podless.fields import strategic
+from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION
+from podless.kinds.types.admission import VALIDATING_WEBHOOK_CONFIGURATION
 from podless.meta import gotext
 from podless.meta.errors import APIError, BadRequest, Internal, Unprocessable
 
-TABLES = {"Thing": {"items": "name", "items.ports": "port", "set": ""}}
+TABLE = {"items": "name", "items.ports": "port", "set": ""}
 
 
 def apply(document: dict[str, Any], patch: Any) -> dict[str, Any]:
     before = copy.deepcopy((document, patch))
     try:
-        return strategic.apply(document, patch, "Thing", TABLES)
+        return strategic.apply(document, patch, TABLE)
     finally:
         assert (document, patch) == before
 
@@ -136,11 +138,16 @@ def test_tables_of_kinds() -> None:
     document = {"metadata": {"ownerReferences": [{"uid": "1"}], "finalizers": ["a"]}, "webhooks": named("w", x=1)}
     patch = {"metadata": {"ownerReferences": [{"uid": "2"}], "finalizers": ["b"]}, "webhooks": named("w", y=2)}
     metadata = {"ownerReferences": [{"uid": "2"}, {"uid": "1"}], "finalizers": ["b", "a"]}
-    assert strategic.apply(document, patch, "ConfigMap") == {"metadata": metadata, "webhooks": named("w", y=2)}
-    merged = strategic.apply(document, patch, "ValidatingWebhookConfiguration")
+    assert strategic.apply(document, patch, strategic.table(CONFIG_MAP)) == {
+        "metadata": metadata,
+        "webhooks": named("w", y=2),
+    }
+    merged = strategic.apply(document, patch, strategic.table(VALIDATING_WEBHOOK_CONFIGURATION))
     assert merged == {"metadata": metadata, "webhooks": named("w", x=1, y=2)}
     rules = {"spec": {"versions": [{"schema": {"x-kubernetes-validations": [{"rule": "a"}]}}]}}
-    assert strategic.apply(rules, {"spec": {"versions": []}}, "CustomResourceDefinition") == {"spec": {"versions": []}}
+    table = strategic.table(CUSTOM_RESOURCE_DEFINITION)
+    assert strategic.apply(rules, {"spec": {"versions": []}}, table) == {"spec": {"versions": []}}
+    assert {name: key for name, key in table.items() if name.startswith("*")} == {"*.x-kubernetes-validations": "rule"}
 
 
 def test_values_as_go_prints_them() -> None:

@@ -102,14 +102,14 @@ class Garbage(Controller):
 
     async def _scan(self) -> None:
         for kind in self.api.registry:
-            if kind.home is not None or not kind.strategy.collected:
+            if kind.home is not None:
                 continue
             collection = self.api.collection(kind)
             if collection.loaded:
                 found = [(entry.key, entry.body) for entry in collection.under(kind.prefix)[0]]
             else:  # read, but not kept: nobody may ever ask for it
                 found = [(record.key, record.stored.data) for record in (await self.api.store.range(kind.prefix))[0]]
-            for key, value in found:
+            for key, value in found if found and kind.strategy.collected else ():
                 if self._scanning is not None and key not in self._scanning:
                     self._written(key, value)
             await asyncio.sleep(0)

@@ -6,30 +6,45 @@ patch is here; making patches is for clients.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from podless.meta import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
-from podless.meta.structs import JSON_NAMES
+from podless.meta.structs import JSON_NAMES, ListOf, MapOf, Struct, Type, Union
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
 # their objects, or "" where they hold plain values. All other lists are replaced.
 Table = dict[str, str]
 
-METADATA: Table = {"metadata.ownerReferences": "uid", "metadata.finalizers": ""}
-_WEBHOOKS: Table = METADATA | {"webhooks": "name", "webhooks.matchConditions": "name"}
-TABLES: Mapping[str, Table] = {
-    "APIService": METADATA | {"status.conditions": "type"},
-    "CustomResourceDefinition": METADATA | {"*.x-kubernetes-validations": "rule"},
-    "MutatingAdmissionPolicy": METADATA | {"spec.matchConditions": "name"},
-    "MutatingWebhookConfiguration": _WEBHOOKS,
-    "Namespace": METADATA | {"status.conditions": "type"},
-    "Service": METADATA | {"spec.ports": "port", "status.conditions": "type"},
-    "ServiceAccount": METADATA | {"secrets": "name"},
-    "ValidatingAdmissionPolicy": METADATA | {"spec.matchConditions": "name", "spec.variables": "name"},
-    "ValidatingWebhookConfiguration": _WEBHOOKS,
-}
+
+def table(struct: Struct) -> Table:
+    """The lists of a kind's objects that are merged."""
+    found: Table = {}
+    _collect(struct, "", (), found)
+    return found
+
+
+def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table) -> None:
+    for field in struct:
+        inside = f"{path}.{field.name}" if path else field.name
+        if isinstance(field.type, ListOf) and field.patch.startswith("merge"):
+            found[inside] = field.merge
+        inner: Type | None = field.type
+        while isinstance(inner, ListOf | MapOf | Union):
+            inner = _held(inner)
+        if not isinstance(inner, Struct):
+            continue
+        if inner in above:  # it contains itself, so it may be anywhere
+            found |= {f"*.{one.name}": one.merge for one in inner if one.patch.startswith("merge")}
+        else:
+            _collect(inner, inside, (*above, struct), found)
+
+
+def _held(kind: ListOf | MapOf | Union) -> Type | None:
+    """What a type holds."""
+    return kind.forms.get(dict) if isinstance(kind, Union) else kind.item
+
 
 _DIRECTIVE = "$patch"
 _RETAIN = "$retainKeys"
@@ -55,12 +70,12 @@ def check(patch: Any) -> dict[str, Any]:
     return patch or {}
 
 
-def apply(document: dict[str, Any], patch: Any, kind: str, tables: Mapping[str, Table] = TABLES) -> dict[str, Any]:
-    """The document with the patch merged into it, by the lists' merge keys for a kind; neither is changed.
+def apply(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
+    """The document with the patch merged into it, by the merge keys of lists; neither is changed.
 
     Raises BadRequest, Unprocessable and Internal (for what a real server answers with 500).
     """
-    return _merge(document, check(patch), "", tables.get(kind, METADATA))
+    return _merge(document, check(patch), "", merged)
 
 
 def _key(table: Table, path: str) -> str | None:

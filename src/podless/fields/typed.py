@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.fields import elements, tables
+from podless.fields import elements
 from podless.meta import gotext, structs
 from podless.meta.bounded import bounded_cache
-from podless.meta.structs import ListOf, MapOf, Struct, Type
+from podless.meta.structs import Field, ListOf, MapOf, Struct, Type
 from podless.meta.structs_meta import OBJECT_META
 
 NONE = type(None)
@@ -189,25 +189,29 @@ def _map(raw: dict[str, Any], preserve: bool) -> MapShape:
 
 @bounded_cache(1024)
 def of_struct(struct: Struct) -> Shape:
-    """The shape of a built-in kind's objects. Source: see fields/tables.py."""
-    declared = {field.name: (struct.name, field.name, field.type) for field in struct}
+    """The shape of a built-in kind's objects."""
+    return _struct(struct, struct.atomic)
+
+
+def _struct(struct: Struct, atomic: bool) -> Shape:
+    declared = {field.name: field for field in struct}
     defaults = {field.name: field.type.blank() for field in struct if field.always and not field.type.nested}
-    defaults |= {name: value for (owner, name), value in tables.DEFAULTS.items() if owner == struct.name}
-    atomic = struct.name in tables.ATOMIC
+    defaults |= {field.name: field.default for field in struct if field.default is not None}
     shape = Shape(map=MapShape(declared, _field, None if declared else DEDUCED, atomic, defaults))
     shape.decoded = True
     return shape
 
 
-def _field(given: tuple[str, str, Type]) -> Shape:
-    owner, name, kind = given
+def _field(field: Field) -> Shape:
+    kind = field.type
     if isinstance(kind, ListOf):
-        keys = tables.KEYS.get((owner, name))
-        shape = Shape(list=ListShape(kind.item, _type, keys is not None, keys or ()))
+        shape = Shape(list=ListShape(kind.item, _type, field.keys is not None, field.keys or ()))
         shape.decoded = True
         return shape
-    if (owner, name) in tables.ATOMIC_MAPS and isinstance(kind, MapOf):
+    if field.atomic and isinstance(kind, MapOf):
         return Shape(map=MapShape({}, _type, _type(kind.item), atomic=True))
+    if field.atomic is not None and isinstance(kind, Struct):
+        return _struct(kind, field.atomic)
     return _type(kind)
 
 

@@ -10,14 +10,26 @@ _PRIORITIES = {
     "apiregistration.k8s.io": 18500,
     "": 18000,
     "extensions": 17900,
+    "apps": 17800,
     "events.k8s.io": 17750,
     "authentication.k8s.io": 17700,
     "authorization.k8s.io": 17600,
+    "autoscaling": 17500,
+    "batch": 17400,
+    "certificates.k8s.io": 17300,
+    "networking.k8s.io": 17200,
+    "policy": 17100,
     "rbac.authorization.k8s.io": 17000,
+    "storage.k8s.io": 16800,
     "admissionregistration.k8s.io": 16700,
     "apiextensions.k8s.io": 16700,
+    "scheduling.k8s.io": 16600,
     "coordination.k8s.io": 16500,
+    "node.k8s.io": 16300,
+    "discovery.k8s.io": 16200,
+    "flowcontrol.apiserver.k8s.io": 16100,
 }
+_VERSIONS = {("autoscaling", "v2"): 30, ("flowcontrol.apiserver.k8s.io", "v1"): 21}
 
 
 def priority(group: str) -> int:
@@ -31,7 +43,7 @@ def version_priority(group: str, version: str) -> int:
         return 1
     if group not in _PRIORITIES:
         return 100
-    return 15 if version == "v1" else 12
+    return _VERSIONS.get((group, version), 15 if version == "v1" else 12)
 
 
 def order(group: str) -> tuple[int, str]:

@@ -82,12 +82,14 @@ class Version:
 class Subresource:
     """Something below an object beside its status and scale.
 
-    verbs: what may be done with it. kind: of what is sent and answered there, None for the object itself.
+    verbs: what may be done with it. kind: of what is sent and answered there, None for the object itself. connects: it
+    leads on to something else, which answers; the kind is that of the options then.
     """
 
     name: str
     verbs: tuple[str, ...]
     kind: Kind | None = None
+    connects: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +105,8 @@ class Kind:
     real server stores another one than it serves. struct: the fields of a built-in kind, in all versions that have none
     of their own. preserve: fields that the schemas do not know are kept everywhere (spec.preserveUnknownFields). home:
     the kind that stores the objects, where this one only shows them in another group; its storage_version is "" then.
-    others: the kinds that show the objects of this one. views: all kinds that show the objects, home first.
+    hashed: whether discovery tells a hash of the stored form. others: the kinds that show the objects of this one.
+    views: all kinds that show the objects, home first.
     """
 
     group: str
@@ -129,6 +132,7 @@ class Kind:
     hash_version: str = ""
     more_subresources: tuple[Subresource, ...] = ()
     virtual: bool = False
+    hashed: bool = True
     home: Kind | None = None
     others: Callable[[], tuple[Kind, ...]] = tuple
     unserved: tuple[Version, ...] = ()
@@ -204,7 +208,8 @@ class Kind:
     def subresources(self, version: Version) -> list[str]:
         """The subresources of objects in one version, in the order that discovery lists them."""
         found = [name for name, served in (("status", version.status), ("scale", version.scale)) if served]
-        return [*(known.name for known in self.more_subresources), *found]
+        found += [known.name for known in self.more_subresources]
+        return found if self.custom else sorted(found)
 
     def subresource(self, name: str) -> Subresource | None:
         """A subresource beside status and scale."""

@@ -332,6 +332,19 @@ class Union(Type):
         self.read(value, [])
 
 
+class IntOrString(Union):
+    """An intstr.IntOrString: what is no string has to be a number."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "intstr.IntOrString", lambda: {str: None, **dict.fromkeys((int, float, bool, list, dict), INT32)}
+        )
+
+    def blank(self) -> Any:
+        """Zero."""
+        return 0
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One field of a struct.
@@ -340,7 +353,13 @@ class Field:
     written even when it is empty (no omitempty); a pointer as null. A struct that is no pointer is always written.
     inline: the fields of this struct are fields of the one that holds it; protobuf alone knows it as a message of its
     own. required: whether documents call it required, where that is not what always says. default: what documents name
-    as its default, where that is not the zero value of its type. Documents are all that the last two are for.
+    as its default, where that is not the zero value of its type; it is filled in as well. fill: what is filled in where
+    the field is left out, and documents say nothing of it.
+
+    How it is merged: keys: what the items of a list are known by, () for a set, None for a list that is one leaf.
+    atomic: a map or struct that is one leaf (True), or is none though its type is (False). patch: the strategy of a
+    strategic merge patch ("merge", "retainKeys", "merge,retainKeys"); merge: the key that items of a list are merged by
+    there, "" for plain values.
     """
 
     name: str
@@ -351,25 +370,43 @@ class Field:
     inline: bool = False
     required: bool | None = None
     default: str | int | None = None
+    fill: Any = None
+    keys: tuple[str, ...] | None = None
+    atomic: bool | None = None
+    patch: str = ""
+    merge: str = ""
 
 
 class Struct(Type):
     """A Go struct. fields: in Go's order, or a function for a struct that contains itself.
 
-    package: what stands before the name in messages.
+    package: what stands before the name in messages. atomic: it is one leaf where objects are merged.
     """
 
     nested = True
 
     def __init__(
-        self, name: str, fields: tuple[Field, ...] | Callable[[], tuple[Field, ...]], package: str = "v1"
+        self,
+        name: str,
+        fields: tuple[Field, ...] | Callable[[], tuple[Field, ...]],
+        package: str = "v1",
+        *,
+        atomic: bool = False,
     ) -> None:
         self.name = name
+        self.atomic = atomic
+        self._made: dict[str, Any] = {}
         self.go = f"{package}.{name}"
         self.given = fields
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
+
+    def made(self, key: str, make: Callable[[], Any]) -> Any:
+        """What `make` makes of this struct alone, made once for each key, and kept as long as the struct is."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -492,6 +529,7 @@ BYTES = Bytes()
 QUANTITY = Quantity()
 RAW = Raw()
 JSON = Canonical("v1.JSON")
+INT_OR_STRING = IntOrString()
 
 
 def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:

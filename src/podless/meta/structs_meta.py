@@ -34,6 +34,7 @@ OWNER_REFERENCE = Struct(
         Field("controller", BOOL, 6, pointer=True),
         Field("blockOwnerDeletion", BOOL, 7, pointer=True),
     ),
+    atomic=True,
 )
 
 MANAGED_FIELDS_ENTRY = Struct(
@@ -64,8 +65,8 @@ OBJECT_META = Struct(
         Field("deletionGracePeriodSeconds", INT64, 10, pointer=True),
         Field("labels", STRING_MAP, 11),
         Field("annotations", STRING_MAP, 12),
-        Field("ownerReferences", ListOf(OWNER_REFERENCE), 13),
-        Field("finalizers", STRINGS, 14),
+        Field("ownerReferences", ListOf(OWNER_REFERENCE), 13, keys=("uid",), patch="merge", merge="uid"),
+        Field("finalizers", STRINGS, 14, keys=(), patch="merge"),
         Field("managedFields", ListOf(MANAGED_FIELDS_ENTRY), 17),
     ),
 )
@@ -164,6 +165,7 @@ FIELD_SELECTOR_REQUIREMENT = Struct(
 LABEL_SELECTOR = Struct(
     "LabelSelector",
     (Field("matchLabels", STRING_MAP, 1), Field("matchExpressions", ListOf(LABEL_SELECTOR_REQUIREMENT), 2)),
+    atomic=True,
 )
 
 # an object without its contents

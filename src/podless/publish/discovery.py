@@ -77,7 +77,7 @@ def _resources(kind: Kind, version: Version) -> list[Document]:
         entry["shortNames"] = list(kind.short_names)
     if kind.categories:
         entry["categories"] = list(kind.categories)
-    if not kind.virtual:
+    if kind.hashed and not kind.virtual:
         entry["storageVersionHash"] = storage_hash(kind)
     return [entry, *_subresources(kind, version)]
 
@@ -88,7 +88,7 @@ def _subresources(kind: Kind, version: Version) -> list[Document]:
     for name in kind.subresources(version):
         answers, verbs = _below(kind, version, name)
         entry: Document = {"name": f"{kind.plural}/{name}"} | base
-        if answers["kind"] == kind.kind:
+        if (answers["group"], answers["version"]) == (kind.group, version.name):
             del answers["group"], answers["version"]
         found.append(entry | answers | {"verbs": verbs})
     return found

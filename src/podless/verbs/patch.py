@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from podless import schema
 from podless.fields import jsonpatch, mergepatch, strategic
 from podless.kinds import scheme, typemeta
+from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, restore, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
@@ -85,7 +86,8 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     except codec.JSONError as error:
         raise BadRequest(str(error) if media == STRATEGIC_PATCH else f"error decoding patch: {error}") from None
     if media == STRATEGIC_PATCH:
-        return Patch(lambda old: strategic.apply(old, document, call.kind.kind), strategic.check(document))
+        merged = _merged(call.kind, call.version)
+        return Patch(lambda old: strategic.apply(old, document, merged), strategic.check(document))
     changes = mergepatch.check(document)
     return Patch(lambda old: mergepatch.apply(old, changes))
 
@@ -110,6 +112,14 @@ def read(
     findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
     judge(call, made, chosen, patched, findings)
     return obj
+
+
+def _merged(kind: Kind, version: Version) -> strategic.Table:
+    """The lists of the kind that a strategic merge patch merges."""
+    struct = kind.struct_of(version)
+    assert struct is not None, f"{kind.kind} is not a built-in kind"
+    made: strategic.Table = kind.made(("merged", version.name), lambda: strategic.table(struct))
+    return made
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from podless.kinds.builtin.accounts import SERVICE_ACCOUNTS
 from podless.kinds.builtin.apiservices import API_SERVICES
+from podless.kinds.builtin.catalog import LATE
 from podless.kinds.builtin.configmaps import CONFIG_MAPS
 from podless.kinds.builtin.definitions import DEFINITIONS
 from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
@@ -30,6 +31,7 @@ ALL = tuple(
             CONFIG_MAPS,
             DEFINITIONS,
             EVENTS,
+            *LATE,
             LEASES,
             NAMESPACES,
             NEW_EVENTS,
@@ -52,6 +54,7 @@ __all__ = [
     "CONFIG_MAPS",
     "DEFINITIONS",
     "EVENTS",
+    "LATE",
     "LEASES",
     "NAMESPACES",
     "NEW_EVENTS",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.kinds.builtin import families, serving
+from podless.kinds.builtin.catalog import SERVICE_PROXY
 from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, headless
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
@@ -155,5 +156,6 @@ SERVICES = Kind(
     short_names=("svc",),
     categories=("all",),
     struct=SERVICE,
+    more_subresources=(SERVICE_PROXY,),
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
 )

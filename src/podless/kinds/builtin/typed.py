@@ -1,10 +1,11 @@
-"""Strategy of kinds that are described by a struct."""
+"""Strategies of kinds that are described by a struct."""
 
 from __future__ import annotations
 
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object, Strategy
-from podless.meta import structs
+from podless.meta import filling, structs
+from podless.meta.structs import Struct
 
 
 class TypedStrategy(Strategy):
@@ -28,5 +29,34 @@ class TypedStrategy(Strategy):
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
         decoded = head | {name: value for name, value in decoded.items() if name not in head}
         if fill:
+            filling.fill(struct, decoded)
             self.default(version, decoded)
         return decoded
+
+
+class DescribedStrategy(TypedStrategy):
+    """A kind whose status, where it has one, is written at an endpoint of its own, and whose other fields are wanted.
+
+    struct: its fields.
+    """
+
+    def __init__(self, struct: Struct) -> None:
+        self._fresh = {field.name: field.type for field in struct if field.name == "status"}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing has come of it yet."""
+        if version.status:
+            obj |= {name: kind.blank() for name, kind in self._fresh.items()}
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        if version.status:
+            obj["status"] = old["status"]
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Whether anything beside metadata and status differs."""
+        return _wanted(obj) != _wanted(old)
+
+
+def _wanted(obj: Object) -> Object:
+    return {name: value for name, value in obj.items() if name not in ("metadata", "status")}

@@ -31,6 +31,7 @@ RULE_WITH_OPERATIONS = Struct(
 NAMED_RULE_WITH_OPERATIONS = Struct(
     "NamedRuleWithOperations",
     (Field("resourceNames", STRINGS, 1), Field("ruleWithOperations", RULE_WITH_OPERATIONS, 2, inline=True)),
+    atomic=True,
 )
 
 MATCH_CONDITION = Struct(
@@ -47,6 +48,7 @@ MATCH_RESOURCES = Struct(
         Field("excludeResourceRules", ListOf(NAMED_RULE_WITH_OPERATIONS), 4),
         Field("matchPolicy", _MATCH_POLICY, 7, pointer=True),
     ),
+    atomic=True,
 )
 
 # webhooks
@@ -66,7 +68,7 @@ VALIDATING_WEBHOOK = Struct(
         Field("sideEffects", _SIDE_EFFECTS, 6, pointer=True, required=True),
         Field("timeoutSeconds", INT32, 7, pointer=True),
         Field("admissionReviewVersions", STRINGS, 8, always=True),
-        Field("matchConditions", ListOf(MATCH_CONDITION), 11),
+        Field("matchConditions", ListOf(MATCH_CONDITION), 11, keys=("name",), patch="merge", merge="name"),
     ),
 )
 
@@ -84,25 +86,35 @@ MUTATING_WEBHOOK = Struct(
         Field("timeoutSeconds", INT32, 7, pointer=True),
         Field("admissionReviewVersions", STRINGS, 8, always=True),
         Field("reinvocationPolicy", _REINVOCATION, 10, pointer=True),
-        Field("matchConditions", ListOf(MATCH_CONDITION), 12),
+        Field("matchConditions", ListOf(MATCH_CONDITION), 12, keys=("name",), patch="merge", merge="name"),
     ),
 )
 
 VALIDATING_WEBHOOK_CONFIGURATION = Struct(
     "ValidatingWebhookConfiguration",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("webhooks", ListOf(VALIDATING_WEBHOOK), 2)),
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("webhooks", ListOf(VALIDATING_WEBHOOK), 2, keys=("name",), patch="merge", merge="name"),
+    ),
 )
 
 MUTATING_WEBHOOK_CONFIGURATION = Struct(
     "MutatingWebhookConfiguration",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("webhooks", ListOf(MUTATING_WEBHOOK), 2)),
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("webhooks", ListOf(MUTATING_WEBHOOK), 2, keys=("name",), patch="merge", merge="name"),
+    ),
 )
 
 # policies
 
-PARAM_KIND = Struct("ParamKind", (Field("apiVersion", STRING, 1), Field("kind", STRING, 2)))
+PARAM_KIND = Struct("ParamKind", (Field("apiVersion", STRING, 1), Field("kind", STRING, 2)), atomic=True)
 
-VARIABLE = Struct("Variable", (Field("name", STRING, 1, always=True), Field("expression", STRING, 2, always=True)))
+VARIABLE = Struct(
+    "Variable", (Field("name", STRING, 1, always=True), Field("expression", STRING, 2, always=True)), atomic=True
+)
 
 VALIDATION = Struct(
     "Validation",
@@ -127,8 +139,8 @@ VALIDATING_ADMISSION_POLICY_SPEC = Struct(
         Field("validations", ListOf(VALIDATION), 3),
         Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True),
         Field("auditAnnotations", ListOf(AUDIT_ANNOTATION), 5),
-        Field("matchConditions", ListOf(MATCH_CONDITION), 6),
-        Field("variables", ListOf(VARIABLE), 7),
+        Field("matchConditions", ListOf(MATCH_CONDITION), 6, keys=("name",), patch="merge", merge="name"),
+        Field("variables", ListOf(VARIABLE), 7, keys=("name",), patch="merge", merge="name"),
     ),
 )
 
@@ -144,7 +156,7 @@ VALIDATING_ADMISSION_POLICY_STATUS = Struct(
     (
         Field("observedGeneration", INT64, 1),
         Field("typeChecking", TYPE_CHECKING, 2, pointer=True),
-        Field("conditions", ListOf(CONDITION), 3),
+        Field("conditions", ListOf(CONDITION), 3, keys=("type",)),
     ),
 )
 
@@ -179,7 +191,7 @@ MUTATING_ADMISSION_POLICY_SPEC = Struct(
         Field("variables", ListOf(VARIABLE), 3),
         Field("mutations", ListOf(MUTATION), 4),
         Field("failurePolicy", _FAILURE_POLICY, 5, pointer=True),
-        Field("matchConditions", ListOf(MATCH_CONDITION), 6),
+        Field("matchConditions", ListOf(MATCH_CONDITION), 6, keys=("name",), patch="merge", merge="name"),
         Field("reinvocationPolicy", _REINVOCATION, 7),
     ),
 )
@@ -199,6 +211,7 @@ PARAM_REF = Struct(
         Field("selector", LABEL_SELECTOR, 3, pointer=True),
         Field("parameterNotFoundAction", String("v1.ParameterNotFoundActionType"), 4, pointer=True),
     ),
+    atomic=True,
 )
 
 VALIDATING_ADMISSION_POLICY_BINDING_SPEC = Struct(
@@ -207,7 +220,13 @@ VALIDATING_ADMISSION_POLICY_BINDING_SPEC = Struct(
         Field("policyName", STRING, 1, required=True),
         Field("paramRef", PARAM_REF, 2, pointer=True),
         Field("matchResources", MATCH_RESOURCES, 3, pointer=True),
-        Field("validationActions", ListOf(String("v1.ValidationAction", ("Audit", "Deny", "Warn"))), 4, required=True),
+        Field(
+            "validationActions",
+            ListOf(String("v1.ValidationAction", ("Audit", "Deny", "Warn"))),
+            4,
+            required=True,
+            keys=(),
+        ),
     ),
 )
 

@@ -132,7 +132,7 @@ DEFINITION_CONDITION = Struct(
 DEFINITION_STATUS = Struct(
     "CustomResourceDefinitionStatus",
     (
-        Field("conditions", ListOf(DEFINITION_CONDITION), 1, always=True, required=False),
+        Field("conditions", ListOf(DEFINITION_CONDITION), 1, always=True, required=False, keys=("type",)),
         Field("acceptedNames", NAMES, 2),
         Field("storedVersions", STRINGS, 3, always=True, required=False),
         Field("observedGeneration", INT64, 4),

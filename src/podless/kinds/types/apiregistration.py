@@ -33,7 +33,10 @@ API_SERVICE_CONDITION = Struct(
     ),
 )
 
-API_SERVICE_STATUS = Struct("APIServiceStatus", (Field("conditions", ListOf(API_SERVICE_CONDITION), 1),))
+API_SERVICE_STATUS = Struct(
+    "APIServiceStatus",
+    (Field("conditions", ListOf(API_SERVICE_CONDITION), 1, keys=("type",), patch="merge", merge="type"),),
+)
 
 API_SERVICE = Struct(
     "APIService",

@@ -36,7 +36,7 @@ NAMESPACE_STATUS = Struct(
     "NamespaceStatus",
     (
         Field("phase", String("v1.NamespacePhase", ("Active", "Terminating")), 1),
-        Field("conditions", ListOf(NAMESPACE_CONDITION), 2),
+        Field("conditions", ListOf(NAMESPACE_CONDITION), 2, keys=("type",), patch="merge", merge="type"),
     ),
 )
 
@@ -84,16 +84,17 @@ OBJECT_REFERENCE = Struct(
         Field("resourceVersion", STRING, 6),
         Field("fieldPath", STRING, 7),
     ),
+    atomic=True,
 )
 
-LOCAL_OBJECT_REFERENCE = Struct("LocalObjectReference", (Field("name", STRING, 1, default=""),))
+LOCAL_OBJECT_REFERENCE = Struct("LocalObjectReference", (Field("name", STRING, 1, default=""),), atomic=True)
 
 SERVICE_ACCOUNT = Struct(
     "ServiceAccount",
     (
         *TYPE_META,
         Field("metadata", OBJECT_META, 1),
-        Field("secrets", ListOf(OBJECT_REFERENCE), 2),
+        Field("secrets", ListOf(OBJECT_REFERENCE), 2, keys=("name",), patch="merge", merge="name"),
         Field("imagePullSecrets", ListOf(LOCAL_OBJECT_REFERENCE), 3),
         Field("automountServiceAccountToken", BOOL, 4, pointer=True),
     ),
@@ -153,7 +154,9 @@ SCOPED_RESOURCE_SELECTOR_REQUIREMENT = Struct(
     ),
 )
 
-SCOPE_SELECTOR = Struct("ScopeSelector", (Field("matchExpressions", ListOf(SCOPED_RESOURCE_SELECTOR_REQUIREMENT), 1),))
+SCOPE_SELECTOR = Struct(
+    "ScopeSelector", (Field("matchExpressions", ListOf(SCOPED_RESOURCE_SELECTOR_REQUIREMENT), 1),), atomic=True
+)
 
 RESOURCE_QUOTA_SPEC = Struct(
     "ResourceQuotaSpec",

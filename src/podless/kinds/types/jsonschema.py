@@ -76,7 +76,14 @@ def make(package: str) -> Struct:
             Field("x-kubernetes-list-map-keys", STRINGS, 41),
             Field("x-kubernetes-list-type", STRING, 42, pointer=True),
             Field("x-kubernetes-map-type", STRING, 43, pointer=True),
-            Field("x-kubernetes-validations", ListOf(rule, go("ValidationRules")), 44),
+            Field(
+                "x-kubernetes-validations",
+                ListOf(rule, go("ValidationRules")),
+                44,
+                keys=("rule",),
+                patch="merge",
+                merge="rule",
+            ),
         )
 
     props = Struct("JSONSchemaProps", fields, package)

@@ -24,6 +24,7 @@ SUBJECT = Struct(
         Field("name", STRING, 3, always=True),
         Field("namespace", STRING, 4),
     ),
+    atomic=True,
 )
 
 ROLE_REF = Struct(
@@ -33,6 +34,7 @@ ROLE_REF = Struct(
         Field("kind", STRING, 2, always=True),
         Field("name", STRING, 3, always=True),
     ),
+    atomic=True,
 )
 
 AGGREGATION_RULE = Struct("AggregationRule", (Field("clusterRoleSelectors", ListOf(LABEL_SELECTOR), 1),))

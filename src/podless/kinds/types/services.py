@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, INT32, STRING, Field, ListOf, String, Struct, Union
+from podless.meta.structs import BOOL, INT32, INT_OR_STRING, STRING, Field, ListOf, String, Struct
 from podless.meta.structs_meta import CONDITION, OBJECT_META, STRING_MAP, STRINGS, TYPE_META
 
-# what is no string has to be a number
-INT_OR_STRING = Union("intstr.IntOrString", lambda: {str: None, **dict.fromkeys((int, float, bool, list, dict), INT32)})
 _TRAFFIC = ("Cluster", "Local")
 _FAMILY_POLICY = String("v1.IPFamilyPolicy", ("PreferDualStack", "RequireDualStack", "SingleStack"))
 _PROTOCOL = String("v1.Protocol", ("SCTP", "TCP", "UDP"))
@@ -26,8 +24,8 @@ _AFFINITY = Struct("SessionAffinityConfig", (Field("clientIP", _CLIENT_IP, 1, po
 SERVICE_SPEC = Struct(
     "ServiceSpec",
     (
-        Field("ports", ListOf(SERVICE_PORT), 1),
-        Field("selector", STRING_MAP, 2),
+        Field("ports", ListOf(SERVICE_PORT), 1, keys=("port", "protocol"), patch="merge", merge="port"),
+        Field("selector", STRING_MAP, 2, atomic=True),
         Field("clusterIP", STRING, 3),
         Field("clusterIPs", STRINGS, 18),
         Field("type", String("v1.ServiceType", ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")), 4),
@@ -67,7 +65,11 @@ _INGRESS = Struct(
 )
 _BALANCER = Struct("LoadBalancerStatus", (Field("ingress", ListOf(_INGRESS), 1),))
 SERVICE_STATUS = Struct(
-    "ServiceStatus", (Field("loadBalancer", _BALANCER, 1), Field("conditions", ListOf(CONDITION), 2))
+    "ServiceStatus",
+    (
+        Field("loadBalancer", _BALANCER, 1),
+        Field("conditions", ListOf(CONDITION), 2, keys=("type",), patch="merge", merge="type"),
+    ),
 )
 SERVICE = Struct(
     "Service",

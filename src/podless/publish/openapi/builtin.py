@@ -1,20 +1,20 @@
 """Components of built-in kinds and of what all groups share, from the tables of their Go structs (meta/structs.py).
 
 What a document says beside the structs follows from rules: a struct that is no pointer is {} by default, a scalar that
-is always written its zero value; a list is merged as server-side apply merges it (fields/tables.py), and a list that is
-merged by a key there is in a strategic merge patch too. Texts are those of kinds/types/docs.
+is always written its zero value; how it is merged is said by the field. Texts are those of kinds/types/docs.
 Source: kube-openapi's generator for the rules, the recorded documents for what comes of them.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from podless.fields.tables import ATOMIC, KEYS
+from podless.kinds import types
 from podless.kinds.kind import Kind, Version
-from podless.kinds.types import autoscaling, core, docs
+from podless.kinds.types import autoscaling, docs
 from podless.meta import structs_meta
 from podless.meta.structs import Field, ListOf, MapOf, Quantity, Raw, String, Struct, Time, Type, Union
 from podless.publish import discovery_messages
@@ -42,19 +42,15 @@ _STANDARD = (
     structs_meta.OBJECT_META,
     structs_meta.STATUS,
 )
-# structs of the core group that others have fields of
-_CORE_STRUCTS = {core.EVENT_SOURCE, core.LOCAL_OBJECT_REFERENCE, core.OBJECT_REFERENCE}
-# lists with keys that a strategic merge patch replaces all the same: (struct, field)
-_REPLACED = {
-    ("CustomResourceDefinitionStatus", "conditions"),
-    ("ValidatingAdmissionPolicyBindingSpec", "validationActions"),
-    ("ValidatingAdmissionPolicyStatus", "conditions"),
-}
+# modules of kinds/types with structs of the core group
+_CORE_TYPES = (
+    "core", "services", "topology", "projections", "volumes", "disks", "probes", "containers", "running", "podspecs",
+    "pods", "nodes", "claims", "cluster",
+)  # fmt: skip
 # fields that say something else than their type would have them say
 _MERGED: Mapping[tuple[str, str], Schema] = {
     ("APIResource", "verbs"): {},
     ("APIServiceSpec", "caBundle"): {"x-kubernetes-list-type": "atomic"},
-    ("ServiceSpec", "selector"): {"x-kubernetes-map-type": "atomic"},
 }
 
 # fields that are a reference and nothing else: what is said of them is said of their type
@@ -155,6 +151,12 @@ def _list(kind: Kind, version: Version, item: str) -> Schema:
     } | _named(kind.group, kind.list_kind, version.name)
 
 
+def _core() -> set[Struct]:
+    """The structs of the core group, those of which others have fields; what is not imported, nobody holds."""
+    modules = filter(None, (sys.modules.get(f"{types.__name__}.{name}") for name in _CORE_TYPES))
+    return {one for module in modules for one in vars(module).values() if isinstance(one, Struct)}
+
+
 class _Walk:
     """Collects the components of a group-version's structs, and of the structs in them."""
 
@@ -162,6 +164,7 @@ class _Walk:
         self.group = group
         self.prefix = package(group, version)
         self.found: dict[str, Schema] = {}
+        self._core = _core()
 
     def name(self, struct: Struct) -> str:
         """The struct's component, which is written when it is first asked for."""
@@ -176,7 +179,7 @@ class _Walk:
         """The group of a struct and what stands before its name: this group, or the one that shares it with others."""
         if struct in _SHARED:
             return docs.META, META
-        return ("", CORE) if struct in _CORE_STRUCTS else (self.group, self.prefix)
+        return ("", CORE) if struct in self._core else (self.group, self.prefix)
 
     def _struct(self, struct: Struct, group: str) -> Schema:
         shown = described(group, struct.name) | {"type": "object"}
@@ -186,7 +189,7 @@ class _Walk:
         properties = {field.name: self._field(field, struct.name, group) for field in struct}
         if properties:
             shown["properties"] = dict(sorted(properties.items()))
-        if struct.name in ATOMIC:
+        if struct.atomic:
             shown["x-kubernetes-map-type"] = "atomic"
         return shown
 
@@ -226,17 +229,17 @@ class _Walk:
 
 def _merging(field: Field, struct: str) -> Schema:
     """What a field says of the ways in which it is merged."""
-    place = struct, field.name
-    if place in _MERGED or not isinstance(field.type, ListOf):
-        return _MERGED.get(place, {})
-    keys = KEYS.get(place)
-    if keys is None:
-        return {"x-kubernetes-list-type": "atomic"}
-    said: Schema = {"x-kubernetes-list-type": "map" if keys else "set"}
-    if keys:
-        said["x-kubernetes-list-map-keys"] = list(keys)
-    if place not in _REPLACED:
-        said["x-kubernetes-patch-strategy"] = "merge"
-        if keys:
-            said["x-kubernetes-patch-merge-key"] = keys[0]
+    said: Schema = {}
+    if (struct, field.name) in _MERGED:
+        return _MERGED[struct, field.name]
+    if field.atomic is not None:
+        said["x-kubernetes-map-type"] = "atomic" if field.atomic else "granular"
+    if isinstance(field.type, ListOf):
+        said["x-kubernetes-list-type"] = "atomic" if field.keys is None else "map" if field.keys else "set"
+        if field.keys:
+            said["x-kubernetes-list-map-keys"] = list(field.keys)
+    if field.patch:
+        said["x-kubernetes-patch-strategy"] = field.patch
+    if field.merge:
+        said["x-kubernetes-patch-merge-key"] = field.merge
     return said

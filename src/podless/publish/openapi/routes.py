@@ -147,7 +147,7 @@ _SUBRESOURCE = (
 _WATCHED = (_Route("get", "watchlist", "watchlist", "event"),)
 _WATCHED_ITEM = (_Route("get", "watch", "watch", "event"),)
 # verb -> what is said of a subresource beside status and scale
-_BELOW = {"create": _COLLECTION[1], "update": _SUBRESOURCE[1]}
+_BELOW = {"create": _COLLECTION[1], **dict(zip(("get", "update", "patch"), _SUBRESOURCE, strict=True))}
 _ITEM = (
     *_SUBRESOURCE[:2],
     _Route("delete", "delete", "delete", "status", "options", (200, 202)),
@@ -220,7 +220,8 @@ class Writer:
             found += self._path(f"{root}/watch/{inside}", _WATCHED)
             found += self._path(f"{root}/watch/{inside}/{{name}}", _WATCHED_ITEM)
         for known in kind.more_subresources:
-            found += self._path(f"{item}/{known.name}", [_BELOW[verb] for verb in known.verbs], known.name)
+            if not known.connects:
+                found += self._path(f"{item}/{known.name}", [_BELOW[verb] for verb in known.verbs], known.name)
         if self.version.scale is not None:
             found += self._path(f"{item}/scale", _SUBRESOURCE, "scale")
         if self.version.status:

@@ -1,0 +1,1 @@
+"""What kinds of apps must obey: a kind a module, imported when it is first asked for."""

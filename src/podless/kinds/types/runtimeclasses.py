@@ -1,0 +1,25 @@
+"""The kinds of node.k8s.io/v1."""
+
+from __future__ import annotations
+
+from podless.kinds.types.core import RESOURCES
+from podless.kinds.types.podspecs import TOLERATION
+from podless.meta.structs import STRING, Field, ListOf, Struct
+from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
+
+OVERHEAD = Struct("Overhead", (Field("podFixed", RESOURCES, 1),))
+
+SCHEDULING = Struct(
+    "Scheduling", (Field("nodeSelector", STRING_MAP, 1, atomic=True), Field("tolerations", ListOf(TOLERATION), 2))
+)
+
+RUNTIME_CLASS = Struct(
+    "RuntimeClass",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("handler", STRING, 2, always=True),
+        Field("overhead", OVERHEAD, 3, pointer=True),
+        Field("scheduling", SCHEDULING, 4, pointer=True),
+    ),
+)

@@ -1,0 +1,24 @@
+"""The kinds of scheduling.k8s.io/v1."""
+
+from __future__ import annotations
+
+from podless.meta.structs import BOOL, INT32, STRING, Field, String, Struct
+from podless.meta.structs_meta import OBJECT_META, TYPE_META
+
+PRIORITY_CLASS = Struct(
+    "PriorityClass",
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("value", INT32, 2, always=True, required=False),
+        Field("globalDefault", BOOL, 3),
+        Field("description", STRING, 4),
+        Field(
+            "preemptionPolicy",
+            String("v1.PreemptionPolicy", ("Never", "PreemptLowerPriority")),
+            5,
+            pointer=True,
+            fill="PreemptLowerPriority",
+        ),
+    ),
+)
