@@ -16,6 +16,7 @@ LAYERS = [
     "__main__",
     "__init__",
     "cli",
+    "check",
     "server",
     "app",
     "http",

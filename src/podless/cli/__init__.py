@@ -9,7 +9,7 @@ from importlib import import_module
 
 from podless.version import __version__
 
-_COMMANDS = ("serve", "kubeconfig", "migrate", "convert")
+_COMMANDS = ("serve", "kubeconfig", "check", "migrate", "convert")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,7 +17,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
 from podless.meta import codec, gotext, objectmeta, structs
-from podless.meta.errors import BadRequest
+from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError, forbidden
 
 Object = dict[str, Any]
@@ -72,7 +72,10 @@ def check(kind: Kind, version: Version, raw: bytes, content_type: str = "applica
     metadata = obj["metadata"]
     given = metadata.get("name"), metadata.get("namespace")
     _stand_in(metadata)
-    kind.strategy.prepare_create(version, obj)
+    try:
+        kind.strategy.prepare_create(version, obj)
+    except Invalid as refused:
+        return Checked(obj, "", body.warnings, refused.errors, ())
     warnings = objectmeta.dedupe_owners(metadata)
     errors = judgement.of_type(kind, version, obj) or [
         *_out_of_place(kind, metadata),
@@ -97,7 +100,10 @@ def change(kind: Kind, version: Version, raw: bytes, old: Object, content_type: 
     for name in ("uid", "creationTimestamp", "generation", "resourceVersion", "namespace"):
         if name in old["metadata"] and not metadata.get(name):
             metadata[name] = old["metadata"][name]
-    kind.strategy.prepare_update(version, obj, old)
+    try:
+        kind.strategy.prepare_update(version, obj, old)
+    except Invalid as refused:
+        return Checked(obj, "", body.warnings, refused.errors, ())
     warnings = objectmeta.dedupe_owners(metadata)
     errors = judgement.of_type(kind, version, obj) or [
         *_out_of_place(kind, metadata),
@@ -108,6 +114,14 @@ def change(kind: Kind, version: Version, raw: bytes, old: Object, content_type: 
     if not errors:
         warnings += _warnings(kind, version, obj, old)
     return Checked(obj, "", body.warnings, errors, warnings)
+
+
+def read(kind: Kind, version: Version, raw: bytes) -> Object | None:
+    """An object as it was accepted once, with its defaults; None where the text is none of the kind."""
+    try:
+        return bodies.read(Body(kind, version, raw))
+    except BadRequest:
+        return None
 
 
 def _stand_in(metadata: Object) -> None:

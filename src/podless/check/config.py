@@ -1,0 +1,89 @@
+"""What a check is told: by options, and by [check] in the nearest podless.toml above."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from podless.check.judge import STRICT, VALIDATIONS, Rules
+from podless.check.output import FORMS
+from podless.check.run import Options
+from podless.check.sources import CannotCheck
+
+FILE = "podless.toml"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that a check is told; the names are those of the options, with _ for -."""
+
+    paths: Sequence[str] = ()
+    crds: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    openapi: Sequence[str] = ()
+    context: str | None = None
+    kubeconfig: Path | None = None
+    old: str = ""
+    field_validation: str = STRICT
+    ignore_unknown: bool = False
+    references: bool = False
+    output: str = "text"
+    processes: int = 0
+
+    def options(self) -> Options:
+        """How to check. Raises CannotCheck where the running API or an OpenAPI document cannot be read."""
+        from podless.check import remote
+        from podless.check.openapi import kinds
+
+        return Options(
+            rules=Rules(self.field_validation, self.ignore_unknown),
+            references=self.references,
+            processes=self.processes,
+            definitions=() if self.context is None else remote.definitions(self.kubeconfig, self.context),
+            schemas=kinds(self.openapi),
+        )
+
+
+_KINDS: dict[str, type] = {"ignore_unknown": bool, "references": bool, "processes": int}
+_LISTS = ("paths", "crds", "exclude", "openapi")
+_CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
+
+
+def settle(given: Mapping[str, Any]) -> Settings:
+    """What the command line says, and for the rest what podless.toml says. Raises CannotCheck."""
+    told = {name: value for name, value in given.items() if value not in (None, [])}
+    chosen = _file(Path.cwd()) | {field.name: told[field.name] for field in fields(Settings) if field.name in told}
+    return Settings(**chosen)
+
+
+def _file(folder: Path) -> dict[str, Any]:
+    """[check] of the nearest file; its paths are relative to its folder."""
+    place = next((parent / FILE for parent in (folder, *folder.parents) if (parent / FILE).is_file()), None)
+    if place is None:
+        return {}
+    try:
+        table = tomllib.loads(place.read_text()).get("check", {})
+    except (OSError, ValueError) as error:
+        raise CannotCheck(f"{place}: {error}") from None
+    if not isinstance(table, dict):
+        raise CannotCheck(f"{place}: check is no table")
+    return {name: _value(place, name, value) for name, value in ((key.replace("-", "_"), table[key]) for key in table)}
+
+
+def _value(place: Path, name: str, value: Any) -> Any:
+    if name not in {field.name for field in fields(Settings)}:
+        raise CannotCheck(f"{place}: check has no {name.replace('_', '-')}")
+    shown = f"{place}: check.{name.replace('_', '-')}"
+    if name in _LISTS:
+        value = [value] if isinstance(value, str) else value
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise CannotCheck(f"{shown} is no list of strings")
+        return value if name == "exclude" else [str(place.parent / item) for item in value]
+    if type(value) is not _KINDS.get(name, str):
+        raise CannotCheck(f"{shown} has to be a {_KINDS.get(name, str).__name__}")
+    if value not in _CHOICES.get(name, (value,)):
+        raise CannotCheck(f"{shown}: {value} is none of {', '.join(_CHOICES[name])}")
+    return Path(str(value)) if name == "kubeconfig" else value

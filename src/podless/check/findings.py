@@ -1,0 +1,81 @@
+"""What is found: where it is, how bad it is, and the server's words for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """error: the server refuses it. warning: it takes it, and says so."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that the server would say.
+
+    file, line, column: where; both numbers from 1, in characters. path: of the field, as spec.ports[0].name, "" for the
+    object as a whole. message: without the path. rule: what kind of finding it is, such as the reason of a cause in a
+    Status (FieldValueInvalid). about: the object, as Kind namespace/name, "" where it is not known.
+    """
+
+    file: str
+    line: int
+    column: int
+    severity: Severity
+    path: str
+    message: str
+    rule: str
+    about: str = ""
+
+    def __str__(self) -> str:
+        said = f"{self.path}: {self.message}" if self.path else self.message
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {said}"
+
+
+@dataclass(slots=True)
+class Report:
+    """All that was found, and how much was looked at.
+
+    files, objects, definitions: how many were checked. skipped: objects of kinds that nobody knows, by kind.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    files: int = 0
+    objects: int = 0
+    definitions: int = 0
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> int:
+        """How many of the findings the server would refuse something for."""
+        return sum(finding.severity is Severity.ERROR for finding in self.findings)
+
+    @property
+    def warnings(self) -> int:
+        """How many it would only warn of."""
+        return len(self.findings) - self.errors
+
+    def add(self, other: Report) -> None:
+        """Takes over what another part of the work found."""
+        self.findings += other.findings
+        self.files += other.files
+        self.objects += other.objects
+        self.definitions += other.definitions
+        for name, count in other.skipped.items():
+            self.skipped[name] = self.skipped.get(name, 0) + count
+
+    def summary(self) -> str:
+        """All of it in one line."""
+        looked = [_count(self.objects, "object"), _count(self.definitions, "definition")]
+        said = f"{' and '.join(looked)} in {_count(self.files, 'file')}: "
+        said += ", ".join([_count(self.errors, "error"), _count(self.warnings, "warning")])
+        skipped = sum(self.skipped.values())
+        return f"{said}, {skipped} skipped ({', '.join(sorted(self.skipped))})" if skipped else said
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"

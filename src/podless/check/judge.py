@@ -1,0 +1,305 @@
+"""One document to what the server would say of it: the server's own code, and the places of its words in the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from podless.check.catalog import DEFINITION, Catalog
+from podless.check.documents import Document
+from podless.check.findings import Finding, Report, Severity
+from podless.check.places import Places
+from podless.kinds import definition, offline, typemeta
+from podless.kinds.kind import Kind, Version
+from podless.kinds.offline import Checked
+from podless.meta import clock, codec, gvk
+from podless.meta import field as field_
+from podless.meta.codec import Floats, ParsedJSON
+from podless.meta.field import At, Path
+from podless.meta.jsontext import JSONError
+from podless.meta.positions import Position
+
+Object = dict[str, Any]
+
+STRICT, WARN, IGNORE = VALIDATIONS = ("strict", "warn", "ignore")
+# how a refusal names the field that it is about
+_FIELD = re.compile(r"Go struct field [^\s.]++\.(\S++) of type")
+_QUOTED = re.compile(r'(?:unknown|duplicate) field "((?:[^"\\]++|\\.)*+)"$')
+_REPEATED = re.compile(r"line (\d{1,9}): key ")
+
+
+class Identity(NamedTuple):
+    """Which object it is, in whatever version: group and kind, namespace ("" where none is given) and name."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {place}{self.name}"
+
+
+class Part(NamedTuple):
+    """One object of a document. at: the path to it in there. floats: whole numbers that are written as floats."""
+
+    value: Any
+    at: Path
+    floats: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How strict a check is.
+
+    validation: strict, warn or ignore; what becomes of fields that a kind does not know. ignore_unknown: objects of
+    kinds that nobody knows are skipped.
+    """
+
+    validation: str = STRICT
+    ignore_unknown: bool = False
+
+
+class Known(NamedTuple):
+    """An object that could be read. at: the path to it in its document."""
+
+    identity: Identity
+    obj: Object
+    at: Path
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one document.
+
+    definitions: those in it that are sound, as stored. unsound: the groups and kinds of the others. objects: all that
+    could be read, definitions too. mixed: not all of it was judged, for definitions come first.
+    """
+
+    report: Report = field(default_factory=Report)
+    definitions: list[Object] = field(default_factory=list)
+    unsound: set[tuple[str, str]] = field(default_factory=set)
+    objects: list[Known] = field(default_factory=list)
+    mixed: bool = False
+
+
+class Judge:
+    """Judges documents. old: what objects were before, as JSON with their apiVersion and kind, by identity."""
+
+    def __init__(self, catalog: Catalog, rules: Rules, old: Mapping[Identity, bytes] | None = None) -> None:
+        self.catalog = catalog
+        self._rules = rules
+        self._old = old
+
+    def judge(self, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
+        """What is wrong with the definitions in a document, or with all other objects in it.
+
+        again: the other half was judged before, so what is wrong with the text as a whole has been said.
+        """
+        outcome, places = Outcome(), Places(document)
+        repeated: list[str] = []
+        try:
+            value, floats = read(document, repeated)
+        except JSONError as error:
+            where = places.fault(error.message)
+            finding = Finding(document.file, *where, Severity.ERROR, "", error.message, "Syntax")
+            outcome.report.findings.append(finding)
+            return outcome
+        found = _Found(document, places, outcome)
+        if self._rules.validation != IGNORE and not again:
+            for said in repeated:
+                found.unknown(said, (), self._unknown_severity)
+        for part in parts(value, floats):
+            if _defines(part.value) is definitions:
+                self._part(part, found)
+            else:
+                outcome.mixed = True
+        return outcome
+
+    @property
+    def _unknown_severity(self) -> Severity:
+        return Severity.ERROR if self._rules.validation == STRICT else Severity.WARNING
+
+    def _part(self, part: Part, found: _Found) -> None:
+        """Judge one object."""
+        found.about = ""
+        named = _named(part.value)
+        if isinstance(named, str):
+            found.error(named, part.at, (), "Unreadable")
+            return
+        group, version, name = named
+        found.about = str(identity := identify(part.value, group, name))
+        known = self.catalog.find(group, version, name)
+        if known is None:
+            self._unknown(part, found, group, name, gvk.GroupVersion(group, version))
+            return
+        kind, served = known
+        # numbers are named as they were written, where that is still known
+        whole = not found.document.yaml and not part.at
+        raw = ParsedJSON(found.document.raw if whole else codec.encode(part.value))
+        raw.outcome = part.value, [], part.floats
+        before = self._before(identity, kind, served, part, found)
+        checked = offline.check(kind, served, raw) if before is None else offline.change(kind, served, raw, before)
+        self._tell(checked, part, found)
+        self._keep(kind, served, checked, identity, part, found)
+
+    def _unknown(self, part: Part, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
+        """Nobody knows the kind."""
+        if self.catalog.is_unsound(group, name):
+            found.warn("not checked, for its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked")
+        elif self._rules.ignore_unknown:
+            shown = f"{name}.{group}" if group else name
+            found.outcome.report.skipped[shown] = found.outcome.report.skipped.get(shown, 0) + 1
+        else:
+            said = f'no matches for kind "{name}" in version "{version}"'
+            found.error(said, part.at, ("kind",), "UnknownKind")
+
+    def _before(self, identity: Identity, kind: Kind, version: Version, part: Part, found: _Found) -> Object | None:
+        """The object as it was, in the version that it has now; None where it was not there."""
+        raw = self._old.get(identity) if self._old else None
+        if raw is None:
+            return None
+        named = _named(codec.decode_json(raw))
+        known = None if isinstance(named, str) else self.catalog.find(*named)
+        old = offline.read(*known, raw) if known is not None else None
+        if old is None:
+            found.warn("not checked as an update, for what it was before cannot be read", part.at, (), "Unchecked")
+        elif (kind.group, kind.kind) == DEFINITION:
+            definition.set_condition(old, "Established", "True", "", "", clock.now())
+        elif kind.webhook is not None and old["apiVersion"] != kind.api_version(version.name):
+            said = "not checked as an update, for only a webhook can tell what it was in this version"
+            found.warn(said, part.at, ("apiVersion",), "Unchecked")
+            return None
+        return old
+
+    def _tell(self, checked: Checked, part: Part, found: _Found) -> None:
+        """Findings of what the server says."""
+        if checked.refusal:
+            named = _FIELD.search(checked.refusal)
+            found.error(checked.refusal, part.at, named[1] if named else (), "Unreadable")
+        if self._rules.validation != IGNORE:
+            for said in dict.fromkeys(checked.findings):
+                found.unknown(said, part.at, self._unknown_severity)
+        for error in dict.fromkeys((error.path, error.field, error.body, error.reason) for error in checked.errors):
+            path, shown, body, reason = error
+            found.add(Severity.ERROR, body, part.at, path, "" if shown == "<nil>" else shown, reason)
+        for said in checked.warnings:
+            found.warn(said, part.at, (), "Warning")
+
+    def _keep(
+        self, kind: Kind, version: Version, checked: Checked, identity: Identity, part: Part, found: _Found
+    ) -> None:
+        """Count the object; keep a sound definition, to check the objects of its kind with."""
+        outcome = found.outcome
+        if checked.obj is not None:
+            outcome.objects.append(Known(identity, checked.obj, part.at))
+        if (kind.group, kind.kind) != DEFINITION:
+            outcome.report.objects += 1
+            return
+        outcome.report.definitions += 1
+        if checked.obj is not None and not checked.errors:
+            outcome.definitions.append(kind.strategy.store(kind, checked.obj))
+        elif isinstance(spec := part.value.get("spec"), dict) and isinstance(names := spec.get("names"), dict):
+            outcome.unsound.add((str(spec.get("group")), str(names.get("kind"))))
+
+
+def read(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
+    """The value in a document, and its whole numbers that are written as floats. Raises JSONError."""
+    floats: Floats = []
+    if document.yaml:
+        return codec.decode_yaml(document.raw, repeated), floats
+    return codec.decode_json(document.raw, repeated, floats), floats
+
+
+def parts(value: Any, floats: Floats) -> Iterator[Part]:
+    """The objects in a document: itself, or the items of a list."""
+    if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
+        for place, item in enumerate(value["items"]):
+            at = ("items", place)
+            inner = [(path[2:], given) for path, given in floats if path[:2] == at]
+            for part in parts(item, inner):
+                yield part._replace(at=at + part.at)
+    else:
+        yield Part(value, (), floats)
+
+
+def indexed(document: Document) -> Iterator[tuple[Identity, bytes]]:
+    """The objects in a document as JSON; one that cannot be read has none."""
+    try:
+        value, floats = read(document, [])
+    except JSONError:
+        return
+    for part in parts(value, floats):
+        named = _named(part.value)
+        if not isinstance(named, str):
+            yield identify(part.value, named[0], named[2]), codec.encode(part.value)
+
+
+def _defines(value: Any) -> bool:
+    named = _named(value)
+    return not isinstance(named, str) and (named[0], named[2]) == DEFINITION
+
+
+def identify(value: Any, group: str, kind: str) -> Identity:
+    """Which object a value is, by its metadata; "" for what is not there or no text."""
+    metadata = value.get("metadata")
+    given = [metadata.get(name) if isinstance(metadata, dict) else "" for name in ("namespace", "name", "generateName")]
+    namespace, name, prefix = (text if isinstance(text, str) else "" for text in given)
+    return Identity(group, kind, namespace, name or (f"{prefix}*" if prefix else ""))
+
+
+def _named(value: Any) -> tuple[str, str, str] | str:
+    """The group, version and kind of an object, or what is wrong with them."""
+    try:
+        api_version, kind = typemeta.interpret(value)
+    except ValueError as error:
+        return str(error)
+    missing = "apiVersion" if not api_version else "kind" if not kind else ""
+    if missing:
+        return f"{missing} not set"
+    group, _, version = api_version.rpartition("/")
+    return group, version, kind
+
+
+class _Found:
+    """Takes what is found in a document, and gives it its place there. about: the object that it is in."""
+
+    def __init__(self, document: Document, places: Places, outcome: Outcome) -> None:
+        self.document = document
+        self.outcome = outcome
+        self.about = ""
+        self._places = places
+
+    def add(
+        self, severity: Severity, said: str, at: Path, path: At, shown: str, rule: str, *, key: bool = False
+    ) -> None:
+        """Something about a field. at: the object in the document. path, shown: the field in the object."""
+        inner = field_.steps(path) if isinstance(path, str) else tuple(path)
+        place = self._places.key(at + inner) if key else self._places.value(at + inner)
+        self._note(Position(*place), severity, shown, said, rule)
+
+    def error(self, said: str, at: Path, path: At, rule: str) -> None:
+        """Something that the server refuses."""
+        self.add(Severity.ERROR, said, at, path, "", rule)
+
+    def warn(self, said: str, at: Path, path: At, rule: str) -> None:
+        """Something that it warns of."""
+        self.add(Severity.WARNING, said, at, path, "", rule)
+
+    def unknown(self, said: str, at: Path, severity: Severity) -> None:
+        """An unknown or a repeated field, as the server words it."""
+        rule = "UnknownField" if said.startswith("unknown ") else "RepeatedField"
+        if line := _REPEATED.match(said):
+            self._note(Position(int(line[1]) + self.document.line, 1), severity, "", said, rule)
+            return
+        quoted = _QUOTED.search(said)
+        named = json.loads(f'"{quoted[1]}"') if quoted else ""
+        self.add(severity, said, at, named, "", rule, key=True)
+
+    def _note(self, where: Position, severity: Severity, path: str, said: str, rule: str) -> None:
+        finding = Finding(self.document.file, where.line, where.column, severity, path, said, rule, self.about)
+        self.outcome.report.findings.append(finding)

@@ -1,0 +1,107 @@
+"""Kinds as a cluster's OpenAPI documents describe them, for those that podless has no rules of its own for.
+
+A description says types, required fields and enums; what a server checks beyond that is not in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from podless.check.sources import CannotCheck
+from podless.kinds.custom import CustomStrategy
+from podless.kinds.kind import Kind, Version
+
+Schema = dict[str, Any]
+
+_GVK = "x-kubernetes-group-version-kind"
+_META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+_QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+_INT_OR_STRING: Schema = {"x-kubernetes-int-or-string": True}
+_ANYTHING: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_KEPT = ("type", "format", "enum", "required", "pattern", "minimum", "maximum", "minLength", "maxLength", "nullable")
+_OPEN = ("RawExtension", "FieldsV1", "JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "Unknown")
+_DEEPEST = 40  # levels of a schema; one that holds itself ends there
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A kind in one version, with its schema."""
+
+    group: str
+    version: str
+    name: str
+    schema: Schema
+
+    def kind(self) -> Kind:
+        """The kind that the description makes. Whether it is namespaced is not said, so both will do."""
+        return Kind(
+            group=self.group,
+            plural=f"{self.name.lower()}s",
+            kind=self.name,
+            singular=self.name.lower(),
+            list_kind=f"{self.name}List",
+            namespaced=True,
+            versions=(Version(self.version, self.schema),),
+            storage_version=self.version,
+            strategy=CustomStrategy(),
+        )
+
+
+def kinds(files: Sequence[str]) -> list[Described]:
+    """The kinds in OpenAPI documents of v2 or v3. Raises CannotCheck."""
+    found: list[Described] = []
+    for file in files:
+        try:
+            document = json.loads(Path(file).read_bytes())
+        except (OSError, ValueError, RecursionError) as error:
+            raise CannotCheck(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+        inner = document.get("definitions") or (document.get("components") or {}).get("schemas")
+        if not isinstance(inner, dict):
+            raise CannotCheck(f"{file}: no OpenAPI document of v2 or v3")
+        found += _described(inner)
+    return found
+
+
+def _described(definitions: Mapping[str, Schema]) -> Iterator[Described]:
+    for name, schema in definitions.items():
+        for gvk in schema.get(_GVK) or ():
+            if "metadata" not in (schema.get("properties") or {}) or gvk["kind"].endswith("List"):
+                continue
+            yield Described(gvk["group"], gvk["version"], gvk["kind"], _whole(definitions, name))
+
+
+def _whole(definitions: Mapping[str, Schema], name: str) -> Schema:
+    """The schema of a kind, complete in itself; metadata has rules of its own."""
+    made = _made(definitions, definitions[name], 0)
+    properties = {**(made.get("properties") or {}), "metadata": {"type": "object"}}
+    return {**made, "type": "object", "properties": properties}
+
+
+def _made(definitions: Mapping[str, Schema], given: Schema, level: int) -> Schema:
+    parts: list[Schema] = given.get("allOf") or []
+    if len(parts) == 1 and "$ref" in parts[0]:
+        given = parts[0]
+    if "$ref" in given:
+        name = given["$ref"].rpartition("/")[2]
+        if name == _META or level > _DEEPEST or name.rpartition(".")[2] in _OPEN:
+            return _ANYTHING if name == _META else {"x-kubernetes-preserve-unknown-fields": True}
+        if name == _QUANTITY:
+            return _INT_OR_STRING
+        return _made(definitions, definitions.get(name) or {}, level + 1)
+    if given.get("format") == "int-or-string" or given.get("oneOf"):
+        return _INT_OR_STRING
+    made: Schema = {key: given[key] for key in _KEPT if key in given}
+    if "properties" in given:
+        made["type"] = "object"
+        made["properties"] = {key: _made(definitions, value, level) for key, value in given["properties"].items()}
+    elif isinstance(given.get("additionalProperties"), dict):
+        made["additionalProperties"] = _made(definitions, given["additionalProperties"], level)
+    elif made.get("type", "object") == "object":
+        return {**made, "x-kubernetes-preserve-unknown-fields": True}
+    if "items" in given:
+        made["items"] = _made(definitions, given["items"], level)
+    return made

@@ -1,0 +1,26 @@
+"""For workflows of GitHub: commands that put each finding beside the line in a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.check.findings import Report
+
+
+def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
+    """Commands, and the summary."""
+    lines = []
+    for finding in report.findings:
+        said = f"{finding.path}: {finding.message}" if finding.path else finding.message
+        where = f"file={_value(finding.file)},line={finding.line},col={finding.column}"
+        title = _value(finding.about or finding.rule)
+        lines.append(f"::{finding.severity} {where},title={title}::{_text(said)}")
+    return "\n".join([*lines, report.summary()]) + "\n"
+
+
+def _text(given: str) -> str:
+    return given.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _value(given: str) -> str:
+    return _text(given).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,23 @@
+"""For programs: the whole report as one JSON object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+
+from podless.check.findings import Report
+
+
+def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
+    """findings, and the numbers of the summary."""
+    whole = {
+        "findings": [asdict(finding) for finding in report.findings],
+        "files": report.files,
+        "objects": report.objects,
+        "definitions": report.definitions,
+        "skipped": report.skipped,
+        "errors": report.errors,
+        "warnings": report.warnings,
+    }
+    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,43 @@
+"""For CI servers: a test suite for each file, with a failure for each error in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from xml.etree import ElementTree
+
+from podless.check.findings import Report, Severity
+
+# what XML 1.0 cannot hold
+_CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
+    """An XML document; a file without findings is a test that passed in a suite of all those."""
+    root = ElementTree.Element("testsuites", tests=str(max(report.files, 1)), failures=str(report.errors))
+    by_file: dict[str, list[ElementTree.Element]] = {}
+    for finding in report.findings:
+        case = ElementTree.Element("testcase", name=_text(finding.about or finding.rule), classname=_text(finding.file))
+        kind = "failure" if finding.severity is Severity.ERROR else "system-out"
+        inner = ElementTree.SubElement(case, kind)
+        if kind == "failure":
+            inner.set("message", _text(finding.message))
+            inner.set("type", finding.rule)
+        inner.text = _text(str(finding))
+        by_file.setdefault(finding.file, []).append(case)
+    for file, cases in by_file.items():
+        failures = sum(case.find("failure") is not None for case in cases)
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=_text(file), tests=str(len(cases)), failures=str(failures)
+        )
+        suite.extend(cases)
+    good = max(report.files - len(by_file), 0)
+    suite = ElementTree.SubElement(root, "testsuite", name="without findings", tests=str(good), failures="0")
+    for place in range(good):
+        ElementTree.SubElement(suite, "testcase", name=f"file {place + 1}", classname="podless.check")
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _text(given: str) -> str:
+    return _CONTROL.sub("\ufffd", given)

@@ -1,0 +1,71 @@
+"""Where in a file a field is: the document is read again with positions, once something is to be said of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cached_property
+
+from podless.check.documents import Document
+from podless.meta import field
+from podless.meta.field import At
+from podless.meta.jsontext import JSONError, YAMLError
+from podless.meta.positions import Located, Position, locate_json, locate_yaml
+
+_LINE = re.compile(r"yaml: line (\d{1,9})")
+_START = Position(1, 1)
+
+
+class Places:
+    """The positions in one document, as lines and columns of its file."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    @cached_property
+    def _located(self) -> Located | None:
+        raw = self._document.raw
+        try:
+            return next(locate_yaml(raw), None) if self._document.yaml else locate_json(raw)
+        except (YAMLError, JSONError):
+            return None
+
+    def value(self, at: At) -> Position:
+        """Where the value of a field is; where it begins below its key, or is not there, the nearest key."""
+        path = field.steps(at) if isinstance(at, str) else tuple(at)
+        located = self._located
+        if located is None:
+            return self._moved(_START)
+        found, key = located.values.get(path), located.keys.get(path)
+        if found is not None and (key is None or key.line == found.line):
+            return self._moved(found)
+        if key is not None:
+            return self._moved(key)
+        return self.key(path[:-1])
+
+    def key(self, at: At) -> Position:
+        """Where the key of a field is; of the nearest field around it that is there."""
+        path = field.steps(at) if isinstance(at, str) else tuple(at)
+        located = self._located
+        if located is not None:
+            for end in range(len(path), -1, -1):
+                found = located.keys.get(path[:end]) or located.values.get(path[:end])
+                if found is not None:
+                    return self._moved(found)
+        return self._moved(_START)
+
+    def fault(self, message: str) -> Position:
+        """Where a document is that cannot be read, by what is said of it."""
+        if self._document.yaml:
+            found = _LINE.match(message)
+            return self._moved(Position(int(found[1]), 1) if found else _START)
+        try:
+            json.loads(self._document.raw.decode("utf-8", "replace"))
+        except json.JSONDecodeError as error:
+            return self._moved(Position(error.lineno, error.colno))
+        except RecursionError:
+            pass
+        return self._moved(_START)
+
+    def _moved(self, position: Position) -> Position:
+        return Position(position.line + self._document.line, position.column)

@@ -1,0 +1,160 @@
+"""What objects refer to, and whether it is among those that were given.
+
+Only what is certain: namespaces, owners, and the fields of built-in kinds that name an object of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+from typing import Any, NamedTuple
+
+from podless.check.documents import Document
+from podless.check.judge import Identity
+from podless.meta.field import Path
+
+Object = dict[str, Any]
+
+# those that every cluster has
+_NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
+_RBAC = "rbac.authorization.k8s.io"
+_DEFAULTS = frozenset({("", "ServiceAccount", "default"), ("", "ConfigMap", "kube-root-ca.crt")})
+# where the template of pods is in a kind's objects
+_PODS: dict[tuple[str, str], Path] = {
+    ("", "Pod"): ("spec",),
+    ("", "PodTemplate"): ("template", "spec"),
+    ("", "ReplicationController"): ("spec", "template", "spec"),
+    **{
+        ("apps", kind): ("spec", "template", "spec")
+        for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")
+    },
+    ("batch", "Job"): ("spec", "template", "spec"),
+    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template", "spec"),
+}
+# fields of a pod, "*" for every item -> the kind that they name, and the field that says that it may be missing
+_OF_PODS: tuple[tuple[Path, str, str], ...] = (
+    (("serviceAccountName",), "ServiceAccount", ""),
+    (("volumes", "*", "configMap", "name"), "ConfigMap", "optional"),
+    (("volumes", "*", "secret", "secretName"), "Secret", "optional"),
+    (("volumes", "*", "persistentVolumeClaim", "claimName"), "PersistentVolumeClaim", ""),
+    (("volumes", "*", "projected", "sources", "*", "configMap", "name"), "ConfigMap", "optional"),
+    (("volumes", "*", "projected", "sources", "*", "secret", "name"), "Secret", "optional"),
+    *(
+        (path, kind, "optional")
+        for holder in ("containers", "initContainers")
+        for path, kind in (
+            ((holder, "*", "envFrom", "*", "configMapRef", "name"), "ConfigMap"),
+            ((holder, "*", "envFrom", "*", "secretRef", "name"), "Secret"),
+            ((holder, "*", "env", "*", "valueFrom", "configMapKeyRef", "name"), "ConfigMap"),
+            ((holder, "*", "env", "*", "valueFrom", "secretKeyRef", "name"), "Secret"),
+        )
+    ),
+)
+# fields of other kinds -> the group and kind that they name
+_OTHERS: dict[tuple[str, str], tuple[tuple[Path, str, str], ...]] = {
+    ("networking.k8s.io", "Ingress"): (
+        (("spec", "defaultBackend", "service", "name"), "", "Service"),
+        (("spec", "rules", "*", "http", "paths", "*", "backend", "service", "name"), "", "Service"),
+    ),
+    ("apps", "StatefulSet"): ((("spec", "serviceName"), "", "Service"),),
+    ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding"): (
+        (("spec", "policyName"), "admissionregistration.k8s.io", "ValidatingAdmissionPolicy"),
+    ),
+    ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding"): (
+        (("spec", "policyName"), "admissionregistration.k8s.io", "MutatingAdmissionPolicy"),
+    ),
+}
+
+
+class Reference(NamedTuple):
+    """A field that names an object. file, line, at: the field, by its document. about: the object that it is in."""
+
+    target: Identity
+    file: str
+    line: int
+    at: Path
+    about: str
+
+
+def of(identity: Identity, obj: Object, document: Document, at: Path) -> Iterator[Reference]:
+    """What an object refers to."""
+    kind, namespace = (identity.group, identity.kind), identity.namespace
+
+    def reference(target: Identity, path: Path) -> Reference:
+        return Reference(target, document.file, document.line, at + path, str(identity))
+
+    if namespace:
+        yield reference(Identity("", "Namespace", "", namespace), ("metadata", "namespace"))
+    for place, owner in enumerate(obj["metadata"].get("ownerReferences") or []):
+        group = owner["apiVersion"].rpartition("/")[0]
+        target = Identity(group, owner["kind"], namespace, owner["name"])
+        yield reference(target, ("metadata", "ownerReferences", place, "name"))
+    if kind in _PODS:
+        base = _PODS[kind]
+        for pod in _at(obj, base):
+            for path, named, optional in _OF_PODS:
+                for found, holder, name in _named(pod[1], path):
+                    if not (optional and holder.get(optional)):
+                        yield reference(Identity("", named, namespace, name), base + found)
+    for path, group, named in _OTHERS.get(kind, ()):
+        for found, _, name in _named(obj, path):
+            inner = "" if named.endswith("Policy") else namespace
+            yield reference(Identity(group, named, inner, name), found)
+    if kind in ((_RBAC, "RoleBinding"), (_RBAC, "ClusterRoleBinding")):
+        role = obj.get("roleRef") or {}
+        inner = namespace if role.get("kind") == "Role" else ""
+        yield reference(Identity(_RBAC, role.get("kind") or "", inner, role.get("name") or ""), ("roleRef", "name"))
+    if kind == ("autoscaling", "HorizontalPodAutoscaler"):
+        scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
+        group = (scaled.get("apiVersion") or "").rpartition("/")[0]
+        target = Identity(group, scaled.get("kind") or "", namespace, scaled.get("name") or "")
+        yield reference(target, ("spec", "scaleTargetRef", "name"))
+
+
+def missing(references: Iterable[Reference], known: Set[Identity], kinds: Set[tuple[str, str]]) -> Iterator[Reference]:
+    """Those whose object is not among the known ones. kinds: whose objects are among those given.
+
+    Of a kind that none was given of, only namespaces are missed where namespaces were given, so that a part of what
+    belongs together can be checked too.
+    """
+    anywhere = {identity._replace(namespace="") for identity in known}
+    for reference in references:
+        target = reference.target
+        if (target.group, target.kind) not in kinds or target in known:
+            continue
+        if target.kind == "Namespace" and not target.group and target.name in _NAMESPACES:
+            continue
+        if (target.group, target.kind, target.name) in _DEFAULTS:
+            continue
+        if target.kind == "ClusterRole" and (target.name.startswith("system:") or target.name in _ROLES):
+            continue
+        if not target.namespace and target in anywhere:
+            continue  # what names no namespace is in that of the caller
+        if target._replace(namespace="") in known:
+            continue  # a cluster-scoped owner, or one in the caller's namespace
+        yield reference
+
+
+_ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
+
+
+def _at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """What is at a path, "*" being every item, with the true paths."""
+    if not path:
+        yield (), value
+        return
+    step, rest = path[0], path[1:]
+    if step == "*":
+        inner: Iterable[tuple[Any, Any]] = enumerate(value) if isinstance(value, list) else ()
+    else:
+        inner = ((step, value[step]),) if isinstance(value, dict) and step in value else ()
+    for key, item in inner:
+        for found, end in _at(item, rest):
+            yield (key, *found), end
+
+
+def _named(value: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
+    """The names at a path, each with its own path and with what it stands in."""
+    for found, holder in _at(value, path[:-1]):
+        name = holder.get(path[-1]) if isinstance(holder, dict) else None
+        if isinstance(name, str) and name:
+            yield (*found, path[-1]), holder, name

@@ -1,0 +1,272 @@
+"""The whole of a check: files to a report, definitions first, on all cores where there is much to do."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podless.check import references
+from podless.check.catalog import Catalog
+from podless.check.documents import Document, split
+from podless.check.findings import Finding, Report, Severity
+from podless.check.judge import Identity, Judge, Rules, indexed
+from podless.check.openapi import Described
+from podless.check.places import Places
+from podless.check.references import Reference
+from podless.check.sources import Source
+from podless.meta.field import text
+
+Object = dict[str, Any]
+Progress = Callable[[int, int], None]
+
+_ALONE = 384 * 1024  # bytes that one process checks sooner than others are started
+_BATCH = 64 * 1024  # bytes that are handed to a process together
+_AHEAD = 3  # batches for each process that wait at the most
+_DEFINITION = b"CustomResourceDefinition"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to check. references: whether what objects name has to be there. processes: 0 for as many as there are cores.
+
+    definitions: CustomResourceDefinitions of v1 that are known beforehand, such as those of a running API.
+    schemas: kinds that OpenAPI documents describe (check.openapi).
+    """
+
+    rules: Rules = field(default_factory=Rules)
+    references: bool = False
+    processes: int = 0
+    definitions: Sequence[Object] = ()
+    schemas: Sequence[Described] = ()
+
+
+class _State(NamedTuple):
+    """What a process has to know to judge."""
+
+    rules: Rules
+    definitions: Sequence[Object]
+    schemas: Sequence[Described]
+    unsound: frozenset[tuple[str, str]]
+    old: dict[Identity, bytes]
+    references: bool
+
+
+class _Done(NamedTuple):
+    """What came of a batch of documents."""
+
+    report: Report
+    definitions: list[Object]
+    unsound: set[tuple[str, str]]
+    mixed: set[tuple[str, int]]
+    known: list[Identity]
+    references: list[Reference]
+
+
+def check(
+    sources: Sequence[Source],
+    *,
+    known: Sequence[Source] = (),
+    old: Sequence[Source] = (),
+    options: Options | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Everything that a server would say of the manifests in files.
+
+    known: files whose definitions count too. old: what objects were before; each object that is there is checked as an
+    update. progress: told now and then how many files are done, and of how many. Raises CannotCheck.
+    """
+    options = options or Options()
+    with ExitStack() as stack:
+        work = _Work(stack, options, [*sources, *known, *old])
+        state = _State(
+            options.rules, options.definitions, options.schemas, frozenset(), _index(work, old), options.references
+        )
+        report = Report(files=len(sources))
+        defined = work.state(state)
+        definitions, unsound = list(options.definitions), set[tuple[str, str]]()
+        every: list[Identity] = []
+        named: list[Reference] = []
+        chosen = [*known, *sources]
+        mixed: set[tuple[str, int]] = set()
+        for done in work.run(_define, defined, _batches(chosen, _marked)):
+            definitions += done.definitions
+            unsound |= done.unsound
+            mixed |= done.mixed
+            every += done.known
+            report.add(done.report)
+        judged = work.state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
+
+        def left(document: Document) -> bool:
+            return not _marked(document) or (document.file, document.line) in mixed
+
+        for done in work.run(_judge, judged, _batches(sources, left, progress)):
+            report.add(done.report)
+            every += done.known
+            named += done.references
+        if options.references:
+            report.findings += _missing(sources, named, every)
+    order = {source.name: place for place, source in enumerate([*known, *sources])}
+    report.findings.sort(key=lambda finding: (order.get(finding.file, 0), finding.line, finding.column))
+    return report
+
+
+class _Work:
+    """Does batches in this process, or in several where the files are large enough."""
+
+    def __init__(self, stack: ExitStack, options: Options, sources: Sequence[Source]) -> None:
+        self._processes = options.processes or os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
+        if self._processes > 1 and _larger(sources, _ALONE):
+            # copies of this process have everything imported; beside threads there can be none
+            alone = sys.platform == "linux" and threading.active_count() == 1
+            pool = ProcessPoolExecutor(self._processes, mp_context=get_context("fork" if alone else "spawn"))
+            self._pool = stack.enter_context(pool)
+            self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="podless-check-")))
+            self._states = 0
+
+    def state(self, state: _State) -> _Prepared | str:
+        """A state as it is handed to the work: processes read it from a file, once."""
+        if self._pool is None:
+            return _Prepared.of(state)
+        self._states += 1
+        file = self._folder / f"{self._states}"
+        file.write_bytes(pickle.dumps(state))
+        return str(file)
+
+    def run(
+        self, do: Callable[[Any, list[Document]], Any], state: Any, batches: Iterable[list[Document]]
+    ) -> Iterator[Any]:
+        """What comes of each batch, in their order."""
+        if self._pool is None:
+            for batch in batches:
+                yield do(state, batch)
+            return
+        waiting: deque[Future[Any]] = deque()
+        for batch in batches:
+            waiting.append(self._pool.submit(do, state, batch))
+            if len(waiting) > _AHEAD * self._processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _larger(sources: Sequence[Source], most: int) -> bool:
+    """Whether files have more than so many bytes together."""
+    total = 0
+    for source in sources:
+        total += source.size
+        if total > most:
+            return True
+    return False
+
+
+def _marked(document: Document) -> bool:
+    """Whether there may be a definition in a document."""
+    return _DEFINITION in document.raw
+
+
+def _batches(
+    sources: Sequence[Source], wanted: Callable[[Document], bool], progress: Progress | None = None
+) -> Iterator[list[Document]]:
+    """The wanted documents of files, some of them together."""
+    batch: list[Document] = []
+    size = 0
+    for place, source in enumerate(sources):
+        for document in filter(wanted, split(source.name, source.read())):
+            batch.append(document)
+            size += len(document.raw)
+            if size >= _BATCH:
+                yield batch
+                batch, size = [], 0
+        if progress is not None:
+            progress(place + 1, len(sources))
+    if batch:
+        yield batch
+
+
+class _Prepared(NamedTuple):
+    """A state, and the judge that has it."""
+
+    judge: Judge
+    references: bool
+
+    @classmethod
+    def of(cls, state: _State) -> _Prepared:
+        """A judge that knows the state."""
+        catalog = Catalog(state.schemas, state.definitions)
+        for group, kind in state.unsound:
+            catalog.unsound(group, kind)
+        return cls(Judge(catalog, state.rules, state.old), state.references)
+
+
+@lru_cache(maxsize=4)
+def _loaded(file: str) -> _Prepared:
+    return _Prepared.of(pickle.loads(Path(file).read_bytes()))  # written by this very run, in a folder of its own
+
+
+def _define(given: _Prepared | str, batch: list[Document]) -> _Done:
+    return _work(given, batch, definitions=True)
+
+
+def _judge(given: _Prepared | str, batch: list[Document]) -> _Done:
+    return _work(given, batch, definitions=False)
+
+
+def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -> _Done:
+    state = _loaded(given) if isinstance(given, str) else given
+    done = _Done(Report(), [], set(), set(), [], [])
+    for document in batch:
+        outcome = state.judge.judge(document, definitions=definitions, again=not definitions and _marked(document))
+        done.report.add(outcome.report)
+        done.definitions.extend(outcome.definitions)
+        done.unsound.update(outcome.unsound)
+        if outcome.mixed:
+            done.mixed.add((document.file, document.line))
+        done.known.extend(found.identity for found in outcome.objects)
+        if state.references:
+            for found in outcome.objects:
+                done.references.extend(references.of(found.identity, found.obj, document, found.at))
+    return done
+
+
+def _index(work: _Work, old: Sequence[Source]) -> dict[Identity, bytes]:
+    """What objects were before."""
+    found: dict[Identity, bytes] = {}
+    for part in work.run(_indexed, None, _batches(old, lambda document: True)):
+        found.update(part)
+    return found
+
+
+def _indexed(_: Any, batch: list[Document]) -> dict[Identity, bytes]:
+    return {identity: raw for document in batch for identity, raw in indexed(document)}
+
+
+def _missing(sources: Sequence[Source], named: list[Reference], every: list[Identity]) -> Iterator[Finding]:
+    """Findings for what is named and not there; documents are read again for the places in them."""
+    known = frozenset(every)
+    kinds = {(identity.group, identity.kind) for identity in every}
+    by_file: dict[str, list[Reference]] = {}
+    for reference in references.missing(named, known, kinds):
+        by_file.setdefault(reference.file, []).append(reference)
+    for source in sources:
+        wanted = by_file.get(source.name)
+        if not wanted:
+            continue
+        places = {document.line: Places(document) for document in split(source.name, source.read())}
+        for reference in wanted:
+            where = places[reference.line].value(reference.at)
+            target = reference.target
+            said = f'{target.kind} "{target.name}" is not among the given objects'
+            yield Finding(source.name, *where, Severity.ERROR, text(reference.at), said, "Reference", reference.about)

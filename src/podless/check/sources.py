@@ -1,0 +1,133 @@
+"""Where manifests come from: files, folders, patterns, the standard input, and a revision in git."""
+
+from __future__ import annotations
+
+import glob
+import io
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+STDIN = "-"
+_SUFFIXES = (".json", ".yaml", ".yml")
+_GIT = "git:"
+
+
+class CannotCheck(Exception):
+    """Nothing can be said of what was given; the text says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file. name: as findings show it. size: in bytes. read: gives the bytes, and raises CannotCheck."""
+
+    name: str
+    size: int
+    read: Callable[[], bytes]
+
+    @classmethod
+    def of(cls, name: str, raw: bytes) -> Source:
+        """A text that is there already."""
+        return cls(name, len(raw), lambda: raw)
+
+
+def sources(paths: Sequence[str], exclude: Sequence[str] = ()) -> list[Source]:
+    """The files behind paths, each once, in order. exclude: patterns of names that folders are searched without.
+
+    Raises CannotCheck for a path with nothing behind it.
+    """
+    found: dict[str, Source] = {}
+    for path in paths:
+        if path == STDIN:
+            found[path] = Source.of("<stdin>", sys.stdin.buffer.read())
+            continue
+        for file in _files(path, exclude):
+            found.setdefault(str(file), Source(str(file), file.stat().st_size, _reader(file)))
+    return list(found.values())
+
+
+def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
+    given = Path(path)
+    if given.is_dir():
+        yield from _folder(given, exclude)
+    elif given.exists():
+        yield given
+    else:
+        names = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+        if not names:
+            raise CannotCheck(f'the path "{path}" does not exist')
+        for name in names:
+            if not (inner := Path(name)).is_dir():
+                yield inner
+
+
+def _folder(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
+    """The manifests in a folder and those below it; what is hidden is left out."""
+    for entry in sorted(folder.iterdir()):
+        if entry.name.startswith(".") or any(fnmatch(entry.name, one) or fnmatch(str(entry), one) for one in exclude):
+            continue
+        if entry.is_dir():
+            yield from _folder(entry, exclude)
+        elif entry.suffix in _SUFFIXES:
+            yield entry
+
+
+def _reader(file: Path) -> Callable[[], bytes]:
+    def read() -> bytes:
+        try:
+            return file.read_bytes()
+        except OSError as error:
+            raise CannotCheck(f"{file}: {error.strerror}") from None
+
+    return read
+
+
+def former(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[Source]:
+    """The files that objects were in before: behind a path, or of `git:REVISION` those behind `paths`.
+
+    Raises CannotCheck.
+    """
+    if not given.startswith(_GIT):
+        return sources([given], exclude)
+    revision = given.removeprefix(_GIT)
+    if not revision or revision.startswith("-"):
+        raise CannotCheck(f"{given}: no revision")
+    found: list[Source] = []
+    for path in paths:
+        if path == STDIN:
+            raise CannotCheck("what comes from the standard input is in no revision of git")
+        found += _archived(revision, path, exclude)
+    return found
+
+
+def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Source]:
+    """The manifests behind one path in a revision; a path that was not there yet has none."""
+    place = Path(path)
+    fixed = Path(*[part for part in place.parts if not glob.has_magic(part)][: _plain(place)])
+    folder = next(parent for parent in (fixed, *fixed.parents) if parent.is_dir())
+    rest = fixed.relative_to(folder).as_posix()
+    command = ["git", "-C", str(folder), "archive", "--format=tar", revision]
+    if rest != ".":
+        command += ["--", rest]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        if said and "did not match any files" in said[-1]:
+            return
+        raise CannotCheck(f"git: {said[-1] if said else f'ended with {done.returncode}'}")
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        for member in archive:
+            name = folder / member.name
+            wanted = fnmatch(str(name), path) if glob.has_magic(path) else True
+            if member.isfile() and name.suffix in _SUFFIXES and wanted:
+                inner = archive.extractfile(member)
+                yield Source.of(f"{revision}:{name}", inner.read() if inner is not None else b"")
+
+
+def _plain(path: Path) -> int:
+    """How many of a path's parts come before the first that is a pattern."""
+    return next((place for place, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))

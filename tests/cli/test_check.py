@@ -1,0 +1,60 @@
+"""podless check on the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from podless.cli import main
+from tests.kinds.test_offline import definition
+
+GOOD = "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\nspec: {size: 1}\n"
+BAD = GOOD.replace("size: 1", "size: 0")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "crds").mkdir()
+    (tmp_path / "crds" / "gadgets.json").write_text(json.dumps(definition()))
+    (tmp_path / "a.yaml").write_text(GOOD)
+    (tmp_path / "notes.txt").write_text("no manifest")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    code = main(["check", *arguments])
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_exit_codes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(".", capsys=capsys) == (0, "1 object and 1 definition in 2 files: 0 errors, 0 warnings\n", "")
+    (folder / "a.yaml").write_text(BAD)
+    code, out, _ = run("*.yaml", "--crds", "crds", capsys=capsys)
+    assert (code, out.splitlines()[0][:27]) == (1, "a.yaml:4:14: error: spec.si")
+    assert run("nowhere", capsys=capsys) == (2, "", 'podless: the path "nowhere" does not exist\n')
+    assert run(capsys=capsys)[0] == 2
+
+
+def test_options_can_stand_in_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "podless.toml").write_text('[check]\ncrds = ["crds"]\npaths = ["a.yaml"]\noutput = "json"\n')
+    assert json.loads(run(capsys=capsys)[1])["objects"] == 1
+    for text, said in (("[check]\nodd = 1\n", "check has no odd"), ("[check]\noutput = 1\n", "check.output has to be")):
+        (folder / "podless.toml").write_text(text)
+        code, _, err = run("a.yaml", capsys=capsys)
+        assert (code, said in err, err.count("\n")) == (2, True, 1)
+
+
+def test_objects_are_checked_as_updates_of_a_revision(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *command], check=True)
+    (folder / "crds" / "gadgets.json").write_text(json.dumps(definition(scope="Cluster")))
+    code, out, _ = run("crds", "--old", "git:HEAD", capsys=capsys)
+    assert (code, "spec.scope: Invalid value" in out) == (1, True)
+    code, _, err = run("crds", "--old", "git:nothing", capsys=capsys)
+    assert (code, err.startswith("podless: git: ")) == (2, True)
