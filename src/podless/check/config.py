@@ -30,6 +30,7 @@ class Settings:
     field_validation: str = STRICT
     ignore_unknown: bool = False
     references: bool = False
+    explain_cost: bool = False
     output: str = "text"
     processes: int = 0
 
@@ -47,7 +48,7 @@ class Settings:
         )
 
 
-_KINDS: dict[str, type] = {"ignore_unknown": bool, "references": bool, "processes": int}
+_KINDS: dict[str, type] = {"ignore_unknown": bool, "references": bool, "explain_cost": bool, "processes": int}
 _LISTS = ("paths", "crds", "exclude", "openapi")
 _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 

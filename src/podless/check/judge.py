@@ -120,6 +120,13 @@ class Judge:
                 outcome.mixed = True
         return outcome
 
+    def stored(self, known: Known) -> Object:
+        """An object in the version that it is stored in."""
+        group, _, version = known.obj["apiVersion"].rpartition("/")
+        found = self.catalog.find(group, version, known.identity.kind)
+        assert found is not None
+        return found[0].strategy.store(found[0], known.obj)
+
     @property
     def _unknown_severity(self) -> Severity:
         return Severity.ERROR if self._rules.validation == STRICT else Severity.WARNING

@@ -122,6 +122,15 @@ def check(
     return report
 
 
+def definitions(sources: Sequence[Source]) -> Iterator[Object]:
+    """The CustomResourceDefinitions in files, in v1, as far as they can be read; sound or not. Raises CannotCheck."""
+    judge = Judge(Catalog(), Rules("ignore"))
+    for source in sources:
+        for document in filter(_marked, split(source.name, source.read())):
+            for known in judge.judge(document, definitions=True).objects:
+                yield judge.stored(known)
+
+
 class _Work:
     """Does batches in this process, or in several where the files are large enough."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from podless.version import __version__
 
-_COMMANDS = ("serve", "kubeconfig", "check", "migrate", "convert")
+_COMMANDS = ("serve", "kubeconfig", "check", "eval", "schema", "migrate", "convert")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,5 +26,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)
         return 2
-    code: int = options.run(options)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return code

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from podless.check import config
 from podless.check.judge import VALIDATIONS
 from podless.check.output import FORMS
-from podless.check.sources import CannotCheck
+from podless.check.sources import CannotCheck, Source
 
 _EVERY = 0.1  # seconds between two states of the progress line
 
@@ -43,6 +46,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--ignore-unknown", action="store_true", default=None, help="skip objects of unknown kinds")
     parser.add_argument("--references", action="store_true", default=None, help="what objects name has to be there")
     parser.add_argument("--exclude", metavar="PATTERN", action="append", help="names to leave out of folders")
+    parser.add_argument(
+        "--explain-cost", action="store_true", default=None, help="list what the rules of the definitions may cost"
+    )
     parser.add_argument("--output", "-o", choices=FORMS, help="form of the report (text)")
     parser.add_argument("--processes", metavar="N", type=int, help="how many to use; as many as there are cores")
     parser.set_defaults(run=run)
@@ -56,9 +62,6 @@ def run(options: argparse.Namespace) -> int:
     except CannotCheck as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # whoever reads has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
 
 
 def _run(chosen: config.Settings) -> int:
@@ -69,6 +72,8 @@ def _run(chosen: config.Settings) -> int:
     if not chosen.paths:
         raise CannotCheck("name the files to check, or - for the standard input")
     given = sources(chosen.paths, chosen.exclude)
+    if chosen.explain_cost:
+        return _explain([*sources(chosen.crds, chosen.exclude), *given], chosen)
     progress = _Progress()
     report = checking.check(
         given,
@@ -84,6 +89,21 @@ def _run(chosen: config.Settings) -> int:
     sys.stdout.write(shown)
     sys.stdout.flush()
     return 1 if report.errors else 0
+
+
+def _explain(given: Sequence[Source], chosen: config.Settings) -> int:
+    """Print what every rule may cost; 1 where one may cost too much, or does not compile."""
+    from podless.check import costs
+    from podless.check.run import definitions
+
+    found = [cost for definition in definitions(given) for cost in costs.costs(definition)]
+    if chosen.output == "json":
+        shares = [{**asdict(cost), "total": cost.total, "share": cost.share} for cost in found]
+        print(json.dumps(shares, indent=2, ensure_ascii=False))
+    else:
+        for cost in found:
+            print(costs.shown(cost))
+    return 1 if any(cost.error or cost.share > 1 for cost in found) else 0
 
 
 class _Progress:

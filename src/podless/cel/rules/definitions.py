@@ -45,8 +45,7 @@ class Definitions:
         verdict = self._judge(schema, above)
         if not verdict.typed:
             return [field.internal(at, _UNTYPED)]
-        times = _cardinality(above)
-        times = MAX_REQUEST // (verdict.least + 1) if times is None else times
+        times = cardinality(above, verdict.least)
         fixed = _uncorrelatable(schema, path, above)
         errors: list[FieldError] = []
         for place, (given, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
@@ -130,12 +129,12 @@ def check(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldEr
         node, at, above = todo.pop()
         if node.get(RULES):
             errors += checker.declared(node, at, above)
-        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in _children(node)]
+        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in children(node)]
     return errors + checker.total(schema, path)
 
 
-def _children(node: Schema) -> Iterable[tuple[str, Schema]]:
-    """The nodes of a structural schema directly below one."""
+def children(node: Schema) -> Iterable[tuple[str, Schema]]:
+    """The nodes of a structural schema directly below one, each with what it adds to the path."""
     for keyword in ("additionalProperties", "items"):
         if isinstance(node.get(keyword), dict):
             yield f".{keyword}", node[keyword]
@@ -143,8 +142,8 @@ def _children(node: Schema) -> Iterable[tuple[str, Schema]]:
         yield f".properties[{name}]", part or {}
 
 
-def _cardinality(above: tuple[Schema, ...]) -> int | None:
-    """How many values there can be for a node below others; None for any number."""
+def cardinality(above: tuple[Schema, ...], least: int) -> int:
+    """How many values there can be for a node below others, of so many bytes at least, in one request."""
     total = 1
     for node in above:
         if node.get("type") == "array":
@@ -154,7 +153,7 @@ def _cardinality(above: tuple[Schema, ...]) -> int | None:
         else:
             continue
         if most is None:
-            return None
+            return MAX_REQUEST // (least + 1)
         total = min(total * max(most, 0), _MOST)
     return total
 
@@ -163,7 +162,7 @@ def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str
     """The path of the highest list over a node whose items have no identity, or ""."""
     steps = []
     for node, below in zip(above, (*above, schema)[1:], strict=True):
-        step = next((suffix for suffix, part in _children(node) if part is below), "")
+        step = next((suffix for suffix, part in children(node) if part is below), "")
         steps.append(step)
     for place, node in enumerate(above):
         if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[place] == ".items":

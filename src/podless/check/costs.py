@@ -1,0 +1,167 @@
+"""What the rules of definitions may cost, and which bounds in the schema would bring those that cost too much under."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT, cardinality, children
+from podless.cel.rules.verdict import RULES, judge
+
+Schema = dict[str, Any]
+Steps = tuple[str, ...]
+
+_LARGEST = 1 << 20  # bound that is tried; what needs a larger one needs none
+_WORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A bound to be put into a schema. at: the node, as properties[spec].properties[items]."""
+
+    at: str
+    keyword: str
+    most: int
+
+    def __str__(self) -> str:
+        return f"{self.keyword}: {self.most} at {self.at or 'the root'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """A rule. at: its node in the schema. once: what one evaluation costs at the most.
+
+    times: how often it is evaluated for one object. error: why it does not compile, "" where it does. alone: bounds of
+    which each by itself brings it under the limit. together: bounds that do so together, where no single one does.
+    """
+
+    definition: str
+    version: str
+    at: str
+    rule: str
+    once: int
+    times: int
+    error: str = ""
+    alone: tuple[Bound, ...] = ()
+    together: tuple[Bound, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """What it costs for one object at the most, in a real server's units."""
+        return self.once * self.times
+
+    @property
+    def share(self) -> float:
+        """The part of what one rule may cost."""
+        return self.total / RULE_LIMIT
+
+    @property
+    def share_of_all(self) -> float:
+        """The part of what all rules of a schema may cost together."""
+        return self.total / TOTAL_LIMIT
+
+
+def costs(definition: dict[str, Any]) -> Iterator[Cost]:
+    """The rules of a CustomResourceDefinition of v1, in the order of its versions and fields."""
+    name = definition["metadata"].get("name") or ""
+    for version in definition["spec"]["versions"]:
+        schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        for steps, node in _nodes(schema, ()):
+            for place, rule in enumerate(node.get(RULES) or ()):
+                once, times, error = _cost(schema, steps, place)
+                alone: tuple[Bound, ...] = ()
+                together: tuple[Bound, ...] = ()
+                if once * times > RULE_LIMIT:
+                    alone = tuple(_alone(schema, steps, place))
+                    together = () if alone else _together(schema, steps, place)
+                at = ".".join(steps)
+                yield Cost(name, version["name"], at, rule["rule"], once, times, error, alone, together)
+
+
+def _nodes(schema: Schema, steps: Steps) -> Iterator[tuple[Steps, Schema]]:
+    """The nodes of a structural schema, each with the way to it."""
+    yield steps, schema
+    for suffix, part in children(schema):
+        yield from _nodes(part, (*steps, suffix.removeprefix(".")))
+
+
+def _cost(schema: Schema, steps: Steps, place: int) -> tuple[int, int, str]:
+    """What one evaluation of a rule costs, how often there is one, and why the rule is none."""
+    above = [schema]
+    for step in steps:
+        above.append(next(part for suffix, part in children(above[-1]) if suffix == f".{step}"))
+    node = above.pop()
+    verdict = judge(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
+    if not verdict.typed:
+        return 0, 1, "the values there have no type"
+    rule = verdict.rules[place]
+    return rule.cost, cardinality(tuple(above), verdict.least), rule.error
+
+
+def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
+    """The nodes without a bound, above a rule and below it: they make it dear."""
+    found = []
+    for at, node in _nodes(schema, ()):
+        near = at[: len(steps)] == steps or steps[: len(at)] == at
+        word = _WORDS.get(node.get("type") or "")
+        if not near or word is None or node.get(word) is not None or node.get("format") or node.get("enum"):
+            continue
+        if word == "maxProperties" and not isinstance(node.get("additionalProperties"), dict):
+            continue
+        found.append((at, word))
+    return found
+
+
+def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[Bound]:
+    for at, word in _candidates(schema, steps):
+        most = _largest(lambda bound, at=at, word=word: _under(schema, steps, place, [(at, word, bound)]))  # type: ignore[misc]
+        if most:
+            yield Bound(".".join(at), word, most)
+
+
+def _together(schema: Schema, steps: Steps, place: int) -> tuple[Bound, ...]:
+    """One bound for all of them; none where even that is not enough."""
+    found = _candidates(schema, steps)
+    most = _largest(lambda bound: _under(schema, steps, place, [(at, word, bound) for at, word in found]))
+    return tuple(Bound(".".join(at), word, most) for at, word in found) if most else ()
+
+
+def _largest(fits: Callable[[int], bool]) -> int:
+    """The largest bound that fits; 0 where none does."""
+    low, high = 0, _LARGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, str, int]]) -> bool:
+    """Whether a rule costs little enough with some bounds."""
+    changed = copy.deepcopy(schema)
+    for at, word, most in bounds:
+        node = changed
+        for step in at:
+            node = next(part for suffix, part in children(node) if suffix == f".{step}")
+        node[word] = most
+    once, times, _ = _cost(changed, steps, place)
+    return once * times <= RULE_LIMIT
+
+
+def shown(cost: Cost) -> str:
+    """A rule's cost for people: a line, and a line for each bound that would help."""
+    where = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
+    if cost.error:
+        return f"{where}: {cost.rule}\n  does not compile: {cost.error}"
+    share = f"{cost.share:.1%}" if cost.share < 10 else f"{cost.share:,.0f} times"
+    lines = [
+        f"{where}: {cost.rule}",
+        f"  {cost.total:,} = {cost.once:,} x {cost.times:,}; {share} of what a rule may cost",
+    ]
+    lines += [f"  would do: {bound}" for bound in cost.alone]
+    if cost.together:
+        lines.append("  would do together: " + ", ".join(map(str, cost.together)))
+    elif cost.share > 1 and not cost.alone:
+        lines.append("  no bound would do: the rule has to become simpler")
+    return "\n".join(lines)

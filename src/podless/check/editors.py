@@ -1,0 +1,99 @@
+"""Definitions as JSON schemas, for editors (yaml-language-server) and for kubeconform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+Schema = dict[str, Any]
+
+DIALECT = "http://json-schema.org/draft-07/schema#"
+_KEPT = (
+    "description", "format", "enum", "default", "required", "pattern", "minimum", "maximum", "multipleOf", "minLength",
+    "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
+)  # fmt: skip
+_METADATA: Schema = {
+    "type": "object",
+    "description": "Name, namespace, labels, annotations and what else all objects have.",
+    "properties": {
+        "name": {"type": "string"},
+        "generateName": {"type": "string"},
+        "namespace": {"type": "string"},
+        "labels": {"type": "object", "additionalProperties": {"type": "string"}},
+        "annotations": {"type": "object", "additionalProperties": {"type": "string"}},
+        "finalizers": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+
+class Made(NamedTuple):
+    """The schema of a kind in one version."""
+
+    group: str
+    kind: str
+    version: str
+    schema: Schema
+
+    @property
+    def file(self) -> str:
+        """Its name below a folder, as kubeconform looks for it."""
+        return f"{self.group}/{self.kind.lower()}_{self.version}.json"
+
+
+def schemas(definition: dict[str, Any]) -> Iterator[Made]:
+    """The JSON schemas of a CustomResourceDefinition of v1, one for each served version."""
+    spec = definition["spec"]
+    kind = spec["names"]["kind"]
+    for version in spec["versions"]:
+        if not version.get("served"):
+            continue
+        given = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        made = convert(given, open_=bool(spec.get("preserveUnknownFields")))
+        api_version = f"{spec['group']}/{version['name']}"
+        head = {"apiVersion": {"type": "string", "enum": [api_version]}, "kind": {"type": "string", "enum": [kind]}}
+        properties = {**(made.get("properties") or {}), **head, "metadata": _METADATA}
+        required = list(dict.fromkeys(["apiVersion", "kind", *(made.get("required") or ())]))
+        whole = {"$schema": DIALECT, "title": kind, **made, "type": "object", "properties": properties}
+        yield Made(spec["group"], kind, version["name"], {**whole, "required": required})
+
+
+def convert(given: Schema, *, open_: bool = False) -> Schema:
+    """One node. open_: fields that it does not know are allowed; else they are errors, for they would be lost."""
+    made: Schema = {key: given[key] for key in _KEPT if key in given}
+    for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+        if given.get(word) and bound in made:  # a flag in OpenAPI v3, a number here
+            made[word] = made.pop(bound)
+    kind = given.get("type")
+    if given.get("x-kubernetes-int-or-string"):
+        made["type"] = kind = ["integer", "string"]
+    elif kind:
+        made["type"] = kind
+    if given.get("nullable"):
+        made["type"] = [*(kind if isinstance(kind, list) else [kind]), "null"] if kind else made.get("type")
+        if "enum" in made and None not in made["enum"]:
+            made["enum"] = [*made["enum"], None]
+    made.update(_below(given, open_))
+    for word in ("allOf", "anyOf", "oneOf"):
+        if given.get(word):
+            made[word] = [convert(part, open_=True) for part in given[word]]
+    if isinstance(given.get("not"), dict):
+        made["not"] = convert(given["not"], open_=True)
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def _below(given: Schema, open_: bool) -> Schema:
+    """Items and fields."""
+    made: Schema = {}
+    kept = open_ or bool(given.get("x-kubernetes-preserve-unknown-fields"))
+    if isinstance(given.get("items"), dict):
+        made["items"] = convert(given["items"], open_=open_)
+    if given.get("properties"):
+        made["properties"] = {name: convert(part, open_=open_) for name, part in given["properties"].items()}
+        if given.get("x-kubernetes-embedded-resource"):
+            made["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _METADATA}
+    additional = given.get("additionalProperties")
+    if isinstance(additional, dict):
+        made["additionalProperties"] = convert(additional, open_=open_)
+    elif not kept and not additional and given.get("type") == "object":
+        made["additionalProperties"] = False
+    return made

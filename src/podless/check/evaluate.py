@@ -1,0 +1,192 @@
+"""One rule on one object: the value of every part of it, of loops for each item."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from podless.cel import gotimes, library, macros, program, types
+from podless.cel.declared import Decl, Declared
+from podless.cel.errors import CelError
+from podless.cel.program import LIMIT, Program
+from podless.cel.syntax import Call, Comprehension, Expr, Ident, Literal, Select
+from podless.cel.text import optional, text
+from podless.cel.types import Type
+from podless.cel.values import Duration, Optional, Timestamp
+
+Object = dict[str, Any]
+
+_ITEMS = 5  # of a loop that are shown
+_LONGEST = 200  # characters of a value that is shown
+_LOGIC = ("_&&_", "_||_")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A part of the expression. depth: how deep it is in others. value: as text; error: why it has none."""
+
+    depth: int
+    text: str
+    value: str
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a rule comes to. type: of its value. cost: spent; estimate: what it may cost at most. steps: its parts."""
+
+    value: Any
+    error: str
+    type: str
+    cost: int
+    estimate: int
+    steps: tuple[Step, ...]
+
+
+def evaluate(rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True) -> Evaluation:
+    """Evaluate a rule with an object as self, and oldSelf where there is one.
+
+    schema: the openAPIV3Schema of the object; without one nothing is known of types. whole: it is a whole object, with
+    metadata.
+    Raises CompileError or ProgramError where the rule is none.
+    """
+    declared = Declared(schema or {}, resource=schema is not None and whole)
+    root = declared.root
+    names: dict[str, Type] = {"self": root.type if root is not None else types.DYN}
+    values: dict[str, Any] = {"self": obj}
+    if old is not None:
+        names["oldSelf"], values["oldSelf"] = names["self"], old
+    decls: dict[str, Decl | None] = dict.fromkeys(names, root)
+    tree = program.analyze(rule, names, library.kubernetes(), declared, macros.KUBERNETES)
+    made = Program(rule, tree, library.kubernetes(), names, decls)
+    made.check_constants()
+    scope = _Scope(names, decls, values)
+    steps = tuple(_Trace(scope).steps(tree, 0))
+    value, cost, error = None, 0, ""
+    try:
+        value, cost = made.run(*values.values(), limit=LIMIT)
+    except CelError as failed:
+        cost, error = getattr(failed, "cost", 0), str(failed)
+    return Evaluation(value, error, str(tree.type), cost, made.estimate().high, steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """The variables that a part of the expression sees."""
+
+    names: Mapping[str, Type]
+    decls: Mapping[str, Decl | None]
+    values: Mapping[str, Any]
+
+    def run(self, node: Expr) -> Any:
+        """The value of a part. Raises CelError."""
+        made = Program("", node, library.kubernetes(), self.names, self.decls)
+        return made.run(*self.values.values(), limit=LIMIT)[0]
+
+    def with_variable(self, name: str, type_: Type, value: Any) -> _Scope:
+        """The same with one more variable, whose value is one of the language."""
+        return _Scope({**self.names, name: type_}, {**self.decls, name: None}, {**self.values, name: value})
+
+
+class _Trace:
+    """The parts of an expression, each before those that it is made of; what was shown already is not shown again."""
+
+    def __init__(self, scope: _Scope, told: frozenset[str] = frozenset()) -> None:
+        self.scope = scope
+        self.told = set(told)
+
+    def steps(self, node: Expr, depth: int) -> Iterator[Step]:
+        """An expression and its parts."""
+        said = text(node)
+        if isinstance(node, Literal) or said in self.told:
+            return
+        self.told.add(said)
+        step = self.step(said, node, depth)
+        yield step
+        if isinstance(node, Comprehension):
+            yield from self.loop(node, depth)
+        elif isinstance(node, Call) and (bound := optional(node)) is not None:
+            yield from self.loop(bound, depth)
+        elif step.error or not _path(node):
+            for part in _links(node, node) if isinstance(node, Call) else node.children():
+                yield from self.steps(part, depth + 1)
+
+    def loop(self, node: Comprehension, depth: int) -> Iterator[Step]:
+        """What a loop is over, then its body for each item; of a bound name its value, then what is made of it."""
+        source = node.init if node.macro == "bind" else node.over
+        yield from self.steps(source, depth + 1)
+        try:
+            found = self.scope.run(source)
+        except CelError:
+            return
+        if node.macro == "bind":
+            scope = self.scope.with_variable(node.accu, source.type, found)
+            yield from _Trace(scope, frozenset(self.told)).steps(node.result, depth + 1)
+            return
+        for place, item in enumerate(found):
+            if place == _ITEMS:
+                yield Step(depth + 1, "...", f"{len(found) - _ITEMS} more")
+                return
+            scope = self.scope
+            for name, type_, value in _variables(node, found, place, item):
+                scope = scope.with_variable(name, type_, value)
+                yield Step(depth + 1, name, shown(value))
+            inner = _Trace(scope, frozenset(self.told) | {node.var, node.var2})
+            if node.guard is not None:
+                yield from inner.steps(node.guard, depth + 2)
+            yield from inner.steps(node.body, depth + 2)
+
+    def step(self, said: str, node: Expr, depth: int) -> Step:
+        try:
+            return Step(depth, said, shown(self.scope.run(node)))
+        except CelError as error:
+            return Step(depth, said, "", str(error))
+
+
+def _path(node: Expr) -> bool:
+    """Whether an expression only names a field, whose holders say nothing more."""
+    while isinstance(node, Select):
+        node = node.operand
+    return isinstance(node, Ident)
+
+
+def _links(node: Expr, chain: Call) -> Iterator[Expr]:
+    """The parts of an operation; of a chain of && or || all of its links."""
+    if isinstance(node, Call) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
+        for part in node.children():
+            yield from _links(part, chain)
+    else:
+        yield node
+
+
+def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tuple[str, Type, Any]]:
+    """The names of a loop with their types and values for one item."""
+    params = node.over.type.params
+    first = params[0] if params else types.DYN
+    if not node.var2:
+        return [(node.var, first, item)]
+    if isinstance(over, dict):
+        return [(node.var, first, item), (node.var2, params[1] if params else types.DYN, over[item])]
+    return [(node.var, types.INT, place), (node.var2, first, item)]
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, shortened; what JSON has no form for as the language writes it."""
+    made = _written(value)
+    return made if len(made) <= _LONGEST else made[: _LONGEST - 3] + "..."
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_written(key)}: {_written(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, Optional):
+        return f"optional.of({_written(value.value)})" if value.present else "optional.none()"
+    if isinstance(value, Timestamp):
+        return f'timestamp("{gotimes.show_timestamp(value)}")'
+    if isinstance(value, Duration):
+        return f'duration("{gotimes.show_duration(value)}")'
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | float | None) else repr(value)

@@ -1,0 +1,124 @@
+"""podless eval: one rule on one object, and the value of every part of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from podless.check.sources import CannotCheck
+
+Object = dict[str, Any]
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "eval",
+        help="evaluate a rule on an object, and show the value of every part of it",
+        description=(
+            "Evaluate an expression of x-kubernetes-validations with an object as self, by the server's own code, and "
+            "show the value of every part of it. Ends with 0, with 1 where the rule is false or fails, with 2 where it "
+            "could not be evaluated."
+        ),
+    )
+    parser.add_argument("rule", metavar="RULE", help="the expression, such as 'self.spec.min <= self.spec.max'")
+    parser.add_argument("--object", metavar="FILE", required=True, help="the object, YAML or JSON; - for stdin")
+    parser.add_argument("--old", metavar="FILE", help="the object before, as oldSelf")
+    parser.add_argument(
+        "--schema",
+        metavar="FILE",
+        help="a CustomResourceDefinition or an openAPIV3Schema; without one types are not known",
+    )
+    parser.add_argument("--version", metavar="NAME", help="version of the definition; that of the object if left out")
+    parser.add_argument("--at", metavar="PATH", default="", help="where self is in the object, such as spec.ports[0]")
+    parser.add_argument("--output", "-o", choices=("text", "json"), default="text", help="form of the answer (text)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Evaluate, and print the parts."""
+    from podless.cel.errors import CelError
+    from podless.check.evaluate import evaluate, shown
+
+    try:
+        obj = _read(options.object)
+        old = _read(options.old) if options.old else None
+        schema = _schema(options, obj)
+        this, before = (_part(value, options.at) if value is not None else None for value in (obj, old))
+        found = evaluate(options.rule, this, before, schema=_below(schema, options.at), whole=not options.at)
+    except (CannotCheck, CelError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 2
+    if options.output == "json":
+        steps = [
+            {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in found.steps
+        ]
+        whole = {"value": shown(found.value), "error": found.error, "type": found.type}
+        print(json.dumps({**whole, "cost": found.cost, "estimate": found.estimate, "steps": steps}, indent=2))
+    else:
+        for step in found.steps:
+            said = step.value if not step.error else f"error: {step.error}"
+            print(f"{'  ' * step.depth}{step.text} => {said}")
+        print(f"cost {found.cost}, at the most {found.estimate}")
+    return 0 if found.value is not False and not found.error else 1
+
+
+def _read(name: str) -> Object:
+    """The first document of a file. Raises CannotCheck."""
+    from podless.check.documents import split
+    from podless.check.judge import read
+    from podless.check.sources import sources
+    from podless.meta.jsontext import JSONError
+
+    [source] = sources([name])[:1]
+    document = next(split(source.name, source.read()), None)
+    if document is None:
+        raise CannotCheck(f"{source.name}: nothing in it")
+    try:
+        value, _ = read(document, [])
+    except JSONError as error:
+        raise CannotCheck(f"{source.name}: {error.message}") from None
+    if not isinstance(value, dict):
+        raise CannotCheck(f"{source.name}: no object")
+    return value
+
+
+def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
+    """The schema of the object. Raises CannotCheck."""
+    if options.schema is None:
+        return None
+    given = _read(options.schema)
+    if given.get("kind") != "CustomResourceDefinition":
+        return given
+    wanted = options.version or str(obj.get("apiVersion") or "").rpartition("/")[2]
+    versions = [one for one in given["spec"].get("versions") or () if one.get("name") == wanted]
+    if not versions:
+        raise CannotCheck(f"{options.schema}: no version {wanted}")
+    schema: Object = (versions[0].get("schema") or {}).get("openAPIV3Schema") or {}
+    return schema
+
+
+def _part(value: Any, at: str) -> Any:
+    from podless.meta import field
+
+    for step in field.steps(at):
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            raise CannotCheck(f"nothing is at {at} in the object") from None
+    return value
+
+
+def _below(schema: Object | None, at: str) -> Object | None:
+    """The schema of a part."""
+    from podless.meta import field
+
+    for step in field.steps(at) if schema is not None else ():
+        assert schema is not None
+        below = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)
+        schema = below if isinstance(below, dict) else schema.get("additionalProperties")
+        if not isinstance(schema, dict):
+            raise CannotCheck(f"nothing is at {at} in the schema")
+    return schema

@@ -1,0 +1,55 @@
+"""podless schema: JSON schemas of definitions, for editors and kubeconform."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from podless.check.sources import CannotCheck
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "schema",
+        help="make JSON schemas of CustomResourceDefinitions, for editors and kubeconform",
+        description=(
+            "Make JSON schemas of CustomResourceDefinitions. With --output each kind and version gets a file of its "
+            "own, GROUP/KIND_VERSION.json, where kubeconform looks for it; without it one schema for all is printed."
+        ),
+    )
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for the standard input")
+    parser.add_argument("--output", "-o", metavar="FOLDER", type=Path, help="where the files go")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the schemas."""
+    from podless.check.editors import DIALECT, schemas
+    from podless.check.run import definitions
+    from podless.check.sources import sources
+
+    try:
+        made = [one for definition in definitions(sources(options.paths)) for one in schemas(definition)]
+        if not made:
+            raise CannotCheck("no CustomResourceDefinition is there")
+        if options.output is None:
+            schema = made[0].schema if len(made) == 1 else {"$schema": DIALECT, "oneOf": [one.schema for one in made]}
+            print(json.dumps(schema, indent=2, ensure_ascii=False))
+        for one in made if options.output is not None else ():
+            file = options.output / one.file
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(one.schema, indent=2, ensure_ascii=False) + "\n")
+            print(file)
+    except CannotCheck as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"podless: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 0
