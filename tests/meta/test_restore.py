@@ -8,7 +8,7 @@ import pytest
 
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, LEASE, SECRET
 from podless.meta import structs
-from podless.meta.restore import fault
+from podless.meta.restore import Misfit, restored
 from podless.meta.structs import Struct
 
 
@@ -32,7 +32,32 @@ from podless.meta.structs import Struct
     ],
 )
 def test_the_first_fault_is_told(struct: Struct, value: dict[str, Any], expected: str) -> None:
-    assert fault(struct, value) == expected
-    if expected:
-        with pytest.raises(structs.DecodeError):
-            structs.decode(struct, value)
+    if not expected:
+        assert restored(struct, value) is value
+        return
+    with pytest.raises(Misfit) as caught:
+        restored(struct, value)
+    assert str(caught.value) == expected
+    with pytest.raises(structs.DecodeError):
+        structs.decode(struct, value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1 << 31, -1 << 31),
+        (-(1 << 31) - 1, (1 << 31) - 1),
+        ((1 << 32) + 5, 5),
+        (7.0, 7),
+        (1 << 63, 0),  # a double, of which no integer can be made
+        (1e300, 0),
+    ],
+)
+def test_integers_are_cut_to_their_size(value: float, expected: int) -> None:
+    assert restored(LEASE, {"spec": {"leaseTransitions": value}}) == {"spec": {"leaseTransitions": expected}}
+
+
+def test_bytes_are_lists_of_numbers_too() -> None:
+    assert restored(SECRET, {"data": {"a": [None, 1, 257, -1, 65.0]}}) == {"data": {"a": "AAEB/0E="}}
+    with pytest.raises(Misfit, match="unrecognized type: uint8"):
+        restored(SECRET, {"data": {"a": ["a"]}})

@@ -146,3 +146,28 @@ PIECES += ["!!binary ", "---\n", "|\n", "\t", "%YAML 1.1\n", "!!int ", "\x00", "
 def test_any_text_is_read_or_refused(parts: list[str]) -> None:
     with contextlib.suppress(codec.YAMLError):
         codec.decode_yaml("".join(parts).encode(), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("%YAML 1.2\n---\na: 1\n", "yaml: found incompatible YAML document"),
+        ("# x\n%YAML 1.2\n---\na: 1\n", "yaml: line 1: found incompatible YAML document"),
+        ("a: {~: {b: ~}}\n? [x]\n: 1\n", 'yaml: invalid map key: []interface {}{"x"}'),
+        (
+            "~: {b: ~}\n",
+            "unsupported map key of type: %!s(<nil>), key: <nil>, "
+            'value: map[interface {}]interface {}{"b":interface {}(nil)}',
+        ),
+        ("a: .nan\n~: 1\n", "unsupported map key of type: %!s(<nil>), key: <nil>, value: 1"),
+    ],
+)
+def test_what_is_refused_and_in_which_order(text: str, message: str) -> None:
+    with pytest.raises(codec.YAMLError) as caught:
+        codec.decode_yaml(text.encode())
+    assert caught.value.message == message
+
+
+def test_what_another_key_takes_away_is_not_judged() -> None:
+    assert codec.decode_yaml(b"a: {~: 1, b: .inf}\na: 2\n") == {"a": 2}
+    assert codec.decode_yaml(b"%YAML 1.1\n---\na: 1\n") == {"a": 1}

@@ -49,6 +49,7 @@ def apply(document: Any, raw: bytes, *, checked: bool = True) -> Any:
             raise
     if patch.grown and codec.too_deep(patch.root):
         raise Rejected("exceeded max depth")
+    patch.sort()
     return patch.root
 
 
@@ -207,6 +208,14 @@ class _Patch:
         mine = container.copy()
         self.own[id(mine)] = mine
         return mine
+
+    def sort(self) -> None:
+        """Objects that were written to have sorted keys, as in the texts that a real server shows of them."""
+        for container in self.own.values():
+            if isinstance(container, dict):
+                items = sorted(container.items())
+                container.clear()
+                container.update(items)
 
     def add(self, operation: dict[str, Any], number: int) -> None:
         holder, key = self.holder(_word(operation, "path"))

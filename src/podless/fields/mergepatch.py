@@ -24,7 +24,10 @@ def check(patch: Any) -> dict[str, Any]:
 
 
 def apply(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The document with the patch merged into it; neither is changed, and what is the same is shared."""
+    """The document with the patch merged into it; neither is changed, and what is the same is shared.
+
+    Objects that were looked into have sorted keys, as in the texts that a real server shows of them.
+    """
     merged = document.copy()
     for key, item in patch.items():
         if item is None:
@@ -37,13 +40,13 @@ def apply(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             merged[key] = apply(old, item)
         else:
             merged[key] = item  # in the place of an object even the nulls in a list's objects stay
-    return merged
+    return {key: merged[key] for key in sorted(merged)}
 
 
 def _pruned(value: Any) -> Any:
     """A value without the nulls of its objects."""
     if isinstance(value, dict):
-        return {key: _pruned(item) for key, item in value.items() if item is not None}
+        return {key: _pruned(value[key]) for key in sorted(value) if value[key] is not None}
     if isinstance(value, list):
         return [_pruned(item) for item in value]
     return value

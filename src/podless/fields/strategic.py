@@ -71,7 +71,9 @@ def check(patch: Any) -> dict[str, Any]:
 
 
 def apply(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
-    """The document with the patch merged into it, by the merge keys of lists; neither is changed.
+    """The document with the patch merged into it, by the merge keys of lists; the document is not changed.
+
+    What is read of the patch is taken out of it: directives, and the nulls in what has nothing to merge with.
 
     Raises BadRequest, Unprocessable and Internal (for what a real server answers with 500).
     """
@@ -88,13 +90,11 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
     if _DIRECTIVE in patch:
         return _directed(patch)
     merged = original.copy()
-    patch = _retain(merged, patch)
+    _retain(merged, patch)
     orders = [name for name in patch if name.startswith(_ORDER)]
-    if orders:
-        patch = patch.copy()
-        for name in orders:
-            _ordered(merged, patch, name, path, table)
-    for name, item in patch.items():
+    for name in orders:
+        _ordered(merged, patch, name, path, table)
+    for name, item in list(patch.items()):
         deleting = name.startswith(_DELETE)
         key = name.removeprefix(_DELETE) if deleting else name
         if item is None:
@@ -115,7 +115,8 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
     """What a patch with a directive leaves of the object that it is for."""
     directive = patch[_DIRECTIVE]
     if directive == "replace":
-        return {name: item for name, item in patch.items() if name != _DIRECTIVE}
+        del patch[_DIRECTIVE]
+        return patch
     if directive == "delete":
         return {}
     raise _unknown(directive, patch)
@@ -125,19 +126,17 @@ def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
     return Internal(f"unknown patch type: {gotext.plain(directive)} in map: {gotext.plain(patch)}")
 
 
-def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """Drops the fields that $retainKeys does not name; the patch without that directive."""
+def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
+    """Drops the fields that $retainKeys does not name, and that directive from the patch."""
     if _RETAIN not in patch:
-        return patch
-    kept = patch[_RETAIN]
+        return
+    kept = patch.pop(_RETAIN)
     names = {name for name in kept if isinstance(name, str)} if isinstance(kept, list) else set()
-    rest = {name: item for name, item in patch.items() if name != _RETAIN}
-    set_fields = (name for name, item in rest.items() if item is not None and not name.startswith((_DELETE, _ORDER)))
+    set_fields = (name for name, item in patch.items() if item is not None and not name.startswith((_DELETE, _ORDER)))
     if not isinstance(kept, list) or any(name not in names for name in set_fields):
         raise BadRequest("invalid patch format of retainKeys")
     for name in [name for name in merged if name not in names]:
         del merged[name]
-    return rest
 
 
 def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str, table: Table) -> None:
@@ -149,15 +148,15 @@ def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str
             raise _wrong_type(list, given)
     inside = f"{path}.{field}" if path else field
     key = _key(table, inside)
-    patch.pop(field, None)
     _check_order(new or [], order, key or "")
     if old is None and new is None:
         return
     items = _stripped(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
-    of_maps = _element_type([*(old or []), *(new or [])]) is dict
+    of_maps = _element_type(old or [], new or []) is dict
     by = key or "" if of_maps else ""
     first, others = _split(items, order, by)
     merged[field] = _arrange(first, others, order, old or [], by, of_maps)
+    patch.pop(field, None)
 
 
 def _check_order(new: list[Any], order: list[Any], key: str) -> None:
@@ -170,10 +169,15 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
             raise _wrong_type(dict, item)
         if isinstance(item, dict) and _DIRECTIVE in item:
             continue
-        if not any(_identity(item, key) == _identity(other, key) for other in wanted):
+        if not any(_equal(item, other, key) for other in wanted):
             given, wanted_order = gotext.plain(new), gotext.plain(order)
             text = f"The order in patch list:\n{given}\n doesn't match $setElementOrder list:\n{wanted_order}\n"
             raise Internal(text)
+
+
+def _equal(item: Any, other: Any, key: str) -> bool:
+    """Whether two items are of one name. Values of different types are not equal, whatever they are."""
+    return (bool(key) or type(item) is type(other)) and bool(_identity(item, key) == _identity(other, key))
 
 
 def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deleting: bool) -> list[Any]:
@@ -182,7 +186,7 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
         return new
     if not old and not new:
         return old
-    of_maps = _element_type([*old, *new]) is dict
+    of_maps = _element_type(old, new) is dict
     if not of_maps:
         if deleting:
             gone = {_identity(item, "") for item in new}
@@ -291,15 +295,19 @@ def _identity(item: Any, key: str) -> Any:
     return type(item), item
 
 
-def _element_type(items: list[Any]) -> type:
-    """The one type of a list's items. Raises Unprocessable for lists of lists and Internal for a mixture."""
+def _element_type(old: list[Any], new: list[Any]) -> type:
+    """The one type of the items of a list and of its patch.
+
+    Raises Unprocessable for lists of lists and Internal for a mixture.
+    """
+    items = [*old, *new]
     kinds = {type(item) for item in items}
     if not kinds:
         raise Internal("no elements in any of the given slices")
     if type(items[0]) is list:
         raise Unprocessable("the server rejected our request due to an error in our request", {})
     if len(kinds) > 1:
-        raise Internal(f"list element types are not identical: [{gotext.plain(items)}]")
+        raise Internal(f"list element types are not identical: [{gotext.plain(old)} {gotext.plain(new)}]")
     return kinds.pop()
 
 
@@ -316,17 +324,26 @@ def _take(merged: dict[str, Any], key: str, item: Any) -> None:
 
 
 def _without_nulls(value: Any) -> Any:
+    """The value, which lost the nulls in its objects."""
     if isinstance(value, dict):
-        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
+        for key in [key for key, item in value.items() if item is None]:
+            del value[key]
+        for item in value.values():
+            _without_nulls(item)
+    elif isinstance(value, list):
+        for item in value:
+            _without_nulls(item)
     return value
 
 
 def _stripped(value: Any) -> Any:
-    """A value without the objects in it that carry a directive."""
+    """A value without the objects in it that carry a directive; objects lose them, lists are made anew."""
     if isinstance(value, dict):
-        return {key: _stripped(item) for key, item in value.items() if not _carries(item)}
+        for key, item in list(value.items()):
+            if _carries(item):
+                del value[key]
+            else:
+                value[key] = _stripped(item)
     if isinstance(value, list):
         return [_stripped(item) for item in value if not _carries(item)]
     return value

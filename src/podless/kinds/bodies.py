@@ -9,12 +9,14 @@ from typing import Any
 from podless import schema
 from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, protobuf, structs
+from podless.meta import codec, gotext, protobuf, repeats, structs
 from podless.meta.codec import Floats
 from podless.meta.errors import BadRequest
 from podless.meta.structs import Struct
 
 Object = dict[str, Any]
+
+_NO_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
 
 
 @dataclass(slots=True)
@@ -50,7 +52,12 @@ def read(body: Body) -> Object:
     if body.content_type.startswith(protobuf.MEDIA) and struct is not None:
         raw, kind = _message(body, struct)
     else:
-        parsed = _parse(body, body.content_type.startswith("application/yaml"), repeated if strict else None)
+        yaml = body.content_type.startswith("application/yaml")
+        parsed = _parse(body, yaml, repeated if strict or struct is not None else None)
+        if repeated and struct is not None and not yaml:
+            found: list[str] = []
+            parsed = repeats.decode(struct, body.raw, found)
+            repeated = found
         kind = _kind(body, parsed)
         _check_repeated(body, parsed or {}, kind, repeated)
         raw = _check_version(body, parsed or {}, kind)
@@ -60,7 +67,7 @@ def read(body: Body) -> Object:
     except (structs.DecodeError, schema.Malformed) as error:
         why = _literal(body, str(error)) if struct is not None and " number " in str(error) else error
         raise BadRequest(f"{_cannot(body, kind)}: {why}") from None
-    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
+    findings = list(dict.fromkeys([*repeated, *(f"unknown field {gotext.quote(path)}" for path in unknown)]))
     if body.validation == "Strict" and findings:
         raise BadRequest(f"{_cannot(body, kind)}: strict decoding error: {codec.strict_text(findings)}")
     if strict:
@@ -73,6 +80,8 @@ def _check_repeated(body: Body, raw: Object, kind: str, repeated: list[str]) -> 
     given = raw.get("apiVersion")
     if not repeated or not body.kind.custom or given == body.api_version:
         return
+    if given is None and _overridden(body, "apiVersion") is not None:
+        raise BadRequest(f"{_cannot(body, kind, '')}: {_NO_VERSION}")
     if body.validation == "Strict":
         version = str(given or "").rpartition("/")[2]
         raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(repeated)}")
@@ -137,7 +146,7 @@ def _cannot(body: Body, kind: str, version: str | None = None) -> str:
 
 
 def _kind(body: Body, raw: Any) -> str:
-    """The kind that the body says it is of."""
+    """The kind that the body says it is of. A null behind another value counts where the object is read, not here."""
     try:
         kind = typemeta.interpret(raw).kind
     except ValueError as error:
@@ -146,8 +155,19 @@ def _kind(body: Body, raw: Any) -> str:
         return kind
     if not body.kind.custom:
         return body.kind.kind
-    shown = body.raw.decode("utf-8", "replace")
-    raise BadRequest(f"{_unrecognized(body)}: Object 'Kind' is missing in '{shown}' {_snippet(body)}")
+    missing = f"Object 'Kind' is missing in '{body.raw.decode('utf-8', 'replace')}'"
+    if body.validation == "Ignore" and (given := _overridden(body, "kind")) is not None:
+        version = (_overridden(body, "apiVersion") or "").rpartition("/")[2]
+        raise BadRequest(f"{_cannot(body, given, version)}: {missing}")
+    raise BadRequest(f"{_unrecognized(body)}: {missing} {_snippet(body)}")
+
+
+def _overridden(body: Body, name: str) -> str | None:
+    """The last text at the top of a JSON body that a null may stand behind, None for none."""
+    if body.content_type.startswith("application/yaml"):
+        return None
+    given = repeats.last(body.raw, name)
+    return given if isinstance(given, str) and given else None
 
 
 def _snippet(body: Body) -> str:

@@ -159,11 +159,20 @@ class CustomStrategy(Strategy):
         """What the schema says of the status, and its rules of the whole object."""
         return self._judge(version, obj, old, self.schema(version).status(obj, old), warnings)
 
+    def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
+        """What is said of an object that is not of this kind, beside that: all but what the schema asks of values."""
+        return self._rules(version, obj, None, self.schema(version).beside(obj), None)
+
     def _judge(
         self, version: Version, obj: Object, old: Object | None, found: list[FieldError], warnings: list[str] | None
     ) -> list[FieldError]:
         """What the schema found, with what the scale and the rules have to say."""
         found += scaling.validate(obj, version.scale)
+        return self._rules(version, obj, old, found, warnings)
+
+    def _rules(
+        self, version: Version, obj: Object, old: Object | None, found: list[FieldError], warnings: list[str] | None
+    ) -> list[FieldError]:
         if self.schema(version).has_rules and not any(error.reason in schemas.BLOCKING for error in found):
             found += self.expressions(version).validate(obj, old, warnings=warnings)
         return found

@@ -14,7 +14,7 @@ Object = dict[str, Any]
 
 
 def of_type(kind: Kind, version: Version, obj: Object) -> list[FieldError]:
-    """A custom object is of the very kind and version; where it is not, nothing else is asked of it."""
+    """A custom object is of the very kind and version; where it is not, its values are not looked at."""
     if not kind.custom:
         return []
     found, wanted = [], kind.api_version(version.name)
@@ -22,7 +22,7 @@ def of_type(kind: Kind, version: Version, obj: Object) -> list[FieldError]:
         found.append(invalid("kind", obj.get("kind"), f"must be {kind.kind}"))
     if obj.get("apiVersion") != wanted:
         found.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {wanted}"))
-    return found
+    return [*found, *kind.strategy.validate_other(version, obj)] if found else []
 
 
 def of_new(

@@ -124,6 +124,10 @@ class Strategy:
         """What is wrong with a status write beside the metadata; warnings as for an update."""
         return self.validate_update(kind, version, obj, old, warnings)
 
+    def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
+        """What is said of an object of another kind or version, beside that it is one."""
+        return ()
+
     def prepare_delete(self, obj: Object) -> None:
         """What a delete does to an object before it is looked at whether it has to wait."""
 

@@ -77,7 +77,7 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
     """
     for root in compose(raw):
         repeated: list[str] = []
-        found = Located(Decoder(repeated).value(root), {}, {}, repeated)
+        found = Located(Decoder(repeated).document(root), {}, {}, repeated)
         _walk(root, (), found)
         yield found
 

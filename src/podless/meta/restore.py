@@ -1,12 +1,16 @@
-"""What a Go server says where a patched document does not fit its struct.
+"""A tree of generic values as a Go server makes its struct of it, without a trip through JSON.
 
-A strategic merge patch is applied to a tree of generic values, which a converter turns into the struct without a trip
-through JSON: it goes by the struct's fields rather than by the document, and has words of its own.
+A strategic merge patch and an apply are made on such trees. The converter goes by the struct's fields rather than by
+the document, has words of its own, and cuts integers to the size of their type.
 Source: pkg/runtime/converter.go of k8s.io/apimachinery, as recorded.
 """
 
 from __future__ import annotations
 
+import base64
+import math
+from collections.abc import Iterable
+from operator import is_
 from typing import Any
 
 from podless.meta.structs import Bool, Bytes, Float, Int, ListOf, MapOf, Mismatch, String, Struct, Type
@@ -16,56 +20,90 @@ _KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "sl
 _SCALARS: dict[type[Type], tuple[str, tuple[type, ...]]] = {
     String: ("string", (int,)),
     Bool: ("bool", ()),
-    Int: ("", (float,)),
+    Int: ("", ()),
     Float: ("float64", ()),
 }
-_FITS: dict[type[Type], tuple[type, ...]] = {String: (str,), Bool: (bool,), Int: (int,), Float: (int, float)}
+_FITS: dict[type[Type], tuple[type, ...]] = {String: (str,), Bool: (bool,), Float: (int, float)}
+_LONG = 1 << 63
 
 
-def fault(struct: Struct, value: Any) -> str:
-    """The first thing that does not fit, in the order of the struct; "" where everything does."""
-    return _fault(struct, value)
+class Misfit(ValueError):
+    """A value does not fit its struct; the text is Go's."""
 
 
-def _fault(kind: Type, value: Any) -> str:
+def restored(struct: Struct, value: Any) -> Any:
+    """The value with all that can be converted as its struct has it; what fits is shared.
+
+    Raises Misfit for the first thing that does not fit, in the order of the struct.
+    """
+    return _read(struct, value)
+
+
+def _read(kind: Type, value: Any) -> Any:
     if value is None:
-        return ""
-    form = type(value)
+        return None
     if type(kind) in _SCALARS:
         return _scalar(kind, value)
+    form = type(value)
     if isinstance(kind, Struct):
         if form is not dict:
-            return f"cannot restore struct from: {_KINDS[form]}"
-        found = (_fault(field.type, value.get(field.name)) for field in kind)
-    elif isinstance(kind, MapOf):
+            raise Misfit(f"cannot restore struct from: {_KINDS[form]}")
+        return _fields(value, ((field.name, field.type) for field in kind if field.name in value))
+    if isinstance(kind, MapOf):
         if form is not dict:
-            return f"cannot restore map from {_KINDS[form]}"
-        found = (_fault(kind.item, item) for item in value.values())
-    elif isinstance(kind, ListOf):
+            raise Misfit(f"cannot restore map from {_KINDS[form]}")
+        return _fields(value, ((name, kind.item) for name in value))
+    if isinstance(kind, ListOf):
         if form is not list:
-            return f"cannot restore slice from {_KINDS[form]}"
-        found = (_fault(kind.item, item) for item in value)
-    else:
-        return _own(kind, value)
-    return next(filter(None, found), "")
+            raise Misfit(f"cannot restore slice from {_KINDS[form]}")
+        read = [_read(kind.item, item) for item in value]
+        return value if all(map(is_, read, value)) else read
+    return _own(kind, value)
 
 
-def _scalar(kind: Type, value: Any) -> str:
+def _fields(value: dict[str, Any], known: Iterable[tuple[str, Type]]) -> dict[str, Any]:
+    changed = {}
+    for name, kind in known:
+        item = value[name]
+        read = _read(kind, item)
+        if read is not item:
+            changed[name] = read
+    return {**value, **changed} if changed else value
+
+
+def _scalar(kind: Type, value: Any) -> Any:
+    if isinstance(kind, Int):
+        return _integer(value, kind.limit, kind.go)
     form, name = type(value), type(kind)
-    if form in _FITS[name] or (name is Int and form is float and value == int(value)):
-        return ""
-    go, convertible = _SCALARS[name]
-    if form in convertible:
-        return f"cannot convert {_KINDS[form]} to {kind.go}"
-    return f"unrecognized type: {go or kind.go}"
+    if form in _FITS[name]:
+        return value
+    if form in _SCALARS[name][1]:
+        raise Misfit(f"cannot convert {_KINDS[form]} to {kind.go}")
+    raise Misfit(f"unrecognized type: {_SCALARS[name][0]}")
 
 
-def _own(kind: Type, value: Any) -> str:
+def _integer(value: Any, limit: int, go: str) -> int:
+    """A number as an integer: of what is too long the lower bits, with -2^63 for a float beyond 64 bits."""
+    form = type(value)
+    if form not in (int, float):
+        raise Misfit(f"unrecognized type: {go}")
+    if form is float and value != math.trunc(value):
+        raise Misfit(f"cannot convert float64 to {go}")
+    whole = int(value)
+    if not -_LONG <= whole < _LONG:
+        whole = -_LONG
+    return whole if -limit <= whole < limit else (whole + limit) % (2 * limit) - limit
+
+
+def _own(kind: Type, value: Any) -> Any:
     """A type that decodes itself from JSON, or bytes."""
+    if isinstance(kind, Bytes) and type(value) is list:
+        read = [0 if item is None else _integer(item, _LONG, "uint8") % 256 for item in value]
+        return base64.b64encode(bytes(read)).decode()
     if isinstance(kind, Bytes) and type(value) is not str:
-        return f"cannot restore slice from {_KINDS[type(value)]}"
+        raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")
     try:
         kind.read(value, [])
     except Mismatch as error:
-        return f"error decoding from json: {error}" if isinstance(kind, Bytes) else str(error)
-    return ""
+        raise Misfit(f"error decoding from json: {error}" if isinstance(kind, Bytes) else str(error)) from None
+    return value

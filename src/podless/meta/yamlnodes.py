@@ -38,7 +38,10 @@ def compose(raw: bytes) -> Iterator[Node]:
     parser: Any = CParser(raw)
     try:
         parser.get_event()  # the stream's start
-        while isinstance(parser.get_event(), events.DocumentStartEvent):
+        while isinstance(start := parser.get_event(), events.DocumentStartEvent):
+            if start.version not in (None, (1, 1)):
+                line = start.start_mark.line if start.start_mark else 0
+                raise YAMLError(f"yaml: {f'line {line}: ' if line else ''}found incompatible YAML document")
             yield _document(parser)
     except yaml.reader.ReaderError as error:
         raise YAMLError(f"yaml: {error.reason}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import datetime
+import math
 import re
 import struct
 from typing import Any
@@ -99,9 +100,9 @@ def _is_date(text: str) -> bool:
 
 
 def settled(value: Any) -> Any:
-    """A scalar as it is after the way through JSON."""
+    """A scalar as it is after the way through JSON. Raises YAMLError for what has no such form."""
     if type(value) is float:
-        if value != value or value in (float("inf"), float("-inf")):
+        if not math.isfinite(value):
             shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
             raise YAMLError(f"json: unsupported value: {shown}")
         return jsontext.settle(value)
@@ -111,7 +112,7 @@ def settled(value: Any) -> Any:
 
 
 def key_text(key: Any, value: Any) -> str:
-    """A key as JSON has it: a string, numbers and booleans in their plain form."""
+    """A key as JSON has it: a string, numbers and booleans in their plain form. Raises YAMLError for other keys."""
     if isinstance(key, str):
         return key
     if isinstance(key, bool):
@@ -147,6 +148,13 @@ def gosyntax(value: Any) -> str:
     if isinstance(value, float):
         return gotext.general(value)
     if isinstance(value, list):
-        return "[]interface {}{" + ", ".join(map(gosyntax, value)) + "}"
-    pairs = (f"{gosyntax(key)}:{gosyntax(item)}" for key, item in sorted(value.items()))
+        return "[]interface {}{" + ", ".join(map(_held, value)) + "}"
+    pairs = (f"{_held(key)}:{_held(item)}" for key, item in sorted(value.items(), key=str))
     return "map[interface {}]interface {}{" + ", ".join(pairs) + "}"
+
+
+def _held(value: Any) -> str:
+    """A value inside of another one; a key that JSON cannot have is in a tuple."""
+    if isinstance(value, tuple):
+        (value,) = value
+    return "interface {}(nil)" if value is None else gosyntax(value)

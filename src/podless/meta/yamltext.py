@@ -8,6 +8,7 @@ refused.
 from __future__ import annotations
 
 import marshal
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
     Raises YAMLError.
     """
     root = next(compose(raw), None)
-    return None if root is None else Decoder([] if repeated is None else repeated).value(root)
+    return None if root is None else Decoder([] if repeated is None else repeated).document(root)
 
 
 class _Known(NamedTuple):
@@ -64,13 +65,26 @@ class Decoder:
         self.depth = self.deepest = 0
         self.values: dict[Node, _Known] = {}
         self.merges: dict[Node, _Known] = {}
+        self.odd = False  # whether there was anything that JSON cannot have
+
+    def document(self, root: Node) -> Any:
+        """What a document means. Raises YAMLError, also for what has no form in JSON and no other key took away."""
+        value = self.value(root)
+        if self.odd:
+            for check in (_check_keys, _check_numbers):
+                check(value)
+        return value
 
     def value(self, node: Node) -> Any:
         """What a node means. Raises YAMLError."""
         self.visit()
         kind = node.kind
         if kind == "scalar":
-            return settled(scalar(node.value, node.tag, node.plain))
+            found = scalar(node.value, node.tag, node.plain)
+            if found.__class__ is float and not math.isfinite(found):
+                self.odd = True
+                return found
+            return settled(found)
         self.enter()
         if kind == "sequence":
             made: Any = [self.value(child) for child in node.children]
@@ -167,7 +181,7 @@ class Decoder:
     def mapping(self, node: Node) -> dict[str, Any]:
         """The value of a mapping; a key that is there already is noted, and has the last value."""
         made: dict[str, Any] = {}
-        keys: dict[Any, str] = {}
+        keys: dict[Any, Any] = {}
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _merges(key):
@@ -183,13 +197,21 @@ class Decoder:
                 self.put(_Entry(typed, item.mark.line, value), made, keys)
         return made
 
-    def put(self, entry: _Entry, made: dict[str, Any], keys: dict[Any, str]) -> None:
+    def text(self, typed: Any, value: Any) -> Any:
+        """A key as JSON has it; in a tuple where it cannot, which is told when all has been read."""
+        try:
+            return key_text(typed, value)
+        except YAMLError:
+            self.odd = True
+            return (typed,)
+
+    def put(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
         """Puts an entry into a mapping. keys: what the keys that it has are in JSON."""
         typed, _, value = entry
         identity = typed if typed.__class__ is str else (typed.__class__, typed)
         text = keys.get(identity)
         if text is None:
-            text = keys[identity] = key_text(typed, value)
+            text = keys[identity] = self.text(typed, value)
         elif self.room > 0:
             self.tell(entry.repeats)
         made[text] = value
@@ -213,6 +235,27 @@ class Decoder:
             self.enter()
             yield from self.merged(source, target)
             self.depth -= 1
+
+
+def _check_keys(value: Any) -> None:
+    """Raises YAMLError for a key that JSON cannot have."""
+    if value.__class__ is dict:
+        for key, item in value.items():
+            if key.__class__ is tuple:
+                key_text(key[0], item)
+            _check_keys(item)
+    elif value.__class__ is list:
+        for item in value:
+            _check_keys(item)
+
+
+def _check_numbers(value: Any) -> None:
+    """Raises YAMLError for a number that JSON cannot have."""
+    if value.__class__ is dict or value.__class__ is list:
+        for item in value.values() if value.__class__ is dict else value:
+            _check_numbers(item)
+    elif value.__class__ is float:
+        settled(value)
 
 
 def _merges(key: Node) -> bool:

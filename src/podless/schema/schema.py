@@ -154,6 +154,10 @@ class Schema:
             errors = check.validate(obj["status"], node, ("status",), pair)
         return self._blocked(errors + self._lists(obj, old))
 
+    def beside(self, obj: Any) -> list[FieldError]:
+        """What is wrong with the embedded resources and the lists of an object whose other values are not asked for."""
+        return embedded.validate(obj, self.node) + lists.validate(obj, self.node)
+
     def _errors(self, obj: Any, old: Any) -> list[FieldError]:
         pair = None if old is None else Pair(obj, old, self.node)
         errors = check.validate(obj, self.node, pair=pair)

@@ -14,7 +14,7 @@ from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.custom import CustomStrategy
-from podless.meta import clock, codec, structs
+from podless.meta import clock, codec, restore, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
@@ -104,12 +104,15 @@ class _Request:
         """
         call = self.call
         entries = merged["metadata"].pop("managedFields", [])
+        struct = call.kind.struct_of(call.version)
         try:
-            obj = call.kind.strategy.decode(call.kind, call.version, merged, [], fill=False)
-        except (structs.DecodeError, schema.Malformed) as error:
-            raise Internal(
-                f"failed to convert new object ({managers.described(merged)}) to proper version: {error}"
-            ) from None
+            known = merged if struct is None else restore.restored(struct, merged)
+            obj = call.kind.strategy.decode(call.kind, call.version, known, [], fill=False)
+        except (restore.Misfit, structs.DecodeError, schema.Malformed) as error:
+            why, what = str(error), managers.described(merged)
+            if struct is not None:
+                why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {why}"
+            raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
         metadata = obj["metadata"]
         steps.fit_namespace(call, metadata)
         steps.fit_name(call, metadata)

@@ -22,7 +22,9 @@ Object = dict[str, Any]
 
 
 class Patch(NamedTuple):
-    """A patch, ready to be applied. strategic: the document of a strategic merge patch, None for all others."""
+    """A patch, ready to be applied. strategic: what is left of the document of a strategic merge patch, None for
+    all others.
+    """
 
     apply: Callable[[Object], Any]
     strategic: Object | None = None
@@ -32,6 +34,8 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+# what Go escapes in the texts that it makes of patched documents
+_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
 def media_type(call: Call) -> str:
@@ -86,10 +90,25 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     except codec.JSONError as error:
         raise BadRequest(str(error) if media == STRATEGIC_PATCH else f"error decoding patch: {error}") from None
     if media == STRATEGIC_PATCH:
-        merged = _merged(call.kind, call.version)
-        return Patch(lambda old: strategic.apply(old, document, merged), strategic.check(document))
+        return _strategic(call, strategic.check(document))
     changes = mergepatch.check(document)
     return Patch(lambda old: mergepatch.apply(old, changes))
+
+
+def _strategic(call: Call, document: Object) -> Patch:
+    """A strategic merge patch. Applying it takes out of the document what was read, so it is read anew each time."""
+    fresh = True
+    merged = _merged(call.kind, call.version)
+
+    def merge(old: Object) -> Object:
+        nonlocal fresh
+        if not fresh:
+            document.clear()
+            document.update(strategic.check(codec.decode_json(call.body)))
+        fresh = False
+        return strategic.apply(old, document, merged)
+
+    return Patch(merge, document)
 
 
 def read(
@@ -128,16 +147,14 @@ def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
     assert struct is not None
     head = {"kind": call.kind.kind, "apiVersion": call.api_version}
     for name in head:
-        if not isinstance(patched.get(name), str | None):
-            raise ValueError(restore.fault(_TYPE, {name: patched[name]}))
-    if why := restore.fault(struct, patched):
-        raise ValueError(why)
+        restore.restored(_TYPE, {name: patched.get(name)})
+    patched = restore.restored(struct, patched)
     obj = call.kind.strategy.decode(call.kind, call.version, {**patched, **head}, unknown)
     unknown.sort()
     return obj
 
 
-_TYPE = structs.Struct("TypeMeta", (structs.Field("kind", structs.String()),))
+_TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, structs.STRING) for name in ("kind", "apiVersion")))
 
 
 def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:
@@ -192,4 +209,4 @@ def unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
 
 def _text(call: Call, patched: Any) -> str:
     encode = codec.encode_sorted if call.kind.custom else codec.encode
-    return encode(patched).decode()
+    return encode(patched).decode().translate(_HTML)
