@@ -82,6 +82,11 @@ def json(item: Any) -> str:
         text = orjson.dumps(item).decode()
     except TypeError:  # integers past 64 bits
         text = json_.dumps(item, ensure_ascii=False, separators=(",", ":"))
+    return escaped(text)
+
+
+def escaped(text: str) -> str:
+    """JSON with what Go's encoding/json escapes, too."""
     return _HTML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -94,6 +94,23 @@ _LABEL_VALUE = Syntax(
     63,
     "bytes",
 )
+_UNDERSCORED = Syntax(
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start"
+    " and end with an alphanumeric character",
+    r"_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*",
+    r"_?[a-z0-9]++(?:[-_]++[a-z0-9]++)*+(?:\._?[a-z0-9]++(?:[-_]++[a-z0-9]++)*+)*+",
+    ("example.com",),
+    253,
+)
+_HEADER = Syntax(
+    "a valid HTTP header must consist of alphanumeric characters or '-'",
+    "[-A-Za-z0-9]+",
+    "[-A-Za-z0-9]++",
+    ("X-Header-Name",),
+)
+_PORT = re.compile(r"[-a-z0-9]++")
+_LETTER = re.compile(r"[a-z]")
+_VARIABLE = re.compile(r"[ -<>-~]*+")
 _CONFIG_KEY = Syntax(
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     "[-._a-zA-Z0-9]+",
@@ -149,6 +166,39 @@ def config_key(value: str) -> list[str]:
         errors.append(f"must not be '{value}'")
     elif value.startswith(".."):
         errors.append("must not start with '..'")
+    return errors
+
+
+def underscored(value: str) -> list[str]:
+    """A subdomain whose labels may have underscores: the search paths of DNS."""
+    return _UNDERSCORED.check(value)
+
+
+def header(value: str) -> list[str]:
+    """The name of an HTTP header."""
+    return _HEADER.check(value)
+
+
+def variable(value: str) -> list[str]:
+    """The name of an environment variable."""
+    if not value:
+        return ["environment variable name must be non-empty"]
+    if _VARIABLE.fullmatch(value):
+        return []
+    return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+
+
+def port(value: str) -> list[str]:
+    """The name of a port."""
+    errors = ["must be no more than 15 characters"] if _size(value) > 15 else []
+    if not _PORT.fullmatch(value):
+        errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not _LETTER.search(value):
+        errors.append("must contain at least one letter (a-z)")
+    if "--" in value:
+        errors.append("must not contain consecutive hyphens")
+    if value.startswith("-") or value.endswith("-"):
+        errors.append("must not begin or end with a hyphen")
     return errors
 
 

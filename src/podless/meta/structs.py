@@ -340,6 +340,10 @@ class IntOrString(Union):
             "intstr.IntOrString", lambda: {str: None, **dict.fromkeys((int, float, bool, list, dict), INT32)}
         )
 
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The text or the number; zero is a number like others."""
+        return super().read(value, unknown) or (value if type(value) is str else 0)
+
     def blank(self) -> Any:
         """Zero."""
         return 0

@@ -1,4 +1,4 @@
-"""PodSpec, the part that pods and all that makes pods share: its defaults."""
+"""PodSpec, the part that pods and all that makes pods share: its defaults, what it has to be, what is warned of."""
 
 from __future__ import annotations
 
@@ -8,5 +8,16 @@ from podless.kinds.builtin.podspec.defaults import (
     default_pod_spec,
     default_pod_template,
 )
+from podless.kinds.builtin.podspec.disabled import drop_disabled
+from podless.kinds.builtin.podspec.template import validate_pod_template
+from podless.kinds.builtin.podspec.warnings import template as pod_template_warnings
 
-__all__ = ["default_claim_spec", "default_pod", "default_pod_spec", "default_pod_template"]
+__all__ = [
+    "default_claim_spec",
+    "default_pod",
+    "default_pod_spec",
+    "default_pod_template",
+    "drop_disabled",
+    "pod_template_warnings",
+    "validate_pod_template",
+]

@@ -189,8 +189,8 @@ def _actions(container: Object) -> Iterator[Object]:
         if probe is None:
             continue
         _fill(probe, _PROBE)
-        if probe.get("grpc") is not None:
-            probe["grpc"].setdefault("service", "")
+        if probe.get("grpc") is not None and probe["grpc"].get("service") is None:
+            probe["grpc"]["service"] = ""
         if probe.get("httpGet") is not None:
             yield probe["httpGet"]
     lifecycle = container.get("lifecycle") or {}

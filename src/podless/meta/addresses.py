@@ -1,0 +1,100 @@
+"""IP addresses and ranges of them, as fields of the older built-in kinds take them.
+
+Source: k8s.io/apimachinery's util/validation (ip.go), with what StrictIPCIDRValidation adds.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+
+from podless.meta.gotext import quote
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_MOST = 64  # characters of the longest address or range
+_NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+
+
+def parse(text: str) -> Address | None:
+    """An address, however many zeros its numbers begin with; None for what is none."""
+    if len(text) > _MOST or "%" in text:
+        return None
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        pass
+    head, colon, dotted = text.rpartition(":")
+    plain = ".".join(part.lstrip("0") or part[:1] for part in dotted.split("."))
+    try:
+        return ipaddress.ip_address(f"{head}{colon}{plain}") if "." in dotted else None
+    except ValueError:
+        return None
+
+
+def parse_range(text: str) -> Network | None:
+    """A range of addresses, its address cut to the prefix; None for what is none."""
+    address, slash, length = text.partition("/")
+    found = parse(address)
+    bits = length.lstrip("0") or "0"
+    if found is None or not slash or not (length.isascii() and length.isdigit()) or len(bits) > 3:
+        return None
+    if int(bits) > found.max_prefixlen:
+        return None
+    return ipaddress.ip_network(f"{found}/{bits}", strict=False)
+
+
+def faults(text: str) -> list[str]:
+    """What is wrong with an address."""
+    address = parse(text)
+    if address is None:
+        return [_NO_ADDRESS]
+    if not _strict(text):
+        return ["must not have leading 0s"]
+    return ["must not be an IPv4-mapped IPv6 address"] if _mapped(address) else []
+
+
+def range_faults(text: str) -> list[str]:
+    """What is wrong with a range of addresses."""
+    network = parse_range(text)
+    if network is None:
+        return [_NO_RANGE]
+    address, _, length = text.partition("/")
+    if not _strict(address) or (length[0] == "0" and length != "0"):
+        return ["must not have leading 0s in IP or prefix length"]
+    if _mapped(ipaddress.ip_address(address)):
+        return ["must not have an IPv4-mapped IPv6 address"]
+    if ipaddress.ip_address(address) != network.network_address:
+        return ["must not have bits set beyond the prefix length"]
+    return []
+
+
+def warnings(path: str, text: str) -> list[str]:
+    """What a client should know of an address that is accepted. path: of the field."""
+    address = parse(text)
+    if address is None:
+        return []
+    if not _strict(text) or _mapped(address):
+        plain = getattr(address, "ipv4_mapped", None) or address
+        return [f"{path}: non-standard IP address {quote(text)} is invalid: use {quote(str(plain))}"]
+    if address.version == 6 and str(address) != text:
+        return [f"{path}: IPv6 address {quote(text)} should be in RFC 5952 canonical format ({quote(str(address))})"]
+    return []
+
+
+def dual(texts: list[str]) -> bool:
+    """Whether there are addresses, or ranges, of both families."""
+    return len({":" in text for text in texts}) == 2
+
+
+def _strict(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _mapped(address: Address) -> bool:
+    return address.version == 6 and address.ipv4_mapped is not None

@@ -1,0 +1,54 @@
+"""Addresses and ranges in the words of a real server."""
+
+from __future__ import annotations
+
+import pytest
+
+from podless.meta import addresses
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("10.0.0.1", []),
+        ("fe80::1", []),
+        ("010.0.0.1", ["must not have leading 0s"]),
+        ("::ffff:1.2.3.4", ["must not be an IPv4-mapped IPv6 address"]),
+        ("x", ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]),
+        ("fe80::1%eth0", ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]),
+        ("1" * 1000, ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]),
+    ],
+)
+def test_addresses(text: str, faults: list[str]) -> None:
+    assert addresses.faults(text) == faults
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        ("10.0.0.0/8", []),
+        ("::/0", []),
+        ("10.0.0.1/8", ["must not have bits set beyond the prefix length"]),
+        ("10.0.0.0/08", ["must not have leading 0s in IP or prefix length"]),
+        ("::ffff:1.2.3.0/120", ["must not have an IPv4-mapped IPv6 address"]),
+        ("10.0.0.0/33", ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]),
+        ("10.0.0.0", ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]),
+    ],
+)
+def test_ranges(text: str, faults: list[str]) -> None:
+    assert addresses.range_faults(text) == faults
+
+
+def test_odd_forms_are_told() -> None:
+    assert addresses.warnings("ip", "fe80:0:0:0:0:0:0:1") == [
+        'ip: IPv6 address "fe80:0:0:0:0:0:0:1" should be in RFC 5952 canonical format ("fe80::1")'
+    ]
+    assert addresses.warnings("ip", "010.0.0.1") == [
+        'ip: non-standard IP address "010.0.0.1" is invalid: use "10.0.0.1"'
+    ]
+    assert addresses.warnings("ip", "10.0.0.1") == []
+
+
+def test_both_families() -> None:
+    assert addresses.dual(["10.0.0.1", "fe80::1"])
+    assert not addresses.dual(["10.0.0.1", "10.0.0.2"])
