@@ -16,6 +16,7 @@ from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
+from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Handler
@@ -161,18 +162,22 @@ class App:
         authority = certificates.authority.read_text() if settings.tls else None
         self.cluster = cluster = Cluster(settings, folder, database, authority)
         await cluster.start()
-        self.handler = self._handler(cluster)
-        self._listener = Listener(self.handler, status.refuse, settings.limits, context)
+        cache = cluster.api.cache
+        held = Held(settings.limits.held, lambda: cache.replaced)
+        self.handler = self._handler(cluster, held)
+        self._listener = Listener(
+            self.handler, status.refuse, settings.limits, context, held, cluster.api.pace, cluster.api.watchdog
+        )
         bound = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, bound, cluster.token, authority)
 
-    def _handler(self, cluster: Cluster) -> Handler:
+    def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""
         api = cluster.api
         documents = NonResource(
             api.registry,
             lambda: self._address,
-            Metrics(api.cache, api.registry),
+            Metrics(api.cache, api.registry, held, api.watchdog),
             cluster.health,
             api.authenticator.accounts,
         )

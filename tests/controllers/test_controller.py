@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,9 @@ from hypothesis import strategies as st
 
 from podless.controllers.controller import Controller
 from podless.controllers.workqueue import WorkQueue
+from podless.meta.watchdog import Watchdog
 from podless.store import StoreError
+from podless.verbs.call import API
 
 
 class Failing(Controller):
@@ -20,7 +24,7 @@ class Failing(Controller):
     name = "failing"
 
     def __init__(self, *errors: Exception) -> None:
-        super().__init__(api=None)  # type: ignore[arg-type]
+        super().__init__(cast(API, SimpleNamespace(watchdog=Watchdog())))
         self.errors = list(errors)
         self.asked: Counter[str] = Counter()
         self.done = asyncio.Event()

@@ -51,12 +51,12 @@ class Client:
         return int(first.split()[1]), headers, body
 
     async def chunks(self) -> bytes:
-        body = b""
+        parts = []
         while size := int(await asyncio.wait_for(self.reader.readline(), 5), 16):
-            body += await self.reader.readexactly(size)
+            parts.append(await self.reader.readexactly(size))
             await self.reader.readexactly(2)
         await self.reader.readexactly(2)
-        return body
+        return b"".join(parts)
 
     async def closed(self) -> bytes:
         """What comes before the server closes the connection."""

@@ -38,7 +38,8 @@ class Watcher:
         """state: what the client has listed before."""
         self.state = dict(state)
         await self.watch.prepare()
-        self.take(self.watch.initial)
+        for seen in self.watch.initial:
+            self.take(seen)
 
     def start(self) -> None:
         self.watch.start(self.take, lambda: None, lambda error: None)

@@ -143,7 +143,9 @@ class WatchCache:
         event = Event(change.key, change.revision, before, after)
         self.changed = change.revision
         self._window.append(event)
-        self._window_bytes += _size(event)
+        size = _size(event)
+        self._window_bytes += size
+        self._cache.replaced += size
         while len(self._window) > WINDOW or self._window_bytes > WINDOW_BYTES:
             oldest = self._window.popleft()
             self.floor = oldest.revision
@@ -295,12 +297,14 @@ class Cache:
     """All collections of a store, made as they are asked for, and kept in step with it by one watch.
 
     `open` first. fresh: nobody can have been told of a state that is not here yet; else a read begins with `refresh`.
-    revision: the newest that is shown here, and what a list answers as its resourceVersion.
+    revision: the newest that is shown here, and what a list answers as its resourceVersion. replaced: bytes of all
+    states that were replaced or deleted since then.
     """
 
     def __init__(self, store: Store) -> None:
         self.revision = 0
         self.fresh = store.prompt
+        self.replaced = 0
         self._store = store
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from podless.controllers.workqueue import WorkQueue
 from podless.meta.errors import APIError
+from podless.meta.watchdog import Work
 from podless.store import StoreError
 from podless.verbs.call import API
 
@@ -122,7 +123,7 @@ class Controller:
     async def _try(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
         """Whether the work ended well; what went wrong is told in the log, and by `error` until it has."""
         try:
-            await work
+            await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
         except (APIError, StoreError) as error:
             log.warning("controller %s: %s: %s", self.name, key, error)
             self._faults[key] = f"{key}: {error}"

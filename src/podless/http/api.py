@@ -12,7 +12,7 @@ from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import Form
 from podless.http.nonresource import NonResource
 from podless.http.offload import Offload
-from podless.http.render import response
+from podless.http.render import ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
@@ -127,6 +127,7 @@ class APIHandler:
         else:
             outcome = await list_(self._api, call, collection, options.listing(call))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
+        await ready(self._api, call, outcome, form)
         answer = response(call, outcome, form, self._rows)
         return await compress(request, answer)
 

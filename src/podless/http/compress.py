@@ -1,13 +1,13 @@
-"""gzip for big answers, for those who take it; the work is done off the event loop."""
+"""gzip for big answers, for those who take it; off the event loop, or piece by piece as they are made."""
 
 from __future__ import annotations
 
 import asyncio
 import zlib
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
-from podless.http.message import Answer, Request, Response
+from podless.http.message import Answer, Pieces, Request, Response
 
 THRESHOLD = 128 * 1024  # bytes; a real server's, as are these
 DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
@@ -23,20 +23,31 @@ def accepts(request: Request) -> bool:
 
 def shrink(request: Request, answer: Response, threshold: int = THRESHOLD) -> Answer | Coroutine[Any, Any, Answer]:
     """The answer, or what gives it compressed where it is big and the client takes that."""
-    if answer.size <= threshold or not accepts(request):
+    if 0 <= answer.size <= threshold or not accepts(request):
         return answer
     return compress(request, answer, threshold)
 
 
 async def compress(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
     """The answer, compressed where it is big and the client takes that."""
-    if answer.size <= threshold or not accepts(request):
+    if 0 <= answer.size <= threshold or not accepts(request):
         return answer
-    body = await asyncio.get_running_loop().run_in_executor(None, _deflate, answer.chunks)
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
+    chunks = answer.chunks
+    if isinstance(chunks, Pieces):
+        return Response(answer.status, Pieces(lambda: _deflated(chunks)), answer.media, headers)
+    body = await asyncio.get_running_loop().run_in_executor(None, _deflate, chunks)
     return Response(answer.status, [body], answer.media, headers)
 
 
 def _deflate(chunks: Iterable[bytes]) -> bytes:
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     return b"".join([*(engine.compress(chunk) for chunk in chunks), engine.flush()])
+
+
+def _deflated(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same in pieces, for what is made as it is sent."""
+    engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+    for chunk in chunks:
+        yield engine.compress(chunk)
+    yield engine.flush()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,13 +16,17 @@ from typing import Any, cast
 
 from podless.auth.certificates import Certificate
 from podless.http import sending
-from podless.http.bodies import Bodies
+from podless.http.held import Held
+from podless.http.incoming import Incoming
 from podless.http.limits import Limits
-from podless.http.message import Answer, Handler, Pending, Request, Response, Sink, Stream
+from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
+from podless.http.outgoing import Nobody, Outgoing
 from podless.http.parsing import Parser
 from podless.http.sending import Clock, Nowhere
 from podless.http.status import trace
-from podless.meta.errors import BadRequest, TooLarge
+from podless.meta.errors import BadRequest
+from podless.meta.pace import Pace
+from podless.meta.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 
@@ -32,6 +37,7 @@ _DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so t
 _LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
 _NOWHERE = Nowhere()
 _LOST = "unexpected EOF"
+_CROWDED = "the server holds too many request bodies, please try again later"
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +52,9 @@ class Shared:
     handler: Handler
     refuse: Callable[[int, str], Response]
     limits: Limits
-    bodies: Bodies
+    held: Held
+    pace: Pace
+    watchdog: Watchdog
     connections: set[Connection] = field(default_factory=set)
     clock: Clock = field(default_factory=Clock)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
@@ -71,15 +79,12 @@ class Connection(asyncio.BufferedProtocol):
         self._current: Request | None = None  # the one at work
         self._task: asyncio.Task[Any] | None = None
         self._stop_stream: Callable[[], None] | None = None
-        self._arriving: Request | None = None  # the one whose body still comes in
-        self._pieces: list[bytes] = []
-        self._size = 0
-        self._wanted: asyncio.Future[bytes] | None = None  # the handler waits for the body that comes in
+        self._in = Incoming(shared.held, shared.limits)
+        self._out = Outgoing(shared.held, shared.limits, shared.clock, shared.pace)
         self._answered = False  # the current request is, but its body still comes in
         self._served = False  # since bytes were read last
         self._paused = False
         self._rest = b""  # bytes that were read, and are not parsed yet
-        self._writable: asyncio.Event | None = None
         self._closing = False
         self.deadline = self._loop.time() + shared.limits.head_time
 
@@ -88,6 +93,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client is there."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
+        self._out.open(self._transport)
         self._shared.connections.add(self)
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if peer else ""
@@ -101,23 +107,23 @@ class Connection(asyncio.BufferedProtocol):
         """The client is gone: what works for it alone ends."""
         self._shared.connections.discard(self)
         self._closing = True
-        for request in (*self._waiting, self._arriving, self._current if self._task is None else None):
+        working = self._task is not None and not self._task.done()
+        for request in (*self._waiting, self._in.request, None if working else self._current):
             if isinstance(request, Request):
-                self._release(request)
+                self._in.release(request)
         self._waiting.clear()
-        if self._wanted is not None and not self._wanted.done():
-            self._wanted.set_exception(BadRequest(_LOST))
+        self._in.fail(BadRequest(_LOST))
         if self._stop_stream is not None:
             self._stop_stream()
             self._stop_stream = None
-        if self._writable is not None:
-            self._writable.set()
+        self._out.close()
+        self._unread(b"")
         if self._task is not None and self._current is None:
             self._task.cancel()
         # they know us: what a connection and its TLS hold is to be free now, not when the garbage collector comes
         self._parser.forget()
         self._parser = _DEAF
-        self._task = self._arriving = None
+        self._task = self._in.request = None
         self._transport = _NOWHERE
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -127,7 +133,7 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         """Bytes came in."""
         if self._rest:
-            self._rest += self._buffer[:nbytes]
+            self._unread(self._rest + self._buffer[:nbytes])
         else:
             self._feed(self._buffer[:nbytes])
 
@@ -137,11 +143,11 @@ class Connection(asyncio.BufferedProtocol):
             self._parser.feed(data)
         else:
             self._feed_pieces(data)
-        request = self._arriving
+        request = self._in.request
         if request is not None:
             if self._current is None and not self._waiting:
                 self._begin(request)
-            if self._arriving is not None and self._wanted is None and not self._answered:
+            if self._in.request is not None and self._in.wanted is None and not self._answered:
                 self._hush()
         if self._waiting or self._rest:
             self._hush()
@@ -151,9 +157,16 @@ class Connection(asyncio.BufferedProtocol):
             if self._closing:
                 return
             if len(self._waiting) >= self._limits.pipeline:
-                self._rest = bytes(data[start:])
+                self._unread(bytes(data[start:]))
                 return
             self._parser.feed(data[start : start + _PIECE])
+
+    def _unread(self, data: bytes) -> None:
+        """Keep bytes that are parsed later; where too many of them are kept, the connection ends."""
+        self._shared.held.loose += len(data) - len(self._rest)
+        self._rest = data
+        if data and self._shared.held.crowded:
+            self.abort()
 
     def eof_received(self) -> bool:
         """The client has said all; answers still go out where the transport allows it."""
@@ -161,14 +174,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """The client does not read as fast as it is sent to."""
-        self._writable = asyncio.Event()
+        self._out.pause()
 
     def resume_writing(self) -> None:
         """The client reads again."""
-        if self._writable is not None:
-            self._writable.set()
-            self._writable = None
-            self._turn_soon()
+        self._out.resume()
+        self._turn_soon()
 
     def _hush(self) -> None:
         if not self._paused and not self._closing:
@@ -184,8 +195,8 @@ class Connection(asyncio.BufferedProtocol):
     def _resume(self) -> None:
         if self._closing or self._paused:
             return
-        rest, self._rest = self._rest, b""
-        if rest:
+        if rest := self._rest:
+            self._unread(b"")
             self._feed(rest)
         if not self._paused:
             self._transport.resume_reading()
@@ -205,68 +216,48 @@ class Connection(asyncio.BufferedProtocol):
         """A head is whole; the request begins with the last byte that came with it, or waits for its turn."""
         self.deadline = 0.0
         request.length = length
-        self._arriving = request
-        self._size = 0
+        self._in.begin(request)
         if self._current is not None or self._waiting or self._flooded():
             self._waiting.append(request)
             self._turn_soon()
 
     def _flooded(self) -> bool:
         """Whether too many answers wait for the client already."""
-        if self._writable is not None:
+        if self._out.writable is not None:
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
     def piece(self, part: bytes) -> None:
         """A piece of a body."""
-        request = self._arriving
+        request = self._in.request
         if self._answered or self._closing or request is None:
             return
-        self._size += len(part)
-        if self._wanted is not None:
-            if self._size > self._limits.body:
-                self._pieces.clear()
-                if not self._wanted.done():
-                    self._wanted.set_exception(self._too_large())
-            else:
-                self._pieces.append(part)
-            return
-        self._pieces.append(part)
-        request.loose += len(part)
-        self._shared.bodies.loose += len(part)
-        if self._shared.bodies.full:
-            self.failed(429, "the server holds too many request bodies, please try again later")
+        if not self._in.add(request, part):
+            self.failed(429, _CROWDED)
 
     def ended(self) -> None:
         """A request is whole."""
-        request, self._arriving = self._arriving, None
+        request, self._in.request = self._in.request, None
         if request is None:
             return
         if self._answered:
             self._answered = False
             self._finish(request)
             return
-        if self._pieces or self._wanted is not None:
-            self._put_together(request)
+        body = self._in.end()
+        if body is not None:
+            request.body = body
+            request.source = self
         if self._current is None and not self._waiting:
             self._begin(request)
-
-    def _put_together(self, request: Request) -> None:
-        pieces, self._pieces = self._pieces, []
-        if self._wanted is not None:
-            if not self._wanted.done():
-                self._wanted.set_result(b"".join(pieces))
-        elif pieces:
-            request.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-            request.source = self
 
     def failed(self, status: int, text: str) -> None:
         """What came in is no request: those before it are answered, then this is, and the connection ends."""
         self._parser.forget()
-        request, self._arriving = self._arriving, None
-        self._pieces = []
+        request, self._in.request = self._in.request, None
+        self._in.drop()
         if request is not None:
-            self._release(request)
+            self._in.release(request)
             request.keep_alive = False
             if request is self._current:
                 self._broken(request, BadRequest(text))
@@ -282,8 +273,8 @@ class Connection(asyncio.BufferedProtocol):
     def _broken(self, request: Request, error: Exception) -> None:
         """The body of the request at work cannot be read to its end."""
         request.fault = error
-        if self._wanted is not None and not self._wanted.done():
-            self._wanted.set_exception(error)
+        if self._in.wanted is not None:
+            self._in.fail(error)
         elif self._answered:
             self._finish(request)
 
@@ -291,52 +282,33 @@ class Connection(asyncio.BufferedProtocol):
 
     async def body(self, request: Request) -> bytes:
         """The whole body of a request, read now if it is not there. Raises TooLarge, TooManyRequests, BadRequest."""
-        most, arriving = self._limits.body, request is self._arriving
         if request.fault is not None:
             raise request.fault
-        size = len(request.body) if not arriving else request.length if request.length >= 0 else most
-        if max(size, self._size if arriving else 0) > most:
-            raise self._too_large()
-        self._release(request)
-        self._shared.bodies.take(request.user.name, size)
-        request.payer, request.taken = request.user.name, size
-        if not arriving:
+        self._in.take(request)
+        if request is not self._in.request:
             return request.body
         if self._expects(request):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        self._wanted = self._loop.create_future()
         self.deadline = self._loop.time() + self._limits.body_time
         self._listen()
         try:
-            return await self._wanted
+            return await self._in.rest(request)
         finally:
-            self._wanted = None
             self.deadline = 0.0
-
-    def _too_large(self) -> TooLarge:
-        return TooLarge(f"Request entity too large: limit is {self._limits.body}")
 
     def _expects(self, request: Request) -> bool:
         """Whether the client waits for leave to send its body."""
-        return not self._size and request.headers.get("expect", "").lower() == "100-continue"
-
-    def _release(self, request: Request) -> None:
-        """Nothing is held for the request's body any more."""
-        bodies = self._shared.bodies
-        if request.loose:
-            bodies.loose -= request.loose
-            request.loose = 0
-        if request.taken:
-            bodies.give(request.payer, request.taken)
-            request.taken = 0
+        return not self._in.size and request.headers.get("expect", "").lower() == "100-continue"
 
     # one request after the other
 
     def _begin(self, request: Request) -> None:
         self._current = request
         self._served = True
-        if request is self._arriving:
+        if request is self._in.request:
             request.source = self
+        watchdog = self._shared.watchdog
+        began = time.perf_counter()
         try:
             answer = self._handler(request)
         except Exception as error:
@@ -346,7 +318,11 @@ class Connection(asyncio.BufferedProtocol):
         if isinstance(answer, (Response, Stream)):
             self._answer(request, answer)
         else:
-            self._task = self._loop.create_task(self._wait(request, answer))
+            work = watchdog.steps(self._wait(request, answer), request.work)
+            self._task = self._loop.create_task(work)
+        seconds = time.perf_counter() - began
+        if seconds > watchdog.long:
+            watchdog.tell(seconds, request.work())
 
     async def _wait(self, request: Request, pending: Pending) -> None:
         try:
@@ -358,22 +334,28 @@ class Connection(asyncio.BufferedProtocol):
             self.abort()
         finally:
             if self._closing:
-                self._release(request)
+                self._in.release(request)
 
     def _answer(self, request: Request, answer: Answer) -> None:
+        self._out.user = request.user.name
         if isinstance(answer, Stream):
             self._stream(request, answer)
-            return
-        if answer.size > _SLOW and request.method != "HEAD":
-            self._task = self._loop.create_task(self._write_slowly(request, answer))
-            return
-        self._write(answer, request)
-        self._done(request)
+        elif 0 <= answer.size <= _SLOW:
+            self._write(answer, request)
+            self._done(request)
+        elif request.method == "HEAD":
+            self._transport.write(self._out.head(answer, self._end(request)))
+            self._done(request)
+        else:
+            chunked = answer.size < 0 and request.version != "1.0"
+            request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
+            head = self._out.head(answer, self._end(request), chunked)
+            self._out.whole(head, answer, chunked, lambda: self._done(request))
 
     def _end(self, request: Request) -> bytes:
         """The lines of an answer's head that say that it is the last, where it is."""
-        if request.keep_alive and request is self._arriving:
-            left = request.length - self._size if 0 <= request.length <= self._limits.body else -1
+        if request.keep_alive and request is self._in.request:
+            left = request.length - self._in.size if 0 <= request.length <= self._limits.body else -1
             request.keep_alive = 0 <= left <= _DRAIN and not self._expects(request)
         return b"" if request.keep_alive else b"Connection: close\r\n"
 
@@ -382,43 +364,28 @@ class Connection(asyncio.BufferedProtocol):
         head = sending.head(answer.status, answer.media, answer.headers, self._shared.clock.line(), end)
         self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
 
-    async def _write_slowly(self, request: Request, answer: Response) -> None:
-        """Send a big body slice by slice, as fast as the client takes it."""
-        end = b"Content-Length: %d\r\n%b" % (answer.size, self._end(request))
-        date = self._shared.clock.line()
-        self._transport.write(sending.head(answer.status, answer.media, answer.headers, date, end))
-        for piece in sending.slices(answer.chunks):
-            if self._writable is not None:
-                await self._writable.wait()
-            if self._closing:
-                self._release(request)
-                return
-            self._transport.write(piece)
-            await asyncio.sleep(0)  # what is written goes out between two turns of the loop
-        self._done(request)
-
     def _stream(self, request: Request, answer: Stream) -> None:
         chunked = request.version != "1.0"
         request.keep_alive = request.keep_alive and chunked
         end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
-        date = self._shared.clock.line()
-        self._transport.write(sending.head(200, answer.media, answer.headers, date, end))
+        head = sending.head(200, answer.media, answer.headers, self._shared.clock.line(), end)
         if request.method == "HEAD":
-            answer.start(_Nobody())()
+            self._transport.write(head)
+            answer.start(Nobody())()
             self._done(request)
         else:
-            self._stop_stream = answer.start(_StreamSink(self, request, chunked))
+            self._stop_stream = self._out.stream(head, answer, chunked, lambda: self._done(request))
 
     def _done(self, request: Request) -> None:
         """The answer is out."""
         if request.loose or request.taken:
-            self._release(request)
+            self._in.release(request)
         self._stop_stream = None
-        if request is not self._arriving or self._closing:
+        if request is not self._in.request or self._closing:
             self._finish(request)
             return
         self._answered = True  # the rest of its body is read, and forgotten
-        self._pieces = []
+        self._in.drop()
         if request.keep_alive:
             self.deadline = self._loop.time() + self._limits.body_time
         else:  # what the client still sends must not make its system forget the answer
@@ -445,12 +412,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def _next(self) -> None:
         self._turning = False
-        if self._closing or self._current is not None or not self._waiting or self._writable is not None:
+        if self._closing or self._current is not None or not self._waiting or self._out.writable is not None:
             return
         following = self._waiting.popleft()
         if isinstance(following, Request):
             self._begin(following)
-            if not self._waiting and self._arriving is None:
+            if not self._waiting and self._in.request is None:
                 self._listen()
         else:
             self._write(following, _LAST)
@@ -464,7 +431,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def expire(self, now: float) -> None:
         """Cut the connection if it has used up its time."""
-        if self.deadline and now > self.deadline:
+        if (self.deadline and now > self.deadline) or (
+            self._out.since and now - self._out.since > self._limits.write_time
+        ):
             self.abort()
 
     def shut(self) -> asyncio.Task[Any] | None:
@@ -489,42 +458,3 @@ _DEAF = Parser(cast(Any, None), 0, Request)
 _DEAF.forget()
 _LAST = Request("GET", "/", {})
 _LAST.keep_alive = False
-
-
-class _Nobody(Sink):
-    """Takes nothing."""
-
-    def send(self, data: bytes) -> bool:
-        return False
-
-    def end(self) -> None:
-        pass
-
-
-class _StreamSink(Sink):
-    """Writes a stream's pieces as chunks and cuts off a client that does not read them."""
-
-    def __init__(self, connection: Connection, request: Request, chunked: bool) -> None:
-        self._connection = connection
-        self._request = request
-        self._chunked = chunked
-        self._ended = False
-
-    def send(self, data: bytes) -> bool:
-        connection = self._connection
-        if self._ended or connection._closing:
-            return False
-        transport = connection._transport
-        transport.write(b"%x\r\n%b\r\n" % (len(data), data) if self._chunked else data)
-        if transport.get_write_buffer_size() > connection._limits.buffer:
-            connection.abort()
-            return False
-        return True
-
-    def end(self) -> None:
-        if self._ended or self._connection._closing:
-            return
-        self._ended = True
-        if self._chunked:
-            self._connection._transport.write(b"0\r\n\r\n")
-        self._connection._done(self._request)

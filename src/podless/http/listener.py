@@ -8,10 +8,12 @@ import socket
 import ssl
 from collections.abc import Callable
 
-from podless.http.bodies import Bodies
 from podless.http.connection import Connection, Shared
+from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.message import Handler, Response
+from podless.meta.pace import Pace
+from podless.meta.watchdog import Watchdog
 
 _SWEEP = 2.0  # seconds between two looks at the connections' deadlines
 _BACKLOG = 1024
@@ -24,11 +26,20 @@ class Listener:
     """Serves `handler` on one address."""
 
     def __init__(
-        self, handler: Handler, refuse: Callable[[int, str], Response], limits: Limits, context: ssl.SSLContext | None
+        self,
+        handler: Handler,
+        refuse: Callable[[int, str], Response],
+        limits: Limits,
+        context: ssl.SSLContext | None,
+        held: Held | None = None,
+        pace: Pace | None = None,
+        watchdog: Watchdog | None = None,
     ) -> None:
         self._limits = limits
         self._context = context
-        self._shared = Shared(handler, refuse, limits, Bodies(limits.bodies))
+        self._shared = Shared(
+            handler, refuse, limits, held or Held(limits.held), pace or Pace(), watchdog or Watchdog()
+        )
         self._sockets: list[socket.socket] = []
         self._handshakes: dict[asyncio.Task[None], None] = {}  # the oldest first
         self._sweeper: asyncio.TimerHandle | None = None
@@ -107,6 +118,7 @@ class Listener:
         now = loop.time()
         for connection in list(self.connections):
             connection.expire(now)
+        self._shared.held.trim()
         self._sweeper = loop.call_later(_SWEEP, self._sweep)
 
     def _deafen(self) -> None:

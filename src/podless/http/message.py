@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from podless.auth.certificates import Certificate
 from podless.auth.user import ANONYMOUS
 from podless.http.info import RequestInfo
 from podless.http.target import parse_query, split_target
+from podless.meta import gotext
+from podless.meta.watchdog import Work
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
+_TOLD = 200  # characters of what a client sent that are told in the log
 
 
 class Source(Protocol):
@@ -81,6 +84,12 @@ class Request:
             self.source = None
         return self.body
 
+    def work(self) -> Work:
+        """What is to be told of this request in the log."""
+        info: RequestInfo | None = getattr(self, "info", None)
+        verb = info.verb if info is not None and info.asked.resource else "other"
+        return Work("request", verb, self.user.name[:_TOLD], gotext.quote(f"{self.method[:_TOLD]} {self.path[:_TOLD]}"))
+
     @property
     def query(self) -> dict[str, list[str]]:
         """The query parameters; shared, not to be changed."""
@@ -90,42 +99,73 @@ class Request:
 class Listing:
     """A body of many items with commas between. Its pieces are joined as they are sent: it is never there as a whole.
 
-    size: in bytes.
+    size: in bytes. cut: how some items begin, which is left out but for the brace.
     """
 
-    __slots__ = ("_head", "_items", "_tail", "size")
+    __slots__ = ("_cut", "_head", "_items", "_tail", "size")
 
-    def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes) -> None:
+    def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes, cut: bytes = b"") -> None:
         self._head = head
         self._items = items
         self._tail = tail
+        self._cut = cut
         self.size = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) + len(tail)
+        if cut:
+            self.size -= (len(cut) - 1) * sum(item.startswith(cut) for item in items)
 
     def __iter__(self) -> Iterator[bytes]:
         items = self._items
         step = max(_PIECE * len(items) // max(self.size, 1), 1)
         lead = self._head
         for start in range(0, len(items), step):
-            yield lead + b",".join(items[start : start + step])
+            yield lead + b",".join(self._shown(items[start : start + step]))
             lead = b","
         yield self._tail if items else lead + self._tail
 
+    def _shown(self, items: Sequence[bytes]) -> Iterable[bytes]:
+        cut = self._cut
+        if not cut:
+            return items
+        return [b"{" + item[len(cut) :] if item.startswith(cut) else item for item in items]
+
+
+class Pieces:
+    """A body whose pieces are made as they are sent: nobody knows beforehand how long it is.
+
+    make: begins to make it, each time anew.
+    """
+
+    __slots__ = ("_make",)
+
+    size = -1
+
+    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._make()
+
 
 class Response:
-    """A whole answer. chunks: the body in pieces that are sent as they are. size: of the body in bytes."""
+    """A whole answer. chunks: the body in pieces that are sent as they are.
 
-    __slots__ = ("chunks", "headers", "media", "size", "status")
+    size: of the body in bytes, -1 where nobody knows it before it is sent. shared: whether its bytes are there anyway,
+    in objects and what is kept with them, and not for this answer.
+    """
+
+    __slots__ = ("chunks", "headers", "media", "shared", "size", "status")
 
     def __init__(
         self,
         status: int,
-        chunks: Sequence[bytes] | Listing = (),
+        chunks: Sequence[bytes] | Listing | Pieces = (),
         media: bytes = JSON,
         headers: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.status = status
         self.chunks = chunks
-        self.size = chunks.size if isinstance(chunks, Listing) else sum(map(len, chunks))
+        self.shared = isinstance(chunks, (Listing, Pieces))
+        self.size = chunks.size if isinstance(chunks, (Listing, Pieces)) else sum(map(len, chunks))
         self.media = media
         self.headers = headers
 
@@ -136,6 +176,9 @@ class Sink(Protocol):
     def send(self, data: bytes) -> bool:
         """Send one piece."""
 
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        """Send these pieces before all else, each made when the client has read those before."""
+
     def end(self) -> None:
         """End the answer in order."""
 
@@ -143,12 +186,13 @@ class Sink(Protocol):
 class Ending:
     """A sink that tells once when its stream is over; whoever stops the stream calls `tell` too."""
 
-    __slots__ = ("_sink", "_told", "send")
+    __slots__ = ("_sink", "_told", "pull", "send")
 
     def __init__(self, sink: Sink, told: Callable[[], None]) -> None:
         self._sink = sink
         self._told: Callable[[], None] | None = told
         self.send = sink.send
+        self.pull = sink.pull
 
     def tell(self) -> None:
         """Tell that it is over."""

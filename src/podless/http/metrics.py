@@ -1,6 +1,6 @@
 """/metrics: what the server holds and costs, in the text format of Prometheus.
 
-Nothing is counted while requests are answered: all figures are read off when they are asked for.
+Next to nothing is counted while requests are answered: figures are read off when they are asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from podless.cache.watchcache import Cache
+from podless.http.held import Held
 from podless.kinds.registry import Registry
+from podless.meta.watchdog import Watchdog
 
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8"
 
@@ -19,9 +21,11 @@ MEDIA = b"text/plain; version=0.0.4; charset=utf-8"
 class Metrics:
     """The figures of one server."""
 
-    def __init__(self, cache: Cache, registry: Registry) -> None:
+    def __init__(self, cache: Cache, registry: Registry, held: Held, watchdog: Watchdog) -> None:
         self._cache = cache
         self._registry = registry
+        self._held = held
+        self._watchdog = watchdog
         self._started = time.time()
 
     def text(self) -> bytes:
@@ -48,9 +52,25 @@ class Metrics:
                 "Watches of each resource, those of the server itself included.",
                 [(_labels(kind.group, kind.plural), collection.watchers) for kind, collection in loaded],
             ),
+            *self._of_clients(),
             _family("podless_revision", "counter", "Writes since the store was made.", [("", self._cache.revision)]),
         ]
         return "".join(families).encode()
+
+    def _of_clients(self) -> list[str]:
+        held, watchdog = self._held, self._watchdog
+        sorts = [(f'{{sort="{sort}"}}', size) for sort, size in {**held.sorts, "unread": held.loose}.items()]
+        labels = {key: f'{{sort="{key[0]}",verb="{key[1]}"}}' for key in watchdog.counts}
+        counts = [(labels[key], count) for key, count in watchdog.counts.items()]
+        seconds = [(labels[key], round(took, 6)) for key, took in watchdog.seconds.items()]
+        long = f"for {watchdog.long:g} s or longer"
+        return [
+            _family("podless_held_bytes", "gauge", "Bytes that are held for clients.", sorts),
+            _family("podless_held_cuts_total", "counter", "Clients cut off to make room.", [("", held.cuts)]),
+            _family("podless_loop_held_total", "counter", f"Work that held the event loop {long}.", counts),
+            _family("podless_loop_held_seconds_total", "counter", f"Time of work that held it {long}.", seconds),
+            _family("podless_loop_held_worst_seconds", "gauge", "The longest of these times.", [("", watchdog.worst)]),
+        ]
 
 
 def _family(name: str, type_: str, about: str, samples: Iterable[tuple[str, float]]) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import orjson
 
 from podless.cache.entry import Entry
-from podless.http.message import Listing, Response
+from podless.http import lists
+from podless.http.message import Listing, Pieces, Response
 from podless.http.negotiate import PROTOBUF, YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
@@ -19,9 +19,11 @@ from podless.meta.errors import Internal, NotAcceptable
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from podless.publish import table
-from podless.verbs.call import Call, Document, Many, Outcome, Single
+from podless.verbs.call import API, Call, Document, Many, Outcome, Single
 
 Object = dict[str, Any]
+
+_SHORT = 1 << 13  # bytes of JSON that become YAML in one go
 
 
 def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
@@ -30,8 +32,12 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
     Raises NotAcceptable or BadRequest for forms that do not fit it.
     """
     if form.media == PROTOBUF:
-        return Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
-    body: Sequence[bytes] | Listing
+        answer = Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
+        answer.shared = isinstance(outcome, Many) and not form.target
+        return answer
+    body: Sequence[bytes] | Listing | Pieces
+    if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.long(outcome):
+        return Response(200, _pieces(call, outcome, form, kept), form.media.encode())
     if isinstance(outcome, Document):
         body, code = _document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
@@ -39,12 +45,32 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
     else:
         body, code = _many(call, outcome, form, kept), 200
     if form.media == YAML:
-        body = [codec.encode_yaml(codec.decode_own(b"".join(body)))]
+        whole = b"".join(body)
+        obj = codec.decode_own(whole)
+        body = [codec.encode_yaml(obj)] if len(whole) <= _SHORT else Pieces(lambda: codec.yaml_pieces(obj))
     elif form.pretty:
         body = [pretty(codec.decode_own(b"".join(body)))]
     elif not isinstance(body, Listing):
         body = [*body, b"\n"]  # each JSON object ends its line, as Go's encoder has it; what is indented does not
     return Response(code, body, form.media.encode())
+
+
+async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
+    """Make what a long list needs of each object before it can be told how long it is, a few at a time."""
+    if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:
+        return
+    kind, version = call.kind, call.version
+    struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
+    left = outcome.entries
+    if struct is None and version.name == kind.storage_version and kind.settled:
+        changed = kind.changed
+        left = [entry for entry in left if entry.revision <= changed]  # see view.direct
+    async for some in api.pace.slices(call.user.name, left):
+        for entry in some:
+            if struct is not None:
+                _message(call, struct, entry)
+            else:
+                view.body(kind, version, entry)
 
 
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
@@ -56,7 +82,7 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
         return [protobuf.write(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
         items = [_message(call, struct, entry) for entry in outcome.entries]
-        return protobuf.pack(call.api_version, call.kind.list_kind, list_meta(outcome), items)
+        return protobuf.pack(call.api_version, call.kind.list_kind, lists.meta(outcome), items)
     if struct is not None and not form.target and isinstance(outcome, Single):
         if outcome.entry is None:
             return [protobuf.write(struct, outcome.obj or {})]
@@ -119,19 +145,32 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     return [codec.encode(_transform(call, [obj], revision, form))]
 
 
+def _pieces(call: Call, page: Many, form: Form, kept: Rows) -> Pieces:
+    """A long list that is not sent as it is stored. Raises NotAcceptable or BadRequest."""
+    _refuse_partial(call, form)
+    return lists.pieces(call, page, form, kept, include(call) if form.target == "Table" else "")
+
+
+def _refuse_partial(call: Call, form: Form) -> None:
+    """Raises NotAcceptable where the metadata of a single object was asked for, and there is a list."""
+    if form.target == "PartialObjectMetadata":
+        go = "*unstructured.UnstructuredList" if call.kind.custom else f"*v1.{call.kind.list_kind}"
+        raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
+
+
 def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes] | Listing:
     if form.target == "Table":
         return _table(call, page, form, kept)
     if form.target:
         return [codec.encode(_partials(call, page, form))]
     kind, version = call.kind, call.version
-    items = view.items(kind, version, page.entries)
     api_version = kind.api_version(version.name)
+    items = view.bodies(kind, version, page.entries)
     if kind.strategy.ordered:
-        meta = codec.encode(list_meta(page))
+        meta = codec.encode(lists.meta(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
-        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n")
-    meta = codec.encode_sorted({"continue": ""} | list_meta(page))
+        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.lead(kind, version))
+    meta = codec.encode_sorted({"continue": ""} | lists.meta(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
     return Listing(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
 
@@ -141,48 +180,22 @@ def pretty(obj: Any) -> bytes:
     return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
 
 
-def list_meta(page: Many) -> Object:
-    """A list's metadata, in the field order of ListMeta."""
-    meta: Object = {"resourceVersion": str(page.revision)}
-    if page.token:
-        meta["continue"] = page.token
-    if page.remaining is not None:
-        meta["remainingItemCount"] = page.remaining
-    return meta
-
-
 def _partials(call: Call, page: Many, form: Form) -> Object:
     """The metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
-    if form.target == "PartialObjectMetadata":
-        go = "*unstructured.UnstructuredList" if call.kind.custom else f"*v1.{call.kind.list_kind}"
-        raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
+    _refuse_partial(call, form)
     loaded = (view.load(call.kind, call.version, entry) for entry in page.entries)
     return {
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"meta.k8s.io/{form.version}",
-        "metadata": list_meta(page),
+        "metadata": lists.meta(page),
         "items": [table.partial(obj, form.version) for obj in loaded] or None,
     }
 
 
 def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
-    """A list as a Table, row by row: no more than one object is decoded at a time."""
-    kind, version, wanted = call.kind, call.version, include(call)
-    layout = table.layout(kind, version)
-    rows = []
-    clock = table.Clock(time.time())
-    for entry in page.entries:
-        if wanted == "Object":
-            body = view.body(kind, version, entry)
-            row = table.make_row(layout, view.load(kind, version, entry), wanted, form.version, body)
-        else:
-            state = (entry.revision, layout, kind.changed, wanted, form.version)
-            known = kept.find(entry.key, state)
-            row = known or table.make_row(layout, view.load(kind, version, entry), wanted, form.version)
-            if known is None:
-                kept.keep(entry.key, state, row)
-        rows.append(clock.fill(row))
-    head, tail = table.frame(layout, list_meta(page), form.version)
+    """A list as a Table."""
+    rows = list(lists.rows(call, page, form, kept, include(call)))
+    head, tail = table.frame(table.layout(call.kind, call.version), lists.meta(page), form.version)
     return Listing(head, rows, tail + b"\n")
 
 

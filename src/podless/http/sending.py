@@ -43,6 +43,9 @@ class Nowhere(asyncio.Transport):
 
     abort = pause_reading = resume_reading = close
 
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """There is no buffer."""
+
 
 def head(status: int, media: bytes, headers: Sequence[tuple[str, str]], date: bytes, end: bytes) -> bytes:
     """The head of an answer. end: the lines about its body and the connection."""
@@ -55,6 +58,14 @@ def head(status: int, media: bytes, headers: Sequence[tuple[str, str]], date: by
         more,
         end,
     )
+
+
+def chunk(piece: bytes | memoryview) -> bytes:
+    """A piece of a body whose length nobody knows."""
+    return b"".join((b"%x\r\n" % len(piece), piece, b"\r\n"))
+
+
+LAST = b"0\r\n\r\n"  # the end of such a body
 
 
 def slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from podless.http.message import JSON, Sink, Stream
@@ -25,7 +25,7 @@ Object = dict[str, Any]
 _BOOKMARK_EVERY = 60.0  # seconds
 _BOOKMARK_BEFORE_END = 2.0  # seconds
 _DEFAULT_TIME = (1800, 3600)  # seconds; a watch with no timeoutSeconds ends somewhere in between
-_TOGETHER = 512  # initial events that are handed over as one piece
+_PIECE = 1 << 16  # bytes of initial events that are made as one piece
 
 
 class WatchStream:
@@ -49,12 +49,7 @@ class WatchStream:
     def _start(self, sink: Sink) -> Callable[[], None]:
         self._sink = sink
         watch = self._watch
-        initial, watch.initial = watch.initial, []
-        for start in range(0, len(initial), _TOGETHER):
-            if not self._send(initial[start : start + _TOGETHER]):
-                return watch.stop
-        if watch.bookmark_after:
-            self._bookmark({"k8s.io/initial-events-end": "true"})
+        sink.pull(self._initial(watch.revision))
         watch.start(self._send, self._end, self._fail)
         seconds = watch.options.timeout
         time = float(seconds) if seconds else random.uniform(*_DEFAULT_TIME)
@@ -64,6 +59,27 @@ class WatchStream:
                 self._timers.append(self._loop.call_later(time - _BOOKMARK_BEFORE_END, self._bookmark))
             self._timers.append(self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks))
         return self._stop
+
+    def _initial(self, revision: int) -> Iterator[bytes]:
+        """The initial state in pieces, each made when the client has read those before, and what marks its end.
+
+        revision: of that state; what happens while it is read comes behind the mark.
+        """
+        try:
+            for seen in self._watch.initial:
+                start = size = 0
+                for place, item in enumerate(seen):
+                    size += len(item.entry.body)
+                    if size >= _PIECE:
+                        yield self._render(seen[start : place + 1])
+                        start, size = place + 1, 0
+                yield self._render(seen[start:])
+        except APIError as error:
+            yield error_line(error.status(), self._form)
+            self._loop.call_soon(self._end)
+            return
+        if self._watch.bookmark_after:
+            yield self._bookmark_bytes(revision, {"k8s.io/initial-events-end": "true"})
 
     def _stop(self) -> None:
         self._watch.stop()
@@ -78,16 +94,19 @@ class WatchStream:
         if self._bookmark():
             self._timers[-1] = self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks)
 
-    def _bookmark(self, annotations: dict[str, str] | None = None) -> bool:
+    def _bookmark(self) -> bool:
+        return self._sink.send(self._bookmark_bytes(self._watch.revision))
+
+    def _bookmark_bytes(self, revision: int, annotations: dict[str, str] | None = None) -> bytes:
         call = self._call
         metadata: dict[str, Any] = {"annotations": annotations} if annotations else {}
-        metadata["resourceVersion"] = str(self._watch.revision)
+        metadata["resourceVersion"] = str(revision)
         obj = {"apiVersion": call.api_version, "kind": call.kind.kind, "metadata": metadata}
         if self._form.target == "PartialObjectMetadata":
             obj |= {"apiVersion": f"meta.k8s.io/{self._form.version}", "kind": "PartialObjectMetadata"}
         elif self._form.target == "Table":
-            return self._sink.send(self._table_line("BOOKMARK", obj))
-        return self._sink.send(_event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form))
+            return self._table_line("BOOKMARK", obj)
+        return _event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
     def _layout(self) -> table.Layout:
         return table.layout(self._call.kind, self._call.version)

@@ -108,20 +108,23 @@ def load(kind: Kind, version: Version, entry: Entry) -> Object:
     return loaded
 
 
+def lead(kind: Kind, version: Version) -> bytes:
+    """How objects of a built-in kind begin, and items of a list do not, for the list itself says so."""
+    if not kind.strategy.ordered:
+        return b""
+    return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version(version.name)}",'.encode()
+
+
 def item(kind: Kind, version: Version, entry: Entry) -> bytes:
-    """The object as an item of a list: built-in kinds leave out what the list itself says."""
-    whole = body(kind, version, entry)
-    if kind.strategy.ordered:
-        head = f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version(version.name)}",'.encode()
-        if whole.startswith(head):
-            return b"{" + whole[len(head) :]
-    return whole
+    """The object as an item of a list."""
+    whole, head = body(kind, version, entry), lead(kind, version)
+    return b"{" + whole[len(head) :] if head and whole.startswith(head) else whole
 
 
-def items(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
-    """The objects as items of a list."""
-    if kind.strategy.ordered or version.name != kind.storage_version or not kind.settled:
-        return [item(kind, version, entry) for entry in entries]
+def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
+    """As `body`, of many."""
+    if version.name != kind.storage_version or not kind.settled:
+        return [body(kind, version, entry) for entry in entries]
     changed = kind.changed  # most lists are of stored bytes: see `direct`
     return [entry.body if entry.revision > changed else body(kind, version, entry) for entry in entries]
 

@@ -20,6 +20,7 @@ from podless.meta.jsontext import JSONError, YAMLError
 __all__ = [
     "Floats",
     "JSONError",
+    "Lazily",
     "YAMLError",
     "as_sent",
     "as_written",
@@ -356,8 +357,20 @@ def encode_yaml(value: Any) -> bytes:
     return yamlwrite.emit(value)
 
 
+class Lazily:
+    """A list for `yaml_pieces` whose items are JSON, each decoded when it is reached; there has to be one."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Iterator[bytes]) -> None:
+        self._items = items
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(decode_own, self._items)
+
+
 def yaml_pieces(value: Any) -> Iterator[bytes]:
-    """What `encode_yaml` gives, in pieces of some 64 KiB that are made as they are asked for."""
+    """What `encode_yaml` gives, in pieces of some 8 KiB that are made as they are asked for."""
     from podless.meta import yamlwrite
 
     return yamlwrite.pieces(value)

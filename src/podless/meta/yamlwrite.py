@@ -15,10 +15,10 @@ from podless.meta import gotext
 from podless.meta.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve
 
 _WIDTH = 80
-_PIECE = 1 << 16  # characters that are put together before they are handed out
+_PIECE = 1 << 13  # characters that are put together before they are handed out
 _SIMPLE = 128  # bytes of a key that stands before its colon in one line
 _SHORT = 64
-_HOLDERS = (dict, list)
+_SCALARS = (str, bool, int, float)
 _WHITE = re.compile("[ \n\u2028\u2029]")
 _DECIMALS = re.compile(r"[0-9]*+")
 _SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*+(?::[0-5]?[0-9])++(?:\.[0-9_]*+)?")
@@ -44,7 +44,7 @@ def emit(value: Any) -> bytes:
 
 
 def pieces(value: Any) -> Iterator[bytes]:
-    """A JSON value as YAML, in pieces of some 64 KiB (or one text) that are made as they are asked for."""
+    """A JSON value as YAML, in pieces of some 8 KiB (or one text) that are made as they are asked for."""
     held: list[str] = []
     size = 0
     for part in _parts(value):
@@ -81,7 +81,7 @@ class _Known:
 
     def open(self, value: Any, indent: int, lead: str) -> _Open:
         """Begins to write a mapping or list."""
-        if value.__class__ is list:
+        if value.__class__ is not dict:
             return _Open(iter(value), False, indent, lead)
         names = tuple(value)
         order = self.orders.get(names)
@@ -131,11 +131,11 @@ def _parts(value: Any) -> Iterator[str]:
                 else:
                     head, lead = f"{head}? {_text(key, column, column)}\n{' ' * indent}:", " "
                 between = " "
-            if not item or item.__class__ not in _HOLDERS:
+            if not item or item.__class__ in _SCALARS:
                 yield f"{head}{between}{known.scalar(item, column, indent + 2)}"
                 continue
             yield head
-            inner = indent if lead == "\n" and item.__class__ is list else indent + 2
+            inner = indent if lead == "\n" and item.__class__ is not dict else indent + 2
             left.append(known.open(item, inner, f"\n{' ' * inner}" if lead == "\n" else lead))
             break
         else:

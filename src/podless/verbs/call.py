@@ -18,6 +18,8 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
+from podless.meta.pace import Pace
+from podless.meta.watchdog import Watchdog
 from podless.remote import Client
 from podless.store import Record, Store
 
@@ -112,7 +114,8 @@ class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
-    reactions: by prefix of a kind, what must have happened after a write before it is answered.
+    reactions: by prefix of a kind, what must have happened after a write before it is answered. pace: long work in
+    pieces. watchdog: told of what holds the event loop for long.
     """
 
     def __init__(
@@ -134,6 +137,8 @@ class API:
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))
         self.reactions: dict[str, Reaction] = {}
+        self.pace = Pace()
+        self.watchdog = Watchdog()
 
     def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""

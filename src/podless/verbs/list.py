@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from itertools import islice
 from typing import NamedTuple
 
 from podless.cache.entry import Entry
@@ -137,11 +136,14 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     else:
         entries, _ = await _read(call, collection, revision, start, 0)
     await api.converter.ready(call.kind, call.version, entries)
-    if not limit:
-        return Many([entry for entry in entries if match(entry)], revision)
-    entries = list(islice(filter(match, entries), limit))
-    if len(entries) < limit:
-        return Many(entries, revision)
+    chosen: list[Entry] = []
+    async for some in api.pace.slices(call.user.name, entries):
+        chosen += filter(match, some)
+        if limit and len(chosen) >= limit:
+            break
+    if not limit or len(chosen) < limit:
+        return Many(chosen, revision)
+    entries = chosen[:limit]
     behind, _ = await _read(call, collection, revision, entries[-1].key + "\0", 1)
     return Many(entries, revision, _next(call, entries, revision) if behind else "")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
@@ -41,18 +41,20 @@ Receive = Callable[[Sequence[Seen]], object]
 
 # events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
 _WAITING_MOST = 4096
+_TOGETHER = 256  # initial objects that are looked at together
 
 
 class Watch:
     """One watch. `prepare` first, then `start`; `stop` ends it.
 
-    initial: what is to be sent before all else. bookmark_after: whether the end of the initial state is to be marked.
+    initial: what is to be sent before all else, found as it is asked for. bookmark_after: whether the end of the
+    initial state is to be marked.
     """
 
     def __init__(self, api: API, call: Call, options: ListOptions, collection: WatchCache) -> None:
         self.call = call
         self.options = options
-        self.initial: list[Seen] = []
+        self.initial: Iterator[Sequence[Seen]] = iter(())
         self.bookmark_after = False
         self._api = api
         self._collection = collection
@@ -86,9 +88,8 @@ class Watch:
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.under(self.call.scope)[0]
-            match = self._match
             await self._convert(entries)
-            self.initial = [Seen(ADDED, entry) for entry in entries if match is None or match(entry)]
+            self.initial = self._chosen(entries)
             self.bookmark_after = bool(options.initial) and options.bookmarks
             return
         if not wanted:
@@ -101,7 +102,14 @@ class Watch:
         # what came in while the history was read is in _early
         events = [event for event in events if event.revision <= self._begun]
         await self._convert(self._involved(events))
-        self.initial = self._see(events)
+        self.initial = iter([self._see(events)])
+
+    def _chosen(self, entries: Sequence[Entry]) -> Iterator[Sequence[Seen]]:
+        """What is selected of a state; so many are looked at together."""
+        match = self._match
+        for start in range(0, len(entries), _TOGETHER):
+            some = entries[start : start + _TOGETHER]
+            yield [Seen(ADDED, entry) for entry in some if match is None or match(entry)]
 
     def _wanted(self) -> int:
         given = self.options.revision

@@ -1,13 +1,15 @@
-"""Bodies are read when somebody wants them, and what is held of them is bounded."""
+"""Bodies are read when somebody wants them; what is held of bodies, answers and streams is bounded."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podless.auth.user import User
-from podless.http.bodies import Bodies
+from podless.http.held import ANSWERS, Held
 from podless.http.message import Request, Response
 from podless.meta.errors import TooManyRequests
 from tests.http.test_connection import serving
@@ -15,20 +17,93 @@ from tests.http.test_connection import serving
 HEAD = b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n"
 
 
+class Waiting:
+    """Holds something for a client that does not read."""
+
+    def __init__(self, held: Held, user: str) -> None:
+        self.held, self.user, self.size, self.was_cut = held, user, 0, False
+
+    def hold(self, size: int) -> bool:
+        done = self.held.hold(self.user, size, ANSWERS, self)
+        self.size += size if done else 0
+        return done
+
+    def cut(self) -> None:
+        self.was_cut = True
+        size, self.size = self.size, 0
+        if size:
+            self.held.give(self.user, size, ANSWERS, self)
+
+
 def test_an_account_has_a_bound_for_all_and_one_for_each() -> None:
-    bodies = Bodies(100)
-    bodies.take("a", 50)
+    held = Held(100)
+    held.take("a", 50)
     with pytest.raises(TooManyRequests) as caught:
-        bodies.take("a", 1)
+        held.take("a", 1)
     assert caught.value.details == {"retryAfterSeconds": 1}
-    bodies.take("b", 50)
+    held.take("b", 50)
     with pytest.raises(TooManyRequests):
-        bodies.take("c", 1)
-    bodies.give("a", 50)
-    bodies.take("c", 50)
-    assert bodies.held == 100
-    bodies.loose += 1
-    assert bodies.full
+        held.take("c", 1)
+    held.give("a", 50)
+    held.take("c", 50)
+    assert (held.held, held.sorts["bodies"]) == (100, 100)
+    held.loose += 26
+    assert held.crowded
+
+
+def test_of_one_user_who_has_waited_longest_goes_first() -> None:
+    held = Held(100)
+    first, second, third = (Waiting(held, "a") for _ in range(3))
+    assert first.hold(20)
+    assert second.hold(20)
+    assert third.hold(20)
+    assert [each.was_cut for each in (first, second, third)] == [True, False, False]
+    assert not second.hold(20)  # it is the oldest itself
+    assert (held.held, held.cuts) == (40, 1)
+
+
+def test_who_has_most_makes_room_for_others() -> None:
+    held = Held(100)
+    greedy = [Waiting(held, "a") for _ in range(5)]
+    assert all(each.hold(10) for each in greedy)
+    some = [Waiting(held, "b") for _ in range(4)]
+    assert all(each.hold(10) for each in some)
+    held.take("c", 30)
+    assert [each.was_cut for each in (*greedy, *some)] == [True, True, False, False, False, False, False, False, False]
+    with pytest.raises(TooManyRequests):
+        held.take("c", 20)  # nobody has more than this would be
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 5), st.integers(0, 60), st.booleans()), max_size=60))
+def test_no_more_is_held_than_may_be(steps: list[tuple[str, int, int, bool]]) -> None:
+    held = Held(100)
+    known = {(user, number): Waiting(held, user) for user in "abcd" for number in range(6)}
+    for user, number, size, back in steps:
+        if back:
+            known[user, number].cut()
+        else:
+            known[user, number].hold(size)
+        assert held.held == sum(each.size for each in known.values()) <= 100
+        for one in "abcd":
+            assert sum(each.size for (name, _), each in known.items() if name == one) <= 50
+
+
+def test_who_keeps_too_much_of_what_was_replaced_is_cut_off() -> None:
+    replaced = 0
+    held = Held(100, lambda: replaced)
+    old, new = Waiting(held, "a"), Waiting(held, "b")
+    held.reading(old)
+    replaced = 30
+    held.reading(new)
+    held.trim()
+    assert not old.was_cut
+    replaced = 60
+    held.trim()
+    assert (old.was_cut, new.was_cut) == (True, False)
+    held.read(new)
+    replaced = 600
+    held.trim()
+    assert not new.was_cut
 
 
 async def test_who_is_refused_need_not_send_a_body() -> None:
@@ -48,7 +123,7 @@ async def test_the_rest_of_a_short_body_is_read_and_forgotten() -> None:
         assert (code, "connection" in headers) == (403, False)
         client.send(b"def" + HEAD % 0)
         assert (await client.answer())[0] == 403
-        assert connect.listener._shared.bodies.held == 0  # type: ignore[attr-defined]
+        assert connect.listener._shared.held.held == 0  # type: ignore[attr-defined]
 
 
 async def test_a_client_that_waits_for_leave_and_is_refused_gets_none() -> None:
@@ -69,7 +144,7 @@ async def test_bodies_over_the_bound_are_refused_and_come_again_later() -> None:
         await gate.wait()
         return Response(200, [b"%d" % len(body)])
 
-    async with serving(handler, bodies=2000) as connect:
+    async with serving(handler, held=2000) as connect:
         one, two = await connect(), await connect()
         one.send(HEAD % 800 + b"x" * 800)
         await wanted.wait()
@@ -80,7 +155,7 @@ async def test_bodies_over_the_bound_are_refused_and_come_again_later() -> None:
         assert (await one.answer())[2] == b"800"
         two.send(HEAD % 800 + b"x" * 800)
         assert (await two.answer())[2] == b"800"
-        assert connect.listener._shared.bodies.held == 0  # type: ignore[attr-defined]
+        assert connect.listener._shared.held.held == 0  # type: ignore[attr-defined]
 
 
 async def test_what_nobody_wants_is_not_read_on() -> None:
@@ -94,7 +169,7 @@ async def test_what_nobody_wants_is_not_read_on() -> None:
         client = await connect()
         size = 3_000_000
         client.send(HEAD % size + b"x" * size)
-        bodies = connect.listener._shared.bodies  # type: ignore[attr-defined]
+        bodies = connect.listener._shared.held  # type: ignore[attr-defined]
         seen = -1
         while bodies.loose > seen:  # until no more comes in
             seen = bodies.loose
@@ -123,4 +198,4 @@ async def test_a_client_that_leaves_in_the_middle_holds_nothing() -> None:
         client.writer.close()
         await asyncio.wait_for(done.wait(), 5)
         await connect.listener.close()  # type: ignore[attr-defined]
-        assert connect.listener._shared.bodies.held == 0  # type: ignore[attr-defined]
+        assert connect.listener._shared.held.held == 0  # type: ignore[attr-defined]

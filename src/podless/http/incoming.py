@@ -1,0 +1,104 @@
+"""The body that comes in on one connection: read when the handler asks for it, and on the account of its user."""
+
+from __future__ import annotations
+
+import asyncio
+
+from podless.http.held import BODIES, Held
+from podless.http.limits import Limits
+from podless.http.message import Request
+from podless.meta.errors import TooLarge, TooManyRequests
+
+_FREE = 1 << 14  # bytes that came with a head, and are taken whatever else is held
+_CUT = "the request's body came in too slowly while others had too much to send, please try again later"
+
+
+class Incoming:
+    """Pieces of a body. request: whose body comes in, None between bodies. wanted: the handler waits for it."""
+
+    __slots__ = ("_held", "_limits", "_pieces", "request", "size", "wanted")
+
+    def __init__(self, held: Held, limits: Limits) -> None:
+        self._held = held
+        self._limits = limits
+        self._pieces: list[bytes] = []
+        self.request: Request | None = None
+        self.size = 0
+        self.wanted: asyncio.Future[bytes] | None = None
+
+    def begin(self, request: Request) -> None:
+        """A head is whole."""
+        self.request = request
+        self.size = 0
+
+    def add(self, request: Request, part: bytes) -> bool:
+        """A piece. False: too much is held that nobody wants yet."""
+        self.size += len(part)
+        if self.wanted is not None:
+            if self.size > self._limits.body:
+                self._pieces.clear()
+                self.fail(self.too_large())
+            elif not self.wanted.done():
+                self._pieces.append(part)
+            return True
+        self._pieces.append(part)
+        request.loose += len(part)
+        self._held.loose += len(part)
+        return self.size <= _FREE or not self._held.crowded
+
+    def end(self) -> bytes | None:
+        """The body is whole: for whoever waits for it, or given back where nobody does."""
+        pieces, self._pieces = self._pieces, []
+        if self.wanted is not None:
+            if not self.wanted.done():
+                self.wanted.set_result(b"".join(pieces))
+            return None
+        return (pieces[0] if len(pieces) == 1 else b"".join(pieces)) if pieces else None
+
+    def fail(self, error: Exception) -> None:
+        """The body cannot be had: who waits for it is told."""
+        if self.wanted is not None and not self.wanted.done():
+            self.wanted.set_exception(error)
+
+    def drop(self) -> None:
+        """Nobody wants what is there."""
+        self._pieces = []
+
+    def cut(self) -> None:
+        """Make room for others."""
+        if self.request is not None:
+            self._pieces.clear()
+            self.release(self.request)
+        self.fail(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
+
+    def take(self, request: Request) -> None:
+        """Put a body that the handler wants on the account of its user. Raises TooLarge, TooManyRequests."""
+        most, arriving = self._limits.body, request is self.request
+        size = len(request.body) if not arriving else request.length if request.length >= 0 else most
+        if max(size, self.size if arriving else 0) > most:
+            raise self.too_large()
+        self.release(request)
+        self._held.take(request.user.name, size, BODIES, self if arriving else None)
+        request.payer, request.taken = request.user.name, size
+
+    async def rest(self, request: Request) -> bytes:
+        """The body, once the rest of it is there. Raises what `fail` is told."""
+        self.wanted = asyncio.get_running_loop().create_future()
+        try:
+            return await self.wanted
+        finally:
+            self.wanted = None
+            self._held.arrived(request.payer, self)
+
+    def too_large(self) -> TooLarge:
+        """What is said to a body over the limit."""
+        return TooLarge(f"Request entity too large: limit is {self._limits.body}")
+
+    def release(self, request: Request) -> None:
+        """Nothing is held for the request's body any more."""
+        if request.loose:
+            self._held.loose -= request.loose
+            request.loose = 0
+        if request.taken:
+            taken, request.taken = request.taken, 0
+            self._held.give(request.payer, taken, BODIES, self)

@@ -1,0 +1,121 @@
+"""Long lists whose items have to be made: item by item as they are sent, in every form but that of stored bytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from podless.http.message import Pieces
+from podless.http.negotiate import YAML, Form
+from podless.http.rows import Rows
+from podless.kinds import view
+from podless.meta import codec
+from podless.publish import table
+from podless.verbs.call import Call, Many
+
+Object = dict[str, Any]
+
+LONG = 128  # objects
+_BYTES = 1 << 18  # of all objects
+_PIECE = 1 << 15  # bytes that are put together
+_TOGETHER = 64  # items that are, at the most
+_MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
+
+
+def long(page: Many) -> bool:
+    """Whether a list is so long that it is not made in one go."""
+    return len(page.entries) > LONG or sum(len(entry.body) for entry in page.entries) > _BYTES
+
+
+def meta(page: Many) -> Object:
+    """A list's metadata, in the field order of ListMeta."""
+    found: Object = {"resourceVersion": str(page.revision)}
+    if page.token:
+        found["continue"] = page.token
+    if page.remaining is not None:
+        found["remainingItemCount"] = page.remaining
+    return found
+
+
+def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Pieces:
+    """The list in its form. kept: rows that were shown before. include: what comes with a table's rows."""
+    if form.target == "Table":
+        head, tail = table.frame(table.layout(call.kind, call.version), meta(page), form.version)
+
+        def items() -> Iterator[bytes]:
+            return rows(call, page, form, kept, include)
+    elif form.target:
+        head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", meta(page))
+
+        def items() -> Iterator[bytes]:
+            loaded = (view.load(call.kind, call.version, entry) for entry in page.entries)
+            return (codec.encode(table.partial(obj, form.version)) for obj in loaded)
+    else:
+        head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), meta(page))
+
+        def items() -> Iterator[bytes]:
+            return (view.item(call.kind, call.version, entry) for entry in page.entries)
+
+    name = "rows" if form.target == "Table" else "items"
+    if form.media == YAML:
+        return Pieces(lambda: codec.yaml_pieces(_whole(head + tail, name, codec.Lazily(items()))))
+    if form.pretty:
+        return Pieces(lambda: _pretty(_whole(head + tail, name, ["@"]), items()))
+    return Pieces(lambda: _joined(head, items(), tail + b"\n"))
+
+
+def rows(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterator[bytes]:
+    """A table's rows: no more than one object is decoded at a time."""
+    kind, version = call.kind, call.version
+    layout = table.layout(kind, version)
+    clock = table.Clock(time.time())
+    for entry in page.entries:
+        if include == "Object":
+            body = view.body(kind, version, entry)
+            row = table.make_row(layout, view.load(kind, version, entry), include, form.version, body)
+        else:
+            state = (entry.revision, layout, kind.changed, include, form.version)
+            known = kept.find(entry.key, state)
+            row = known or table.make_row(layout, view.load(kind, version, entry), include, form.version)
+            if known is None:
+                kept.keep(entry.key, state, row)
+        yield clock.fill(row)
+
+
+def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:
+    head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (codec.encode(kind), codec.encode(api_version))
+    return b'%b%b,"items":[' % (head, codec.encode(metadata)), b"]}"
+
+
+def _whole(text: bytes, name: str, items: Iterable[Any]) -> Object:
+    """A list without its items, and in their place others."""
+    whole: Object = codec.decode_own(text)
+    whole[name] = items
+    return whole
+
+
+def _joined(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]:
+    """JSON in pieces."""
+    held, size = [head], 0
+    comma = False
+    for item in items:
+        if comma:
+            held.append(b",")
+        comma = True
+        held.append(item)
+        size += len(item)
+        if size >= _PIECE or len(held) > 2 * _TOGETHER:
+            yield b"".join(held)
+            held, size = [], 0
+    yield b"".join((*held, tail))
+
+
+def _pretty(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
+    """JSON for people in pieces: items are as far in as they stand."""
+    head, _, tail = orjson.dumps(whole, option=orjson.OPT_INDENT_2).partition(_MARK)
+    shown = (orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2) for item in items)
+    moved = (b"\n    " + item.replace(b"\n", b"\n    ") for item in shown)
+    yield from _joined(head, moved, b"\n" + tail)

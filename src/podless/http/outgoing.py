@@ -1,0 +1,295 @@
+"""The way out of one connection: whole answers, long ones piece by piece as the client reads, and streams.
+
+What a client has not read is not made yet, or waits on its user's account (held.py); who reads nothing of it for a
+while is cut off by the connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from podless.http import sending
+from podless.http.held import ANSWERS, STREAMS, Held
+from podless.http.limits import Limits
+from podless.http.message import Pieces, Response, Sink, Stream
+from podless.http.sending import Clock, Nowhere
+from podless.http.status import trace
+from podless.meta.pace import Pace
+
+log = logging.getLogger("podless")
+
+_HIGH, _LOW = 1 << 16, 1 << 14  # bytes in the transport from which on the client is waited for, and until when
+_NOWHERE = Nowhere()
+Piece = bytes | memoryview
+
+
+class Outgoing:
+    """What goes to one client. user: on whose account. writable: None while the client reads as fast as it is sent to.
+
+    since: the loop's time at which the client was last seen to read, 0 while nothing waits for it.
+    """
+
+    __slots__ = (
+        "_buffered",
+        "_held",
+        "_limits",
+        "_loop",
+        "_pace",
+        "_sink",
+        "clock",
+        "since",
+        "transport",
+        "user",
+        "writable",
+    )
+
+    def __init__(self, held: Held, limits: Limits, clock: Clock, pace: Pace) -> None:
+        self._held = held
+        self._pace = pace
+        self._limits = limits
+        self._loop = asyncio.get_running_loop()
+        self._sink: StreamSink | None = None
+        self._buffered = 0  # on the account for what the transport has
+        self.clock = clock
+        self.transport: asyncio.Transport = _NOWHERE
+        self.user = ""
+        self.writable: asyncio.Event | None = None
+        self.since = 0.0
+
+    def open(self, transport: asyncio.Transport) -> None:
+        """The client is there."""
+        self.transport = transport
+        transport.set_write_buffer_limits(_HIGH, _LOW)
+
+    def close(self) -> None:
+        """The client is gone."""
+        self.transport = _NOWHERE
+        self._free()
+        self._held.read(self)
+        if self._sink is not None:
+            self._sink.forget()
+            self._sink = None
+        if self.writable is not None:
+            self.writable.set()
+
+    def cut(self) -> None:
+        """Let go of the client."""
+        transport = self.transport
+        self.close()
+        transport.abort()
+
+    def pause(self) -> None:
+        """The client does not read as fast as it is sent to."""
+        self.writable = asyncio.Event()
+        self.since = self._loop.time()
+        size = self.transport.get_write_buffer_size()
+        if self._held.hold(self.user, size, ANSWERS, self):
+            self._buffered = size
+        else:
+            self.cut()
+
+    def resume(self) -> None:
+        """The client reads again."""
+        self.since = 0.0
+        self._free()
+        if self.writable is not None:
+            self.writable.set()
+            self.writable = None
+        if self._sink is not None:
+            self._sink.flow()
+
+    def _free(self) -> None:
+        if self._buffered:
+            size, self._buffered = self._buffered, 0
+            self._held.give(self.user, size, ANSWERS, self)
+
+    # answers
+
+    def head(self, answer: Response, end: bytes, chunked: bool = True) -> bytes:
+        """The head of an answer. end: lines about the connection. chunked: where nobody knows how long it is."""
+        length = b"Content-Length: %d\r\n" % answer.size
+        if answer.size < 0:
+            length = b"Transfer-Encoding: chunked\r\n" if chunked else b""
+        return sending.head(answer.status, answer.media, answer.headers, self.clock.line(), length + end)
+
+    def whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
+        """Send a long body piece by piece, as fast as the client takes it. done: called when all is out.
+
+        chunked: where nobody knows how long it is. What was made for this answer alone is on the account; a list that
+        is made of stored bytes keeps nothing but those that are replaced meanwhile.
+        """
+        chunks = answer.chunks
+        own = 0 if answer.shared else answer.size
+        if own and not self._held.hold(self.user, own, STREAMS, self):
+            self.cut()
+            return
+        self._sink = sink = StreamSink(self, chunked, done, own)
+        self.transport.write(head)
+        sink.pull(iter(chunks) if isinstance(chunks, Pieces) else sending.slices(chunks))
+        sink.end()
+
+    # streams
+
+    def stream(self, head: bytes, answer: Stream, chunked: bool, done: Callable[[], None]) -> Callable[[], None]:
+        """Begin a stream. done: called once it has ended in order. Returns what stops it."""
+        self.transport.write(head)
+        sink = self._sink = StreamSink(self, chunked, done)
+        return answer.start(sink)
+
+    def ended(self) -> None:
+        """The stream is over."""
+        self._sink = None
+        self._held.read(self)
+
+    def keep(self, size: int) -> bool:
+        """Put what a stream has for a client that does not read on the account. False: there is no room."""
+        return self._held.hold(self.user, size, STREAMS, self)
+
+    def drop(self, size: int) -> None:
+        """Take it off again."""
+        self._held.give(self.user, size, STREAMS, self)
+
+    def reading(self) -> None:
+        """The stream begins with states as they are now."""
+        self._held.reading(self)
+
+    def read(self) -> None:
+        """It has come to what happens from now on."""
+        self._held.read(self)
+
+    @property
+    def behind(self) -> int:
+        """Bytes that a stream's client may be behind."""
+        return self._limits.buffer
+
+    def soon(self, work: Callable[[], None]) -> None:
+        """Do something when it is this user's turn."""
+        self._pace.soon(self.user, work)
+
+
+class Nobody(Sink):
+    """Takes nothing: the sink for a HEAD request."""
+
+    def send(self, data: Piece) -> bool:
+        """Nobody is there."""
+        return False
+
+    def pull(self, pieces: Iterator[Piece]) -> None:
+        """Nothing is made."""
+
+    def end(self) -> None:
+        """It never began."""
+
+
+class StreamSink(Sink):
+    """Writes a stream's pieces as chunks. While the client does not read, pieces wait; of too many it is cut off.
+
+    Pieces are shared by all who are sent the same, and become the client's own only as they are written. size: bytes
+    on the account that are not among those that wait.
+    """
+
+    def __init__(self, out: Outgoing, chunked: bool, done: Callable[[], None], size: int = 0) -> None:
+        self._out = out
+        self._chunked = chunked
+        self._done = done
+        self._over = False
+        self._ending = False
+        self._source: Iterator[Piece] | None = None
+        self._waiting: deque[Piece] = deque()
+        self._size = 0
+        self._own = size
+        self._due = False
+
+    def send(self, data: Piece) -> bool:
+        """Send one piece, behind all that came before. False: the client is gone or too slow, and was cut off."""
+        out = self._out
+        if self._over or out.transport is _NOWHERE:
+            return False
+        if self._source is None and not self._waiting and out.writable is None:
+            out.transport.write(sending.chunk(data) if self._chunked else data)
+            return True
+        if self._size + len(data) > out.behind or not out.keep(len(data)):
+            out.cut()
+            return False
+        self._waiting.append(data)
+        self._size += len(data)
+        return True
+
+    def pull(self, pieces: Iterator[Piece]) -> None:
+        """Send these pieces first, each made when the client has read those before."""
+        self._source = pieces
+        self._out.reading()
+        self._flow()
+
+    def flow(self) -> None:
+        """Go on in a later turn of the loop: the client reads again."""
+        if not self._due and (self._source is not None or self._waiting):
+            self._due = True
+            self._out.soon(self._flow)
+
+    def _flow(self) -> None:
+        self._due = False
+        out = self._out
+        while not self._over and out.writable is None and out.transport is not _NOWHERE:
+            try:
+                piece = self._next()
+            except Exception as error:
+                log.error("an answer could not be made: %s", trace(error))
+                out.cut()
+                return
+            if piece is None:
+                if self._ending:
+                    self._finish()
+                return
+            if piece:
+                out.transport.write(sending.chunk(piece) if self._chunked else piece)
+            if self._source is not None or len(piece) > _HIGH:
+                self.flow()
+                return
+
+    def _next(self) -> Piece | None:
+        """What is to be sent next."""
+        if self._source is not None:
+            piece = next(self._source, None)
+            if piece is not None:
+                return piece
+            self._source = None
+            self._out.read()
+        if not self._waiting:
+            return None
+        piece = self._waiting.popleft()
+        self._size -= len(piece)
+        self._out.drop(len(piece))
+        return piece
+
+    def end(self) -> None:
+        """End the answer in order, once all is sent."""
+        if self._over or self._out.transport is _NOWHERE:
+            return
+        if self._source is not None or self._waiting:
+            self._ending = True
+        else:
+            self._finish()
+
+    def _finish(self) -> None:
+        self._over = True
+        if self._chunked:
+            self._out.transport.write(sending.LAST)
+        self._give_back()
+        self._out.ended()
+        self._done()
+
+    def forget(self) -> None:
+        """The client is gone."""
+        self._over = True
+        self._source = None
+        self._waiting.clear()
+        self._give_back()
+
+    def _give_back(self) -> None:
+        size, self._size, self._own = self._size + self._own, 0, 0
+        if size:
+            self._out.drop(size)

@@ -1,0 +1,80 @@
+"""Long work in pieces, some of them in each turn of the event loop: long answers, long looks through what is stored.
+
+Users take turns, so that who asks for much waits for it, and nobody else does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+_TURN = 0.001  # seconds of work in one turn of the loop; the piece that comes over it is the last
+_PIECE = 0.001  # seconds of work in one go of what is done by `slices`
+_LOOK = 32  # items between two looks at the clock
+
+
+class Pace:
+    """What is to be done when the loop has time, by user."""
+
+    __slots__ = ("_due", "_queues")
+
+    def __init__(self) -> None:
+        self._queues: dict[str, deque[Callable[[], object]]] = {}  # whoever's turn is next first
+        self._due = False
+
+    def soon(self, user: str, work: Callable[[], object]) -> None:
+        """Do something for a user in a later turn. It must not raise, and be done in a few milliseconds.
+
+        Where it returns True it has only begun, and is all that is done in this turn.
+        """
+        queue = self._queues.get(user)
+        if queue is None:
+            queue = self._queues[user] = deque()
+        queue.append(work)
+        self._again()
+
+    async def rest(self, user: str) -> None:
+        """Wait until it is this user's turn again, for some milliseconds of work."""
+        turn = asyncio.get_running_loop().create_future()
+
+        def go() -> bool:
+            if not turn.done():
+                turn.set_result(None)
+                return True
+            return False
+
+        self.soon(user, go)
+        await turn
+
+    async def slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
+        """Items in slices, with a rest wherever what is done with them has taken a while."""
+        until = time.perf_counter() + _PIECE
+        for start in range(0, len(items), _LOOK):
+            if time.perf_counter() > until:
+                await self.rest(user)
+                until = time.perf_counter() + _PIECE
+            yield items[start : start + _LOOK]
+
+    def _again(self) -> None:
+        if not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._due = False
+        until = time.perf_counter() + _TURN
+        while self._queues:
+            user = next(iter(self._queues))
+            queue = self._queues.pop(user)
+            work = queue.popleft()
+            if queue:
+                self._queues[user] = queue
+            if work() is True or time.perf_counter() > until:
+                break
+        if self._queues:
+            self._again()
