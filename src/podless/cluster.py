@@ -15,6 +15,7 @@ from pathlib import Path
 from podless.admission import Admission, Step
 from podless.admission.escalation import Escalation
 from podless.admission.generations import Generations
+from podless.admission.ingressclass import DefaultIngressClass
 from podless.admission.lifecycle import NamespaceLifecycle
 from podless.admission.mutating import MutatingPolicies
 from podless.admission.quota import ObjectQuota
@@ -283,6 +284,7 @@ def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Ste
     """What writes pass, in the order of a real server's plugins."""
     return [
         NamespaceLifecycle(state),
+        DefaultIngressClass(state),
         MutatingPolicies(state, authorizer),
         MutatingWebhooks(state, authorizer, client),
         Escalation(authorizer),

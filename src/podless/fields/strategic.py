@@ -11,11 +11,15 @@ from typing import Any
 
 from podless.meta import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
-from podless.meta.structs import JSON_NAMES, ListOf, MapOf, Struct, Type, Union
+from podless.meta.structs import JSON_NAMES, ListOf, MapOf, Raw, Struct, Type, Union
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
-# their objects, or "" where they hold plain values. All other lists are replaced.
+# their objects, or "" where they hold plain values. All other lists are replaced. Objects that are replaced, which few
+# are, have _WHOLE.
 Table = dict[str, str]
+_WHOLE = "$whole"
+# what is inside nobody knows, so that objects and lists there cannot be merged
+_RAW = "$raw"
 
 
 def table(struct: Struct) -> Table:
@@ -30,6 +34,10 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
         inside = f"{path}.{field.name}" if path else field.name
         if isinstance(field.type, ListOf) and field.patch.startswith("merge"):
             found[inside] = field.merge
+        elif field.patch == "replace":
+            found[inside] = _WHOLE
+        elif type(field.type) is Raw:
+            found[inside] = _RAW
         inner: Type | None = field.type
         while isinstance(inner, ListOf | MapOf | Union):
             inner = _held(inner)
@@ -102,8 +110,10 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
             continue
         old = merged.get(key)
         inside = f"{path}.{key}" if path else key
+        if isinstance(old, dict | list) and type(old) is type(item) and table.get(path) == _RAW:
+            raise Internal(f"unable to find api field in struct RawExtension for the json field {gotext.quote(key)}")
         if isinstance(old, dict) and isinstance(item, dict):
-            merged[key] = _merge(old, item, inside, table)
+            merged[key] = item if table.get(inside) == _WHOLE else _merge(old, item, inside, table)
         elif isinstance(old, list) and isinstance(item, list):
             merged[key] = _merge_list(old, item, inside, table, deleting)
         elif not deleting:

@@ -31,7 +31,9 @@ class Strategy:
     object that is not there makes it. cached: whether a real server keeps the objects in a cache, from which lists at
     the revision 0 come whole. rechecks: how often metadata is judged again when an object changes, as a whole and as to
     what may not change: a real server does so for all kinds and then in the rules of some. anywhere: whether
-    metadata.namespace may be selected by though objects are in none.
+    metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
+    delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
+    leaves the labels alone.
     """
 
     generation = False
@@ -45,6 +47,9 @@ class Strategy:
     cached = True
     rechecks = (0, 1)
     anywhere = True
+    orphans = False
+    orphan_warning = ""
+    labels_kept = False
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""

@@ -83,6 +83,26 @@ def warnings(path: str, text: str) -> list[str]:
     return []
 
 
+def canonical_faults(text: str) -> list[str]:
+    """What is wrong with an address that has to be in its one form, as newer fields take it."""
+    form = str(parse(text))
+    return faults(text) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
+
+
+def canonical_range_faults(text: str) -> list[str]:
+    """What is wrong with a range that has to be in its one form."""
+    form = str(parse_range(text))
+    return range_faults(text) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
+
+
+def range_warnings(path: str, text: str) -> list[str]:
+    """What a client should know of a range that is accepted. path: of the field."""
+    form = str(parse_range(text))
+    if text == form or range_faults(text):
+        return []
+    return [f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format ({quote(form)})"]
+
+
 def dual(texts: list[str]) -> bool:
     """Whether there are addresses, or ranges, of both families."""
     return len({":" in text for text in texts}) == 2

@@ -118,6 +118,17 @@ _CONFIG_KEY = Syntax(
     ("key.name", "KEY_NAME", "key-name"),
     253,
 )
+_WILDCARD = Syntax(
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain,"
+    " which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+    rf"\*\.{_LABEL}(\.{_LABEL})*",
+    rf"\*\.{_SCAN_SUBDOMAIN}",
+    ("*.example.com",),
+    253,
+)
+_PERCENT = Syntax(
+    "a valid percent string must be a numeric string followed by an ending '%'", "[0-9]+%", "[0-9]++%", ("1%", "93%")
+)
 
 
 def label(value: str) -> list[str]:
@@ -186,6 +197,16 @@ def variable(value: str) -> list[str]:
     if _VARIABLE.fullmatch(value):
         return []
     return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+
+
+def wildcard(value: str) -> list[str]:
+    """A subdomain below which everything is meant: *.example.com."""
+    return _WILDCARD.check(value)
+
+
+def percent(value: str) -> list[str]:
+    """A whole number of hundredths: 25%."""
+    return _PERCENT.check(value)
 
 
 def port(value: str) -> list[str]:

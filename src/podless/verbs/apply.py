@@ -13,9 +13,10 @@ from podless import schema
 from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
 from podless.kinds import view
+from podless.kinds.builtin import scales
 from podless.kinds.custom import CustomStrategy
 from podless.meta import clock, codec, restore, structs
-from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal
+from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.create import prepare
@@ -202,10 +203,13 @@ def _check_revision(metadata: Object) -> None:
         raise Internal(str(error)) from None
 
 
-async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -> Document:
-    """Apply to the Scale of an object. As on a real server only an apply that changes nothing can succeed.
+async def apply_scale(
+    api: API, call: Call, shown: Callable[[Object], Object], put: Callable[[Object, Object], Object] | None
+) -> Document:
+    """Apply to the Scale of an object. Of custom objects, as on a real server, only what changes nothing can succeed.
 
-    shown: gives the Scale of an object. Raises as `apply` does.
+    shown: gives the Scale of an object. put: gives the object with what its Scale says, None for custom ones.
+    Raises as `apply` does.
     """
     request = _Request(call, scaling.SCALE, "Scale")
     if (await api.loaded(call.kind)).get(call.key) is None:
@@ -214,14 +218,18 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
     async def change(old: Object) -> Object:
         request.check_type()
         entries = fieldmanager.scale_entries(call, old)
-        if not entries:
+        if not entries and put is None:
             why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
             raise Internal(f"failed to create manager for existing fields: {why}")
         scale = shown(old)
         managers.put(scale["metadata"], entries)
         applied = await admit.mutate(api, call, request.chosen, request.merged(scale), scale)
         written = applied["metadata"].pop("managedFields", [])
-        del scale["metadata"]["managedFields"]
+        scale["metadata"].pop("managedFields", None)
+        if put is not None:
+            obj = put(old, _sound_scale(call, applied))
+            managers.put(obj["metadata"], fieldmanager.rescaled(call, old, written))
+            return obj
         if not values.equal(applied, scale):
             what = managers.described(request.body)
             raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
@@ -234,3 +242,12 @@ async def apply_scale(api: API, call: Call, shown: Callable[[Object], Object]) -
         return Document(shown(written.obj or {}))
     await api.converter.ready(call.kind, call.version, [written.entry])
     return Document(shown(view.load(call.kind, call.version, written.entry)))
+
+
+def _sound_scale(call: Call, applied: Object) -> Object:
+    """A Scale that was applied, of the object in the path. Raises BadRequest or Invalid."""
+    steps.fit_namespace(call, applied["metadata"])
+    steps.fit_name(call, applied["metadata"])
+    if found := scales.faults(applied):
+        raise Invalid("Scale", "autoscaling", call.name, found)
+    return applied

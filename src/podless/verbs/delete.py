@@ -25,7 +25,10 @@ async def delete(api: API, call: Call) -> Single | Document:
 
     Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
     """
-    answer = await remove(api, call, options.delete(call), asked=call)
+    chosen, strategy = options.delete(call), call.kind.strategy
+    if strategy.orphan_warning and not chosen.policy:
+        call.warnings.append(strategy.orphan_warning)
+    answer = await remove(api, call, chosen, asked=call)
     if answer is None:
         raise call.not_found()
     return answer
@@ -52,7 +55,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
             await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
         if kind.strategy.grace and kind.strategy.collected:
-            _hold(metadata, chosen.policy)
+            _hold(metadata, chosen.policy or (_standard(kind, metadata) if asked is not None else ""))
         kind.strategy.prepare_delete(obj)
         if not kind.strategy.waits(obj):
             answer = Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
@@ -95,6 +98,12 @@ def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) ->
             f"record ({entry.revision}). The object might have been modified"
         )
         raise Conflict(kind.kind, kind.named, entry.name, why)
+
+
+def _standard(kind: Kind, metadata: Object) -> str:
+    """The propagation policy where nobody says one: neither a client, nor a finalizer of an earlier delete."""
+    held = metadata.get("finalizers") or ()
+    return "Orphan" if kind.strategy.orphans and not any(name in _HOLDERS for name in held) else ""
 
 
 def _hold(metadata: Object, policy: str) -> None:

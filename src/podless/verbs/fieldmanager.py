@@ -21,6 +21,7 @@ Object = dict[str, Any]
 
 _STATUS = sets.of(("f:status",))
 _SPEC = sets.of(("f:spec",))
+_SPEC_AND_LABELS = sets.of(("f:metadata", "f:labels"), ("f:spec",))
 _NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what the status of a custom object leaves alone
 
 # made at a kind's first write; a changed kind is another one
@@ -75,7 +76,8 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     """What an endpoint does not change, by version. Source: the strategies of k8s.io/apiextensions-apiserver."""
     if subresource == "status":
         names = [name for name, known in kind.by_version.items() if known.status]
-        return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if kind.custom else _SPEC)
+        own = _SPEC_AND_LABELS if kind.strategy.labels_kept else _SPEC
+        return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if kind.custom else own)
     return {kind.api_version(version.name): _STATUS} if version.status and not subresource else {}
 
 

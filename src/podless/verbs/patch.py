@@ -92,13 +92,14 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     if media == STRATEGIC_PATCH:
         return _strategic(call, strategic.check(document))
     changes = mergepatch.check(document)
-    return Patch(lambda old: mergepatch.apply(old, changes))
+    raws = [name for name in _raws(call.kind, call.version) if changes and name in changes]
+    return Patch(lambda old: _sorted(mergepatch.apply(old, changes), raws))
 
 
 def _strategic(call: Call, document: Object) -> Patch:
     """A strategic merge patch. Applying it takes out of the document what was read, so it is read anew each time."""
     fresh = True
-    merged = _merged(call.kind, call.version)
+    merged, raws = _merged(call.kind, call.version), _raws(call.kind, call.version)
 
     def merge(old: Object) -> Object:
         nonlocal fresh
@@ -106,7 +107,8 @@ def _strategic(call: Call, document: Object) -> Patch:
             document.clear()
             document.update(strategic.check(codec.decode_json(call.body)))
         fresh = False
-        return strategic.apply(old, document, merged)
+        result: Object = _sorted(strategic.apply(old, document, merged), raws)
+        return result
 
     return Patch(merge, document)
 
@@ -139,6 +141,16 @@ def _merged(kind: Kind, version: Version) -> strategic.Table:
     assert struct is not None, f"{kind.kind} is not a built-in kind"
     made: strategic.Table = kind.made(("merged", version.name), lambda: strategic.table(struct))
     return made
+
+
+def _raws(kind: Kind, version: Version) -> list[str]:
+    """The fields that may hold any JSON, which a real server writes anew, with sorted keys, where it patches it."""
+    struct = None if kind.custom else kind.struct_of(version)
+    return kind.made(("raw", version.name), lambda: [one.name for one in struct or () if type(one.type) is structs.Raw])
+
+
+def _sorted(obj: Any, names: list[str]) -> Any:
+    return {**obj, **{name: structs.canonical(obj[name]) for name in names if name in obj}} if names else obj
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:

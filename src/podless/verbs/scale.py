@@ -1,20 +1,23 @@
 """The scale subresource: autoscaling/v1 Scale over fields of the object that its kind names.
 
-Source: "Scale subresource" of the CustomResourceDefinition documents, and the recorded answers.
+Where the kind is built in the Scale is an object like any other; of custom kinds a real server has a code of its own.
+Source: "Scale subresource" of the CustomResourceDefinition documents, pkg/registry/apps, and the recorded answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from podless.fields import managers
 from podless.kinds import scheme, typemeta, view
+from podless.kinds.builtin.scales import SCALES, faults
 from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
-from podless.meta import gotext, structs
-from podless.meta.errors import BadRequest, Internal
-from podless.verbs import admit, fieldmanager, options, steps
+from podless.meta import gotext, selectors, structs
+from podless.meta.errors import BadRequest, Internal, Invalid
+from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.get import get
@@ -40,7 +43,7 @@ def read(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     metadata = obj["metadata"]
     status: Object = {"replicas": _get(obj, paths.status_replicas_path) or 0}
     if paths.label_selector_path and (selector := _get(obj, paths.label_selector_path)):
-        status["selector"] = selector
+        status["selector"] = selector if isinstance(selector, str) else _written(selector)
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
@@ -48,6 +51,12 @@ def read(obj: Object, paths: Scale, *, required: bool = True) -> Object:
         "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
+
+
+def _written(selector: Object) -> str:
+    """A selector as a text: of labels alone, or a LabelSelector."""
+    plain = all(isinstance(value, str) for value in selector.values())
+    return str(selectors.from_object({"matchLabels": selector} if plain else selector))
 
 
 def _internal(text: str) -> Internal:
@@ -95,10 +104,18 @@ async def scale(api: API, call: Call, verb: str) -> Document:
     def shown(obj: Object) -> Object:
         return read(obj, paths, required=False)
 
+    def put(old: Object, given: Object) -> Object:
+        obj = view.copy(old)
+        _put(obj, paths.spec_replicas_path, (given.get("spec") or {}).get("replicas") or 0)
+        return obj
+
     if verb == "patch" and media_type(call) == APPLY_PATCH:
-        return await apply_scale(api, call, shown)
+        return await apply_scale(api, call, shown, None if call.kind.custom else put)
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
-    make = _replacement(call, chosen) if verb == "update" else _patched(call, chosen)
+    if call.kind.custom:
+        make = _replacement(call, chosen) if verb == "update" else _patched(call, chosen)
+    else:
+        make = _body(call, chosen) if verb == "update" else _change(call, chosen)
     if collection.get(call.key) is None:
         raise call.not_found()
 
@@ -112,11 +129,11 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         else:
             steps.check_uid(call, given["metadata"], old["metadata"]["uid"], dry_run=chosen.dry_run)
         given = await admit.mutate(api, call, chosen, given, before)
-        replicas = (given.get("spec") or {}).get("replicas") or 0
-        if replicas == _UNSET:
+        if (given.get("spec") or {}).get("replicas") == _UNSET:
             raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
-        obj = view.copy(old)
-        _put(obj, paths.spec_replicas_path, replicas)
+        if not call.kind.custom and (found := faults(given)):
+            raise Invalid("Scale", "autoscaling", call.name, found)
+        obj = put(old, given)
         call.kind.strategy.default(call.version, obj)
         managers.put(obj["metadata"], fieldmanager.scaled(call, old, before, given, chosen.manager))
         if wanted := given["metadata"].get("resourceVersion"):
@@ -185,3 +202,25 @@ def _patched(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
         return given
 
     return change
+
+
+# of built-in kinds
+
+
+def _inner(call: Call) -> Call:
+    """The call as one to a Scale."""
+    return replace(call, kind=SCALES, version=SCALES.versions[0])
+
+
+def _body(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+    """Raises BadRequest."""
+    given = body.read(_inner(call), chosen)
+    _fit(call, given)
+    return lambda before: given
+
+
+def _change(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+    """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
+    inner, repeated = _inner(call), list[str]()
+    made = prepare(inner, media_type(call), chosen, repeated)
+    return lambda before: patch.read(inner, chosen, made, made.apply(before), repeated)

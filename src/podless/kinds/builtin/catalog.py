@@ -18,7 +18,7 @@ _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "updat
 _WRITTEN = ("get", "patch", "update")
 _PROXIED = ("create", "delete", "get", "patch", "update")
 _ALL = ("all",)
-_PODS = Scale(".spec.replicas", ".status.replicas", ".status.selector")
+_PODS = Scale(".spec.replicas", ".status.replicas", ".spec.selector")
 
 
 def _rules(module: str, versions: tuple[str, ...]) -> Rules:

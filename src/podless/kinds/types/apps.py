@@ -9,7 +9,12 @@ from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, TYPE_META
 
 CONTROLLER_REVISION = Struct(
     "ControllerRevision",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("data", RAW, 2), Field("revision", INT64, 3, always=True)),
+    (
+        *TYPE_META,
+        Field("metadata", OBJECT_META, 1),
+        Field("data", RAW, 2, pointer=True),
+        Field("revision", INT64, 3, always=True),
+    ),
 )
 
 ROLLING_UPDATE_DAEMON_SET = Struct(
@@ -189,9 +194,7 @@ ROLLING_UPDATE_STATEFUL_SET_STRATEGY = Struct(
 STATEFUL_SET_UPDATE_STRATEGY = Struct(
     "StatefulSetUpdateStrategy",
     (
-        Field(
-            "type", String("v1.StatefulSetUpdateStrategyType", ("OnDelete", "RollingUpdate")), 1, fill="RollingUpdate"
-        ),
+        Field("type", String("v1.StatefulSetUpdateStrategyType", ("OnDelete", "RollingUpdate")), 1),
         Field("rollingUpdate", ROLLING_UPDATE_STATEFUL_SET_STRATEGY, 2, pointer=True),
     ),
 )

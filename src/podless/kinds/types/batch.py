@@ -59,10 +59,8 @@ JOB_SPEC = Struct(
         Field("manualSelector", BOOL, 5, pointer=True),
         Field("template", POD_TEMPLATE_SPEC, 6, always=True),
         Field("ttlSecondsAfterFinished", INT32, 8, pointer=True),
-        Field(
-            "completionMode", String("v1.CompletionMode", ("Indexed", "NonIndexed")), 9, pointer=True, fill="NonIndexed"
-        ),
-        Field("suspend", BOOL, 10, pointer=True, fill=False),
+        Field("completionMode", String("v1.CompletionMode", ("Indexed", "NonIndexed")), 9, pointer=True),
+        Field("suspend", BOOL, 10, pointer=True),
         Field(
             "podReplacementPolicy",
             String("v1.PodReplacementPolicy", ("Failed", "TerminatingOrFailed")),

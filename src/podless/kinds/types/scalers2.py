@@ -94,7 +94,7 @@ HPA_SCALING_RULES = Struct(
     (
         Field("stabilizationWindowSeconds", INT32, 3, pointer=True),
         Field("selectPolicy", String("v2.ScalingPolicySelect"), 1, pointer=True),
-        Field("policies", ListOf(HPA_SCALING_POLICY), 2),
+        Field("policies", ListOf(HPA_SCALING_POLICY), 2, pointer=True),
         Field("tolerance", QUANTITY, 4, pointer=True),
     ),
     package="v2",

@@ -1,16 +1,119 @@
-"""Deployment: pods that are replaced step by step."""
+"""Deployment. Source: Kubernetes' pkg/apis/apps (v1/defaults, validation) and pkg/registry/apps/deployment."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Sequence
+
+from podless.kinds.builtin import counts, template
+from podless.kinds.builtin.apps import statuses
+from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.apps import DEPLOYMENT
+from podless.meta import field
+from podless.meta.field import FieldError
+
+_SHARE = "25%"
+_COUNTS: tuple[str, ...] = ("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
+_COUNTS += ("unavailableReplicas", "terminatingReplicas", "collisionCount")
+_PARTS = ("updatedReplicas", "readyReplicas", "availableReplicas")
+_TYPES = ("Recreate", "RollingUpdate")
 
 
-class DeploymentStrategy(DescribedStrategy):
-    """Pods that are replaced step by step."""
+class DeploymentStrategy(TemplateStrategy):
+    """Replicas of a template, replaced step by step when it changes."""
 
-    generation = True
+    labels_kept = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """One replica, replaced a quarter at a time."""
+        spec = obj["spec"]
+        template.fill(spec["template"])
+        if spec.get("replicas") is None:
+            spec["replicas"] = 1
+        strategy = spec["strategy"]
+        if not strategy.get("type"):
+            strategy["type"] = "RollingUpdate"
+        if strategy["type"] == "RollingUpdate":
+            rolling = strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
+            for name in ("maxUnavailable", "maxSurge"):
+                if rolling.get(name) is None:
+                    rolling[name] = _SHARE
+        for name, number in (("revisionHistoryLimit", 10), ("progressDeadlineSeconds", 600)):
+            if spec.get(name) is None:
+                spec[name] = number
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays, and so do the labels."""
+        super().prepare_status(version, obj, old)
+        obj["metadata"].pop("labels", None)
+        if "labels" in old["metadata"]:
+            obj["metadata"]["labels"] = old["metadata"]["labels"]
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Annotations count too: they go on to the replica sets."""
+        given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
+        return super().changed(version, obj, old) or given != before
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Counts, selector, template and strategy."""
+        return _check(obj["spec"], None)
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same; the selector stays."""
+        spec, before = obj["spec"], old["spec"]
+        kept = counts.immutable("spec.selector", spec.get("selector"), before.get("selector"))
+        return [*_check(spec, before), *kept]
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Counts that fit each other."""
+        status = obj["status"]
+        errors = statuses.check(status, _COUNTS, _PARTS, "readyReplicas")
+        return [*errors, *statuses.collisions(status, old["status"])]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the template."""
+        return template.warnings(obj, old)
+
+
+def _check(spec: Object, old: Object | None) -> list[FieldError]:
+    errors = counts.nonnegative("spec.replicas", spec["replicas"])
+    found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+    errors += found
+    if selector is not None:
+        errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+    errors += _strategy(spec["strategy"])
+    errors += counts.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
+    deadline = spec["progressDeadlineSeconds"]
+    errors += counts.nonnegative("spec.progressDeadlineSeconds", deadline)
+    if deadline <= (spec.get("minReadySeconds") or 0):
+        text = "must be greater than minReadySeconds"
+        errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, text))
+    return errors
+
+
+def _strategy(strategy: Object) -> list[FieldError]:
+    path, kind, rolling = "spec.strategy", strategy["type"], strategy.get("rollingUpdate")
+    if kind == "Recreate":
+        text = "may not be specified when strategy `type` is 'Recreate'"
+        return [field.forbidden(f"{path}.rollingUpdate", text)] if rolling is not None else []
+    if kind == "RollingUpdate":
+        return _rolling(rolling or {}, f"{path}.rollingUpdate")
+    inner = rolling and {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
+    return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, _TYPES)]
+
+
+def _rolling(rolling: Object, path: str) -> list[FieldError]:
+    away, more = rolling["maxUnavailable"], rolling["maxSurge"]
+    errors = [*counts.share(f"{path}.maxUnavailable", away), *counts.share(f"{path}.maxSurge", more)]
+    if not counts.amount(away) and not counts.amount(more):
+        errors.append(field.invalid(f"{path}.maxUnavailable", away, "may not be 0 when `maxSurge` is 0"))
+    return [*errors, *counts.at_most_all(f"{path}.maxUnavailable", away)]
 
 
 STRUCT = DEPLOYMENT
-STRATEGY = DeploymentStrategy(STRUCT)
+STRATEGY = DeploymentStrategy()

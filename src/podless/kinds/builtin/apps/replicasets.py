@@ -1,16 +1,73 @@
-"""ReplicaSet: as many pods of one kind as are wanted."""
+"""ReplicaSet. Source: Kubernetes' pkg/apis/apps (v1/defaults, validation) and pkg/registry/apps/replicaset."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Sequence
+from typing import ClassVar
+
+from podless.kinds.builtin import counts, template
+from podless.kinds.builtin.apps import statuses
+from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.apps import REPLICA_SET
+from podless.meta.field import FieldError
+
+COUNTS: tuple[str, ...] = (
+    "replicas",
+    "fullyLabeledReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "observedGeneration",
+)
+COUNTS += ("terminatingReplicas",)
+PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
-class ReplicaSetStrategy(DescribedStrategy):
-    """As many pods of one kind as are wanted."""
+class ReplicaSetStrategy(TemplateStrategy):
+    """So many pods of one template."""
 
-    generation = True
+    blank: ClassVar[Object] = {"replicas": 0}
+
+    def default(self, version: Version, obj: Object) -> None:
+        """One replica."""
+        spec = obj["spec"]
+        template.fill(spec["template"])
+        if spec.get("replicas") is None:
+            spec["replicas"] = 1
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Counts, selector and template."""
+        return _check(obj["spec"], None)
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same; the selector stays."""
+        spec, before = obj["spec"], old["spec"]
+        kept = counts.immutable("spec.selector", spec.get("selector"), before.get("selector"))
+        return [*_check(spec, before), *kept]
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Counts that fit each other."""
+        return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the template."""
+        return template.warnings(obj, old)
+
+
+def _check(spec: Object, old: Object | None) -> list[FieldError]:
+    errors = counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+    # a real server speaks of deployments here
+    found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+    errors += found
+    if selector is not None:
+        errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+    return errors
 
 
 STRUCT = REPLICA_SET
-STRATEGY = ReplicaSetStrategy(STRUCT)
+STRATEGY = ReplicaSetStrategy()

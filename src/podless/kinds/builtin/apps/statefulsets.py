@@ -1,16 +1,172 @@
-"""StatefulSet: pods with names and storage of their own."""
+"""StatefulSet. Source: Kubernetes' pkg/apis/apps (v1/defaults, validation) and pkg/registry/apps/statefulset."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from podless.kinds.builtin import counts, podspec, template
+from podless.kinds.builtin.apps import statuses
+from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.apps import STATEFUL_SET
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_COUNTS: tuple[str, ...] = ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+_COUNTS += ("observedGeneration", "collisionCount")
+_PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+_MANAGEMENTS, _RETENTIONS = ("OrderedReady", "Parallel"), ("Retain", "Delete")
+# what may change
+_FREE: tuple[str, ...] = ("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit")
+_FREE += ("persistentVolumeClaimRetentionPolicy", "minReadySeconds")
+_FIXED = (
+    f"updates to statefulset spec for fields other than {', '.join(map(repr, _FREE[:-1]))} and {_FREE[-1]!r} "
+    "are forbidden"
+)
+_ENDLESS = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
 
 
-class StatefulSetStrategy(DescribedStrategy):
-    """Pods with names and storage of their own."""
+class StatefulSetStrategy(TemplateStrategy):
+    """Pods with numbers, each with its own volumes."""
 
-    generation = True
+    blank: ClassVar[Object] = {"replicas": 0, "availableReplicas": 0}
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Pods are called after it, and pods are labels."""
+        return names.label_prefix(name) if prefix else names.label(name)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """One replica, in order; volumes stay."""
+        spec = obj["spec"]
+        template.fill(spec["template"])
+        for claim in spec.get("volumeClaimTemplates") or ():
+            _fill_claim(claim)
+        if not spec.get("podManagementPolicy"):
+            spec["podManagementPolicy"] = "OrderedReady"
+        strategy = spec["updateStrategy"]
+        if not strategy.get("type"):
+            strategy["type"] = "RollingUpdate"
+            strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
+        rolling = strategy.get("rollingUpdate")
+        if strategy["type"] == "RollingUpdate" and rolling is not None and rolling.get("partition") is None:
+            strategy["rollingUpdate"] = {"partition": 0, **rolling}
+        kept = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+        fates = {name: kept.get(name) or "Retain" for name in ("whenDeleted", "whenScaled")}
+        spec["persistentVolumeClaimRetentionPolicy"] = fates
+        for name, number in (("replicas", 1), ("revisionHistoryLimit", 10)):
+            if spec.get(name) is None:
+                spec[name] = number
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet; how many pods may be away is not asked (MaxUnavailableStatefulSet is off)."""
+        super().prepare_create(version, obj)
+        (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays; as for a new one, unless it was said before."""
+        super().prepare_update(version, obj, old)
+        if (old["spec"]["updateStrategy"].get("rollingUpdate") or {}).get("maxUnavailable") is None:
+            (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Policies, counts, selector and template."""
+        return _check(obj["spec"], None)
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same; most of it stays."""
+        spec, before = obj["spec"], old["spec"]
+        fixed = [{name: one[name] for name in one if name not in _FREE} for one in (spec, before)]
+        kept = [field.forbidden("spec", _FIXED)] if fixed[0] != fixed[1] else []
+        return [*_check(spec, before), *kept]
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Counts that fit each other."""
+        status = obj["status"]
+        errors = statuses.check(status, _COUNTS, _PARTS, "status.readyReplicas")
+        return [*errors, *statuses.collisions(status, old["status"])]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the template; revisions that are kept for ever."""
+        found = template.warnings(obj, old)
+        if old is None:
+            found = found[len(template.name_warnings(obj)) :]
+        return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
+
+
+def _fill_claim(claim: Object) -> None:
+    """A claim says what it is, and what it would be."""
+    head = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+    given = dict(claim)
+    claim.clear()
+    claim.update({**head, **{name: value for name, value in given.items() if name not in head}})
+    podspec.default_claim_spec(claim["spec"])
+    claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
+
+
+def _check(spec: Object, old: Object | None) -> list[FieldError]:
+    given = spec["template"]
+    errors = [*_policies(spec), *counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))]
+    errors += counts.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
+    found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
+    errors += found
+    if selector is not None:
+        errors += template.fit(selector, given, "spec.template")
+        errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
+    return [*errors, *template.running(given, "spec.template", "StatefulSet")]
+
+
+def _mounted(spec: Object) -> Object:
+    """The template as its pods have it: each claim is a volume of the name, before all others."""
+    given = spec["template"]
+    templates = spec.get("volumeClaimTemplates") or ()
+    claims = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in templates)
+    if not claims:
+        return cast(Object, given)
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+    volumes += [volume for volume in given["spec"].get("volumes") or () if volume.get("name") not in claims]
+    return {**given, "spec": {**given["spec"], "volumes": volumes}}
+
+
+def _policies(spec: Object) -> list[FieldError]:
+    errors: list[FieldError] = []
+    management = spec["podManagementPolicy"]
+    if management not in _MANAGEMENTS:
+        text = "must be 'OrderedReady' or 'Parallel'"
+        errors.append(field.invalid("spec.podManagementPolicy", management, text))
+    errors += _strategy(spec["updateStrategy"])
+    for name, fate in spec["persistentVolumeClaimRetentionPolicy"].items():
+        if fate not in _RETENTIONS:
+            errors.append(field.not_supported(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS))
+    return errors
+
+
+def _strategy(strategy: Object) -> list[FieldError]:
+    path, kind, rolling = "spec.updateStrategy", strategy["type"], strategy.get("rollingUpdate")
+    shown = rolling and {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
+    if kind == "OnDelete":
+        text = "only allowed for updateStrategy 'RollingUpdate'"
+        return [field.invalid(f"{path}.rollingUpdate", shown, text)] if rolling is not None else []
+    if kind != "RollingUpdate":
+        text = "must be 'RollingUpdate' or 'OnDelete'"
+        return [field.invalid(path, {"Type": kind, "RollingUpdate": shown}, text)]
+    if rolling is None:
+        return []
+    path += ".rollingUpdate"
+    errors = counts.nonnegative(f"{path}.partition", rolling.get("partition"))
+    away = rolling.get("maxUnavailable")
+    if away is not None:
+        errors += counts.share(f"{path}.maxUnavailable", away)
+        if not counts.amount(away):
+            errors.append(field.invalid(f"{path}.maxUnavailable", away, "cannot be 0"))
+        errors += counts.at_most_all(f"{path}.maxUnavailable", away)
+    return errors
 
 
 STRUCT = STATEFUL_SET
-STRATEGY = StatefulSetStrategy(STRUCT)
+STRATEGY = StatefulSetStrategy()

@@ -1,16 +1,106 @@
-"""CronJob: jobs that are made by the clock."""
+"""CronJob. Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/registry/batch/cronjob."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Sequence
+
+from podless.kinds.builtin import counts, template
+from podless.kinds.builtin.batch import jobspecs, schedules
+from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.batch import CRON_JOB
+from podless.meta import field
+from podless.meta.field import FieldError
+
+_JOB = "spec.jobTemplate.spec"
+_POLICIES = ("Allow", "Forbid", "Replace")
+_DEFAULTS = {"concurrencyPolicy": "Allow", "suspend": False, "successfulJobsHistoryLimit": 3}
+_DEFAULTS |= {"failedJobsHistoryLimit": 1}
+_MOST_NAME = 52  # bytes; jobs have 11 more
+_TIMED = (
+    "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
+    "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+)
 
 
-class CronJobStrategy(DescribedStrategy):
-    """Jobs that are made by the clock."""
+class CronJobStrategy(TemplateStrategy):
+    """Jobs of one template at set times."""
 
-    generation = True
+    def template(self, obj: Object) -> Object | None:
+        """The template of the pods of jobs."""
+        found: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]
+        return found
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Jobs may overlap, and some of those that are done are kept."""
+        spec = obj["spec"]
+        template.fill(spec["jobTemplate"]["spec"]["template"])
+        for name, value in _DEFAULTS.items():
+            if spec.get(name) in (None, ""):
+                spec[name] = value
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """A name for jobs, schedule, policies and the template of jobs."""
+        errors, name = _check(obj["spec"], None), obj["metadata"].get("name") or ""
+        if len(name.encode()) > _MOST_NAME:
+            errors.append(field.invalid("metadata.name", name, f"must be no more than {_MOST_NAME} characters"))
+        return errors
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same but for the name, which it has."""
+        return _check(obj["spec"], old["spec"])
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Nothing."""
+        return ()
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the spec of jobs."""
+        spec = obj["spec"]["jobTemplate"]["spec"]
+        if old is None:
+            return [*template.name_warnings(obj), *jobspecs.warn(spec, _JOB)]
+        changed = obj["metadata"].get("generation") != old["metadata"].get("generation")
+        found = jobspecs.warn(spec, _JOB) if changed else []
+        return [*found, _TIMED] if "TZ" in obj["spec"]["schedule"] else found
+
+
+def _check(spec: Object, old: Object | None) -> list[FieldError]:
+    schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
+    errors = _schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
+    errors += counts.nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
+    if zone is not None and (old is None or old.get("timeZone") != zone):
+        errors += [field.invalid("spec.timeZone", zone, text) for text in schedules.zone_faults(zone)]
+    policy = spec["concurrencyPolicy"]
+    if policy not in _POLICIES:
+        errors.append(field.not_supported("spec.concurrencyPolicy", policy, _POLICIES))
+    job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
+    errors += jobspecs.check(job, _JOB, before)
+    if job.get("selector") is not None:
+        errors.append(field.invalid(f"{_JOB}.selector", job["selector"], "`selector` will be auto-generated"))
+    if job.get("manualSelector"):
+        errors.append(field.not_supported(f"{_JOB}.manualSelector", job["manualSelector"], ("nil", "false")))
+    return [*errors, *counts.all_nonnegative(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))]
+
+
+def _schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
+    """A schedule has no time zone of its own, unless it had one before."""
+    errors, timed = [], "TZ" in schedule
+    if why := schedules.fault(schedule):
+        errors.append(field.invalid("spec.schedule", schedule, why))
+    allowed = old is not None and "TZ" in (old.get("schedule") or "")
+    if timed and allowed and zone is not None:
+        text = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+        errors.append(field.invalid("spec.schedule", schedule, text))
+    elif timed and not allowed:
+        text = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+        errors.append(field.invalid("spec.schedule", schedule, text))
+    return errors
 
 
 STRUCT = CRON_JOB
-STRATEGY = CronJobStrategy(STRUCT)
+STRATEGY = CronJobStrategy()

@@ -1,16 +1,84 @@
-"""ReplicationController: as many pods of one kind as are wanted, in the older form."""
+"""ReplicationController. Source: Kubernetes' pkg/apis/core (v1/defaults, validation), pkg/registry/core."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Sequence
+from typing import ClassVar
+
+from podless.kinds.builtin import counts, template
+from podless.kinds.builtin.apps import statuses
+from podless.kinds.builtin.apps.replicasets import COUNTS, PARTS
+from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.cluster import REPLICATION_CONTROLLER
+from podless.meta import field, selectors
+from podless.meta.field import FieldError
 
 
-class ReplicationControllerStrategy(DescribedStrategy):
-    """As many pods of one kind as are wanted, in the older form."""
+class ReplicationControllerStrategy(TemplateStrategy):
+    """As a replica set, with a selector of labels alone. Its pods outlive it where nobody says otherwise."""
 
-    generation = True
+    orphans = True
+    blank: ClassVar[Object] = {"replicas": 0}
+
+    def default(self, version: Version, obj: Object) -> None:
+        """One replica; the labels of the template are its own, and those that it selects."""
+        spec = obj["spec"]
+        given = spec.get("template")
+        if given is not None:
+            template.fill(given)
+            labels = template.labels(given)
+            if labels and not spec.get("selector"):
+                spec["selector"] = dict(labels)
+            if labels and not obj["metadata"].get("labels"):
+                obj["metadata"]["labels"] = dict(labels)
+        if spec.get("replicas") is None:
+            spec["replicas"] = 1
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Counts, selector and template."""
+        return _check(obj["spec"], None)
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same."""
+        return _check(obj["spec"], old["spec"])
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Counts that fit each other."""
+        return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the template."""
+        return template.warnings(obj, old)
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """How many there are."""
+        return {"status.replicas": str(obj["status"].get("replicas") or 0)}
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset({"status.replicas"})
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
+
+def _check(spec: Object, old: Object | None) -> list[FieldError]:
+    errors = counts.all_nonnegative(spec, "spec", ("minReadySeconds", "replicas"))
+    selector, given = spec.get("selector") or {}, spec.get("template")
+    if not selector:
+        errors.append(field.required("spec.selector"))
+    if given is None:
+        return [*errors, field.required("spec.template")]
+    wanted = template.parsed({"matchLabels": selector}) or selectors.NOTHING
+    return [*errors, *template.replicated(wanted, given, old, "ReplicationController")]
 
 
 STRUCT = REPLICATION_CONTROLLER
-STRATEGY = ReplicationControllerStrategy(STRUCT)
+STRATEGY = ReplicationControllerStrategy()

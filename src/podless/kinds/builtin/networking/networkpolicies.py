@@ -1,16 +1,143 @@
-"""NetworkPolicy: which traffic pods may have."""
+"""NetworkPolicy. Source: Kubernetes' pkg/apis/networking (v1/defaults, validation)."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Iterator, Sequence
+
+from podless.kinds.builtin.speced import SpecStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.networking import NETWORK_POLICY
+from podless.meta import addresses, field, labelselector, names
+from podless.meta.field import FieldError
+
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
+_TYPES = ("Ingress", "Egress")
+_PORT_RANGE = "must be between 1 and 65535, inclusive"
+_MOST_PORT = 65535
+# what the rules of each direction call those at the other end
+_SIDES = (("ingress", "from"), ("egress", "to"))
 
 
-class NetworkPolicyStrategy(DescribedStrategy):
-    """Which traffic pods may have."""
+class NetworkPolicyStrategy(SpecStrategy):
+    """Who may talk to pods, and whom they may talk to."""
 
-    generation = True
+    def default(self, version: Version, obj: Object) -> None:
+        """Protocols, and the directions that it is about."""
+        spec = obj["spec"]
+        for side, _ in _SIDES:
+            for rule in spec.get(side) or ():
+                for port in rule.get("ports") or ():
+                    if port.get("protocol") is None:
+                        port["protocol"] = "TCP"
+        if not spec.get("policyTypes"):
+            spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """There is no status."""
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """There is no status."""
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Selectors, ports and ranges of addresses."""
+        return list(_check(obj["spec"]))
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same."""
+        return self.validate_create(kind, version, obj)
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Ranges of addresses that are not in their one form."""
+        found = []
+        for path, peer in _peers(obj["spec"]):
+            block = peer.get("ipBlock") or {}
+            if block.get("cidr"):
+                found += addresses.range_warnings(f"{path}.ipBlock.cidr", block["cidr"])
+            for place, text in enumerate(block.get("except") or ()):
+                found += addresses.range_warnings(f"{path}.ipBlock.except[{place}]", text)
+        return found
+
+
+def _peers(spec: Object) -> Iterator[tuple[str, Object]]:
+    for side, other in _SIDES:
+        for number, rule in enumerate(spec.get(side) or ()):
+            for place, peer in enumerate(rule.get(other) or ()):
+                yield f"spec.{side}[{number}].{other}[{place}]", peer
+
+
+def _check(spec: Object) -> Iterator[FieldError]:
+    yield from labelselector.errors(spec.get("podSelector") or {}, "spec.podSelector")
+    for side, _ in _SIDES:
+        for number, rule in enumerate(spec.get(side) or ()):
+            for place, port in enumerate(rule.get("ports") or ()):
+                yield from _port(port, f"spec.{side}[{number}].ports[{place}]")
+    for path, peer in _peers(spec):
+        yield from _peer(peer, path)
+    types = spec.get("policyTypes") or []
+    if len(types) > len(_TYPES):
+        yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
+        return
+    for place, kind in enumerate(types):
+        if kind not in _TYPES:
+            yield field.not_supported(f"spec.policyTypes[{place}]", kind, _TYPES)
+
+
+def _port(port: Object, path: str) -> Iterator[FieldError]:
+    protocol, number, end = port.get("protocol"), port.get("port"), port.get("endPort")
+    if protocol is not None and protocol not in _PROTOCOLS:
+        yield field.not_supported(f"{path}.protocol", protocol, _PROTOCOLS)
+    if number is None:
+        if end is not None:
+            yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is not specified")
+        return
+    if isinstance(number, str):
+        if end is not None:
+            yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
+        yield from (field.invalid(f"{path}.port", number, text) for text in names.port(number))
+        return
+    if not 0 < number <= _MOST_PORT:
+        yield field.invalid(f"{path}.port", number, _PORT_RANGE)
+    if end is not None and end < number:
+        yield field.invalid(f"{path}.endPort", number, "must be greater than or equal to `port`")
+    if end is not None and not 0 < end <= _MOST_PORT:
+        yield field.invalid(f"{path}.endPort", end, _PORT_RANGE)
+
+
+def _peer(peer: Object, path: str) -> Iterator[FieldError]:
+    given = [name for name in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(name) is not None]
+    for name in given:
+        if name == "ipBlock":
+            yield from _block(peer[name], f"{path}.ipBlock")
+        else:
+            yield from labelselector.errors(peer[name], f"{path}.{name}")
+    if not given:
+        yield field.required(path, "must specify a peer")
+    elif len(given) > 1 and "ipBlock" in given:
+        yield field.forbidden(path, "may not specify both ipBlock and another peer")
+
+
+def _block(block: Object, path: str) -> Iterator[FieldError]:
+    text = block.get("cidr") or ""
+    if not text:
+        yield field.required(f"{path}.cidr")
+        return
+    yield from (field.invalid(f"{path}.cidr", text, fault) for fault in addresses.range_faults(text))
+    whole = addresses.parse_range(text)
+    if whole is None:
+        return
+    for place, part in enumerate(block.get("except") or ()):
+        where = f"{path}.except[{place}]"
+        yield from (field.invalid(where, part, fault) for fault in addresses.range_faults(part))
+        inner = addresses.parse_range(part)
+        if inner is None:
+            continue
+        inside = inner.version == whole.version and inner.network_address in whole
+        if not inside or whole.prefixlen >= inner.prefixlen:
+            yield field.invalid(where, part, "must be a strict subset of `cidr`")
 
 
 STRUCT = NETWORK_POLICY
-STRATEGY = NetworkPolicyStrategy(STRUCT)
+STRATEGY = NetworkPolicyStrategy()

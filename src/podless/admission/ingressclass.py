@@ -1,0 +1,40 @@
+"""An ingress that names no class gets the default one. Source: the DefaultIngressClass plugin of kube-apiserver."""
+
+from __future__ import annotations
+
+from podless.admission.attributes import CREATE, AdmissionAttributes
+from podless.admission.chain import Step
+from podless.admission.state import State
+from podless.kinds.builtin.catalog import INGRESS_CLASSES, INGRESSES
+from podless.kinds.kind import Kind
+
+_DEFAULT = "ingressclass.kubernetes.io/is-default-class"
+_NAMED = "kubernetes.io/ingress.class"
+
+
+class DefaultIngressClass(Step):
+    """Fills in the class; of several defaults the newest, or the first by name."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+        """New ingresses."""
+        return operation == CREATE and not subresource and kind.prefix == INGRESSES.prefix
+
+    async def mutate(self, attr: AdmissionAttributes) -> None:
+        """Set spec.ingressClassName, where neither it nor the annotation of old is given."""
+        assert attr.obj is not None
+        named = _NAMED in (attr.obj["metadata"].get("annotations") or {})
+        if named or attr.obj["spec"].get("ingressClassName") is not None:
+            return
+        classes = (await self._state.loaded(INGRESS_CLASSES)).under(INGRESS_CLASSES.prefix)[0]
+        found = [
+            metadata
+            for entry in classes
+            if ((metadata := entry.decode()["metadata"]).get("annotations") or {}).get(_DEFAULT) == "true"
+        ]
+        if found:
+            newest = max(metadata["creationTimestamp"] for metadata in found)
+            names = [metadata["name"] for metadata in found if metadata["creationTimestamp"] == newest]
+            attr.obj["spec"]["ingressClassName"] = min(names)

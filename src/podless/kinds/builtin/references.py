@@ -1,0 +1,45 @@
+"""References to objects and controllers elsewhere: their parts are checked, whether they are there is not.
+
+Source: Kubernetes' pkg/apis/networking/validation and k8s.io/apimachinery's util/validation.
+"""
+
+from __future__ import annotations
+
+import re
+
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
+_BARE = 'must be a domain-prefixed path (such as "acme.io/foo")'
+
+
+def domain_path(value: str, path: str) -> list[FieldError]:
+    """A path below a domain, such as example.com/controller."""
+    if not value:
+        return [field.required(path)]
+    host, _, rest = value.partition("/")
+    if not host or not rest:
+        return [field.invalid(path, value, _BARE)]
+    errors = [field.invalid(path, host, text) for text in names.subdomain(host)]
+    if not _PATH_SCAN.fullmatch(rest):
+        errors.append(field.invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH}')"))
+    return errors
+
+
+def segment(value: str | None, path: str) -> list[FieldError]:
+    """A part of a reference that has to be there, and fits into a path."""
+    if not value:
+        return [field.required(path)]
+    return [field.invalid(path, value, text) for text in names.path_segment(value)]
+
+
+def local(reference: Object, path: str) -> list[FieldError]:
+    """A reference to an object of any kind: apiGroup, kind and name."""
+    group = reference.get("apiGroup")
+    errors = (
+        [field.invalid(f"{path}.apiGroup", group, text) for text in names.subdomain(group)] if group is not None else []
+    )
+    return [*errors, *segment(reference.get("kind"), f"{path}.kind"), *segment(reference.get("name"), f"{path}.name")]

@@ -1,0 +1,40 @@
+"""Scale of autoscaling/v1: how many replicas an object of another kind has; it is no object of its own."""
+
+from __future__ import annotations
+
+from podless.kinds.builtin import counts
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
+from podless.kinds.types import SCALE
+from podless.meta import names, objectmeta
+from podless.meta.field import FieldError
+
+
+class ScaleStrategy(TypedStrategy):
+    """Nothing is said of it but how many replicas there are to be."""
+
+
+def faults(scale: Object) -> list[FieldError]:
+    """What is wrong with a Scale."""
+    found = objectmeta.validate(scale["metadata"], namespaced=True, name_check=_name_errors)
+    return [*found, *counts.nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
+
+
+def _name_errors(name: str, prefix: bool) -> list[str]:
+    return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+
+
+SCALES = Kind(
+    group="autoscaling",
+    plural="scales",
+    kind="Scale",
+    singular="scale",
+    list_kind="ScaleList",
+    namespaced=True,
+    versions=(Version("v1"),),
+    storage_version="v1",
+    strategy=ScaleStrategy(),
+    struct=SCALE,
+    virtual=True,
+)

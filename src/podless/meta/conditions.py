@@ -1,0 +1,54 @@
+"""What may be said in a list of metav1.Condition. Source: k8s.io/apimachinery's meta/v1/validation."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_STATUSES = ("False", "True", "Unknown")
+_MOST_REASON, _MOST_MESSAGE = 1024, 32768  # bytes
+_REASON = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*+(?<![,:]))?")
+_REASON_TEXT = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
+    "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
+    "'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is "
+    "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
+)
+
+
+def errors(conditions: list[dict[str, Any]], path: str) -> list[FieldError]:
+    """What is wrong with conditions."""
+    found: list[FieldError] = []
+    seen: set[str] = set()
+    for place, condition in enumerate(conditions):
+        kind = condition.get("type") or ""
+        if kind in seen:
+            found.append(field.duplicate(f"{path}[{place}].type", kind))
+        seen.add(kind)
+        found += _condition(condition, kind, f"{path}[{place}]")
+    return found
+
+
+def _condition(condition: dict[str, Any], kind: str, path: str) -> list[FieldError]:
+    status, reason = condition.get("status") or "", condition.get("reason") or ""
+    found = [field.invalid(f"{path}.type", kind, text) for text in names.qualified_name(kind)]
+    if status not in _STATUSES:
+        found.append(field.not_supported(f"{path}.status", status, _STATUSES))
+    generation = condition.get("observedGeneration") or 0
+    if generation < 0:
+        text = "must be greater than or equal to zero"
+        found.append(field.invalid(f"{path}.observedGeneration", generation, text))
+    if condition.get("lastTransitionTime") is None:
+        found.append(field.required(f"{path}.lastTransitionTime"))
+    if not reason:
+        found.append(field.required(f"{path}.reason"))
+    elif not _REASON.fullmatch(reason):
+        found.append(field.invalid(f"{path}.reason", reason, _REASON_TEXT))
+    if len(reason.encode()) > _MOST_REASON:
+        found.append(field.too_long(f"{path}.reason", _MOST_REASON))
+    if len((condition.get("message") or "").encode()) > _MOST_MESSAGE:
+        found.append(field.too_long(f"{path}.message", _MOST_MESSAGE))
+    return found

@@ -1,0 +1,41 @@
+"""ControllerRevisions: their data stays as it was written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.conftest import Client
+
+PATH = "/apis/apps/v1/namespaces/default/controllerrevisions"
+
+
+def revision(name: str, **more: Any) -> dict[str, Any]:
+    head = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": {"name": name}}
+    return {**head, "revision": 1, "data": {"z": [1], "a": {}}, **more}
+
+
+def test_data_stays(client: Client) -> None:
+    assert client.post(PATH, revision("kept")).status == 201
+    assert client.merge(f"{PATH}/kept", {"revision": 2}).status == 200
+    assert client.merge(f"{PATH}/kept", {"revision": -2}).status == 422
+    refused = client.merge(f"{PATH}/kept", {"data": {"z": None, "a": None}})
+    assert refused.body["message"].endswith("data: Invalid value: {}: field is immutable")
+
+
+def test_what_is_patched_has_its_keys_sorted(client: Client) -> None:
+    assert client.post(PATH, revision("sorted")).status == 201
+    refused = client.merge(f"{PATH}/sorted", {"data": {"z": [1]}})
+    assert refused.body["message"].endswith('data: Invalid value: {"a":{},"z":[1]}: field is immutable')
+
+
+def test_nobody_knows_what_is_inside(client: Client) -> None:
+    assert client.post(PATH, revision("raw")).status == 201
+    patch = "application/strategic-merge-patch+json"
+    answer = client.send("PATCH", f"{PATH}/raw", {"data": {"a": {"b": 1}}}, Content_Type=patch)
+    assert answer.status == 500
+    assert answer.body["message"] == 'unable to find api field in struct RawExtension for the json field "a"'
+
+
+def test_data_is_mandatory(client: Client) -> None:
+    refused = client.post(PATH, {name: value for name, value in revision("none").items() if name != "data"})
+    assert refused.body["message"].endswith("data: Required value: data is mandatory")

@@ -1,0 +1,34 @@
+"""ReplicaSets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.kinds.builtin.catalog import REPLICA_SETS
+from tests.kinds.builtin.late import decoded, faults, reported, template
+
+SPEC: dict[str, Any] = {"selector": {"matchLabels": {"app": "web"}}, "template": template()}
+
+
+def test_one_replica_by_default() -> None:
+    assert decoded(REPLICA_SETS, SPEC)["spec"]["replicas"] == 1
+
+
+def test_rules() -> None:
+    assert not faults(REPLICA_SETS, SPEC)
+    found = faults(REPLICA_SETS, {**SPEC, "minReadySeconds": -1, "selector": {}})
+    assert found == [
+        "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0",
+        "spec.selector: Invalid value: {}: empty selector is invalid for deployment",
+    ]
+
+
+def test_a_selector_that_is_none() -> None:
+    found = faults(REPLICA_SETS, {**SPEC, "selector": {"matchLabels": {"app": "a b"}}})
+    assert [text for text in found if text.endswith("invalid label selector")]
+
+
+def test_status() -> None:
+    assert reported(REPLICA_SETS, SPEC, {"replicas": 1, "fullyLabeledReplicas": 2}) == [
+        "status.fullyLabeledReplicas: Invalid value: 2: cannot be greater than status.replicas"
+    ]

@@ -1,0 +1,45 @@
+"""ReplicationControllers: what they take from their template, and that their pods outlive them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.kinds.builtin.catalog import REPLICATION_CONTROLLERS
+from tests.conftest import Client
+from tests.kinds.builtin.late import decoded, faults, made, template
+
+PATH = "/api/v1/namespaces/default/replicationcontrollers"
+
+
+def test_labels_of_the_template_are_taken_over() -> None:
+    obj = decoded(REPLICATION_CONTROLLERS, {"template": template()})
+    assert obj["spec"]["selector"] == {"app": "web"}
+    assert obj["metadata"]["labels"] == {"app": "web"}
+    assert obj["spec"]["replicas"] == 1
+
+
+def test_rules() -> None:
+    assert not faults(REPLICATION_CONTROLLERS, {"template": template()})
+    assert faults(REPLICATION_CONTROLLERS, {}) == [
+        "spec.selector: Required value",
+        "spec.template: Required value",
+    ]
+    assert faults(REPLICATION_CONTROLLERS, {"selector": {"a": "b"}, "template": template()}) == [
+        'spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`'
+    ]
+
+
+def test_selected_by_their_replicas() -> None:
+    version = REPLICATION_CONTROLLERS.versions[0]
+    obj = made(REPLICATION_CONTROLLERS, {"template": template()})
+    assert REPLICATION_CONTROLLERS.strategy.fields(version, obj) == {"status.replicas": "0"}
+
+
+def test_scale_and_delete(client: Client) -> None:
+    obj: dict[str, Any] = {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "rc"}}
+    assert client.post(PATH, {**obj, "spec": {"template": template()}}).status == 201
+    assert client.get(f"{PATH}/rc/scale").body["status"]["selector"] == "app=web"
+    gone = client.send("DELETE", f"{PATH}/rc", {"dryRun": ["All"]})
+    assert gone.body["metadata"]["finalizers"] == ["orphan"]
+    assert "Warning" not in gone.headers
+    assert client.send("DELETE", f"{PATH}/rc", {"propagationPolicy": "Background"}).body["status"] == "Success"
