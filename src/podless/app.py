@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,8 @@ from podless.http.message import Handler
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
 from podless.http.offload import Offload
-from podless.http.tls import Certificates
+from podless.http.rotation import Rotation
+from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import private, write_file
 from podless.meta.option import StartError, option, section
 from podless.store import StoreError
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
 
 
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # and where this machine's own clients find it
 # what only the server's owner may read, beside the database, which its engine looks after
 _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
@@ -66,9 +69,35 @@ class Settings(ClusterSettings):
     port: int = option(
         "--port", "port to listen on; 0 takes any free one", value=0, metavar="PORT", parse=port, default="6443"
     )
-    tls: bool = option(
-        "--insecure-http", "serve plain HTTP, on a loopback address only", value=True, values=(False, None)
+    kubeconfig: str | os.PathLike[str] | None = option(
+        "--kubeconfig", "where else the administrator's kubeconfig is written", value=None, metavar="FILE", parse=Path
     )
+    tls: bool = option(
+        "--insecure-http",
+        "serve plain HTTP, on a loopback address only; kubectl and other Go clients send no token over it",
+        value=True,
+        values=(False, None),
+    )
+    tls_names: Sequence[str] = option(
+        "--tls-san",
+        "more names and addresses that the server's own certificate is good for",
+        value=(),
+        metavar="NAME,...",
+        parse=names,
+        default="",
+    )
+    tls_cert: str | os.PathLike[str] | None = option(
+        "--tls-cert-file",
+        "the server's certificate, with those between it and its authority, where it is not to make one; "
+        "read again when it changes",
+        value=None,
+        metavar="FILE",
+        parse=Path,
+    )
+    tls_key: str | os.PathLike[str] | None = option(
+        "--tls-private-key-file", "the key of that certificate", value=None, metavar="FILE", parse=Path
+    )
+    verbose: bool = option("--verbose", "log every request", value=False, values=(True, False), short="-v")
     client_ca: str | os.PathLike[str] | None = option(
         "--client-ca-file",
         "PEM file of authorities whose client certificates are good, beside the server's own",
@@ -87,6 +116,8 @@ class Settings(ClusterSettings):
         super(Settings, self).__post_init__()
         if not self.tls and not self.loopback:
             raise StartError(f"plain HTTP is served on loopback only, not on {self.bind}")
+        if bool(self.tls_cert) != bool(self.tls_key):
+            raise StartError("--tls-cert-file and --tls-private-key-file belong together")
 
     @property
     def loopback(self) -> bool:
@@ -113,11 +144,12 @@ class App:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.url = ""
-        self.kubeconfig = Path()
+        self.kubeconfig = self.authority = Path()
         self.cluster: Cluster | None = None
         self.handler: Handler | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
+        self._rotation: Rotation | None = None
         self._backend: Backend | None = None
         self._offload: Offload | None = None
         self._address = ""
@@ -154,12 +186,17 @@ class App:
     async def _start(self) -> None:
         settings = self.settings
         folder = self._folder()
-        certificates, context = Certificates(folder), None
+        given = (Path(settings.tls_cert), Path(settings.tls_key)) if settings.tls_cert and settings.tls_key else None
+        certificates, context = Certificates(folder, given), None
         if settings.tls:
-            certificates.ensure([settings.bind] if settings.bind not in ("0.0.0.0", "::") else [])
+            addresses = own_names() if settings.bind in _EVERYWHERE else [settings.bind]
+            names = [*addresses, *settings.tls_names]
+            certificates.ensure(names)
             context = certificates.context(Path(settings.client_ca) if settings.client_ca is not None else None)
+            self._rotation = Rotation(certificates, names, context)
+            self._rotation.start()
         database = folder / "podless.db" if settings.data is not None else None
-        authority = certificates.authority.read_text() if settings.tls else None
+        authority = certificates.trust() if settings.tls else None
         self.cluster = cluster = Cluster(settings, folder, database, authority)
         await cluster.start()
         cache = cluster.api.cache
@@ -183,7 +220,7 @@ class App:
         )
         self._offload = Offload(self.settings.limits.read_time)
         last = APIHandler(api, documents, self._offload)
-        return chain(filters(api, self.settings.limits, self._auditing()), last.handle)
+        return chain(filters(api, self.settings.limits, self._auditing(), log=self.settings.verbose), last.handle)
 
     def _auditing(self) -> Filter | None:
         """The filter that tells the audit log, where one is wanted. Raises BadPolicy."""
@@ -205,12 +242,15 @@ class App:
             self._backend.open()
 
     def _announce(self, folder: Path, bound: int, token: str, authority: str | None) -> None:
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.bind, self.settings.bind)
+        host = _EVERYWHERE.get(self.settings.bind, self.settings.bind)
         self._address = f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
         self.url = f"{'https' if self.settings.tls else 'http'}://{self._address}"
-        self.kubeconfig = folder / "kubeconfig"
+        self.authority = folder / "ca.crt"
+        self.kubeconfig = Path(self.settings.kubeconfig or folder / "kubeconfig").absolute()
         known = authority.encode() if authority is not None else None
-        write_file(self.kubeconfig, kubeconfig(self.url, by_token(token), known), 0o600)
+        text = kubeconfig(self.url, by_token(token), known)
+        for path in dict.fromkeys((folder / "kubeconfig", self.kubeconfig)):
+            write_file(path, text, 0o600)
 
     def _folder(self) -> Path:
         if self.settings.data is None:
@@ -230,6 +270,9 @@ class App:
         if self._listener is not None:
             await self._listener.close()
             self._listener = None
+        if self._rotation is not None:
+            self._rotation.stop()
+            self._rotation = None
         if self._offload is not None:
             self._offload.close()
             self._offload = None

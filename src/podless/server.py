@@ -74,7 +74,7 @@ class Server:
     @property
     def authority(self) -> Path:
         """The CA certificate that clients verify the server with."""
-        return self._running().kubeconfig.with_name("ca.crt")
+        return self._running().authority
 
     def _running(self) -> App:
         if self._app is None or not self._app.url:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from podless.cli import main
 from podless.meta.files import private
 from podless.meta.option import StartError
 from tests.conftest import CRDS, Client, definition, gadget
@@ -191,6 +192,79 @@ def test_no_authorization_for_others_is_warned_of(tmp_path: Path) -> None:
 def test_plain_http_is_refused_elsewhere(tmp_path: Path) -> None:
     text = refused("--data", str(tmp_path), "--port", "0", "--insecure-http", "--bind", "0.0.0.0")
     assert text == "podless: plain HTTP is served on loopback only, not on 0.0.0.0\n"
+
+
+def test_who_serves_plain_http_is_told_what_go_clients_do(serve: Any) -> None:
+    process = serve("--insecure-http")
+    assert process.popen.stdout.readline() == (
+        "NOTE: kubectl and other Go clients send no token over plain HTTP, and are anonymous\n"
+    )
+
+
+def test_a_kubeconfig_is_written_where_it_is_wanted(tmp_path: Path) -> None:
+    wanted = tmp_path / "wanted"
+    command = [sys.executable, "-m", "podless", "serve", "--memory", "--port", "0", "--kubeconfig", str(wanted)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as popen:
+        assert popen.stdout is not None
+        url = popen.stdout.readline().split()[-1]
+        assert popen.stdout.readline() == f"export KUBECONFIG={wanted}\n"
+        config = json.loads(wanted.read_text())
+        assert stat.S_IMODE(wanted.stat().st_mode) == 0o600
+        client = Client(url, config["users"][0]["user"]["token"])
+        assert client.get("/readyz").status == 200
+        client.close()
+        popen.send_signal(signal.SIGTERM)
+        assert popen.wait(5) == 0
+
+
+def test_requests_are_logged_where_somebody_wants_to_watch(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "podless", "serve", "--data", str(tmp_path / "data"), "--port", "0", "-v"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as popen:
+        assert popen.stdout is not None
+        assert popen.stderr is not None
+        url = popen.stdout.readline().split()[-1]
+        popen.stdout.readline()
+        client = Client(url, (tmp_path / "data" / "token").read_text().strip())
+        client.get("/api/v1/namespaces/none?secret=1")
+        client.close()
+        popen.send_signal(signal.SIGTERM)
+        (line,) = (line for line in popen.stderr.read().splitlines() if "/api" in line)
+    assert "GET /api/v1/namespaces/none?... 404 " in line
+    assert "secret" not in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["serve", "--prot", "1"], 2, "podless: unrecognized arguments: --prot 1; see podless --help\n"),
+        (["serve", "--port", "x"], 2, "a port is a number from 0 to 65535; see podless serve --help\n"),
+        (["sreve"], 2, "invalid choice: 'sreve'"),
+        (["serve", "--audit-policy-file", "p.yaml"], 1, "--audit-policy-file does nothing without --audit-log-path\n"),
+        (["serve", "--tls-cert-file", "c.pem"], 1, "--tls-cert-file and --tls-private-key-file belong together\n"),
+        (["serve", "--history", "1d"], 2, "a duration is a time such as 1h, 30m or 1h30m; see podless serve --help\n"),
+    ],
+)
+def test_wrong_options_are_told_in_one_line(arguments: list[str], code: int, text: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "podless", *arguments], capture_output=True, text=True, timeout=20, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (code, "", 1)
+    assert text in done.stderr
+
+
+def test_a_kubeconfig_of_a_service_account(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    process = serve()
+    data = ["kubeconfig", "--data", str(process.folder)]
+    assert main([*data, "--service-account", "default", "--namespace", "default"]) == 0
+    config = json.loads(capsys.readouterr().out)
+    client = Client(process.url, config["users"][0]["user"]["token"])
+    who = client.post("/apis/authentication.k8s.io/v1/selfsubjectreviews", {}).body["status"]["userInfo"]
+    assert who["username"] == "system:serviceaccount:default:default"
+    client.close()
+    assert main([*data, "--namespace", "other"]) == 0
+    assert json.loads(capsys.readouterr().out)["contexts"][0]["context"]["namespace"] == "other"
+    assert main([*data, "--service-account", "default/none"]) == 1
+    assert capsys.readouterr().err == 'podless: serviceaccounts "none" not found\n'
 
 
 def test_a_port_in_use_is_told(tmp_path: Path) -> None:

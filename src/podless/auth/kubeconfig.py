@@ -21,7 +21,9 @@ def by_certificate(certificate: bytes, key: bytes) -> dict[str, str]:
     }
 
 
-def kubeconfig(server: str, credentials: dict[str, str], authority: bytes | None, user: str = "admin") -> bytes:
+def kubeconfig(
+    server: str, credentials: dict[str, str], authority: bytes | None, user: str = "admin", namespace: str = "default"
+) -> bytes:
     """A kubeconfig with one cluster and one user, in JSON, which is YAML too.
 
     server: the URL. authority: the CA certificate in PEM, or None for plain HTTP.
@@ -34,7 +36,7 @@ def kubeconfig(server: str, credentials: dict[str, str], authority: bytes | None
         "kind": "Config",
         "clusters": [{"name": "podless", "cluster": cluster}],
         "users": [{"name": user, "user": credentials}],
-        "contexts": [{"name": "podless", "context": {"cluster": "podless", "user": user, "namespace": "default"}}],
+        "contexts": [{"name": "podless", "context": {"cluster": "podless", "user": user, "namespace": namespace}}],
         "current-context": "podless",
     }
     return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -7,15 +7,24 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from podless.version import __version__
 
 _COMMANDS = ("serve", "kubeconfig", "check", "eval", "schema", "migrate", "convert")
 
 
+class Parser(argparse.ArgumentParser):
+    """One that says in one line what is wrong with what it was given."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with code 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="podless", description="The Kubernetes API without the pods.")
+    parser = Parser(prog="podless", description="The Kubernetes API without the pods.")
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     given = sys.argv[1:] if arguments is None else list(arguments)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import base64
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 
-from podless.auth.kubeconfig import by_certificate, kubeconfig
+from podless.auth.kubeconfig import by_certificate, by_token, kubeconfig
 from podless.http.tls import BadCertificate, Certificates
+from podless.remote import RemoteError
+from podless.remote import kubeconfig as configs
+from podless.remote.cluster import Cluster
+from podless.remote.kubeconfig import BadKubeconfig
+from podless.version import __version__
 
 
 class Unusable(Exception):
@@ -33,7 +41,14 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--group", metavar="NAME", dest="groups", action="append", default=[], help="a group of the user (repeatable)"
     )
-    parser.add_argument("--days", type=_days, default=365, help="how long the certificate is good")
+    parser.add_argument(
+        "--service-account",
+        metavar="[NAMESPACE/]NAME",
+        default="",
+        help="print one with a token of this service account, which the running server is asked for",
+    )
+    parser.add_argument("--namespace", default="default", help="where kubectl looks when it is not told")
+    parser.add_argument("--days", type=_days, default=365, help="how long the certificate or token is good")
     parser.add_argument(
         "--server", metavar="URL", default="", help="where clients find the server, where not as in the last start"
     )
@@ -50,8 +65,8 @@ def _days(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Print it. Returns 1, with one line on standard error, where it cannot be made."""
     try:
-        text = make(options.data, options.user, options.groups, options.days, options.server)
-    except (Unusable, BadCertificate) as error:
+        text = make(options)
+    except (Unusable, BadCertificate, BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
@@ -61,26 +76,47 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def make(data: Path, user: str | None, groups: list[str], days: int, server: str) -> bytes:
-    """The kubeconfig. Raises Unusable, BadCertificate, OSError."""
-    known = data / "kubeconfig"
+def make(options: argparse.Namespace) -> bytes:
+    """The kubeconfig. Raises Unusable, BadCertificate, BadKubeconfig, RemoteError, OSError."""
+    known = options.data / "kubeconfig"
     try:
         admin: dict[str, Any] = orjson.loads(known.read_bytes())
-        url = server or str(admin["clusters"][0]["cluster"]["server"])
+        cluster = admin["clusters"][0]["cluster"]
+        url = options.server or str(cluster["server"])
+        authority = base64.b64decode(cluster.get("certificate-authority-data") or "") or None
     except FileNotFoundError:
         raise Unusable(f"{known}: no server has been started on this folder") from None
     except (ValueError, LookupError, TypeError):
         raise Unusable(f"{known}: not a kubeconfig of podless; start the server once more") from None
-    if user is None:
-        admin["clusters"][0]["cluster"]["server"] = url
-        return orjson.dumps(admin, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    if not user:
+    if options.service_account:
+        return _of_account(options, url, authority)
+    if options.user is None:
+        return kubeconfig(url, admin["users"][0]["user"], authority, namespace=options.namespace)
+    if not options.user:
         raise Unusable("a user has a name")
     if not url.startswith("https:"):
         raise Unusable(f"the server at {url} has no TLS, and so no client certificates")
-    certificates = Certificates(data)
     try:
-        made = certificates.client(user, groups, days)
+        made = Certificates(options.data).client(options.user, options.groups, options.days)
     except ValueError as error:
         raise Unusable(f"no certificate can say that: {error}") from None
-    return kubeconfig(url, by_certificate(*made), certificates.authority.read_bytes(), user)
+    return kubeconfig(url, by_certificate(*made), authority, options.user, options.namespace)
+
+
+def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) -> bytes:
+    """One with a token that the server makes."""
+    if options.user is not None or options.groups:
+        raise Unusable("a service account has its own name and groups: leave --user and --group out")
+    before, slash, name = options.service_account.rpartition("/")
+    namespace = before if slash else options.namespace
+    path = f"/api/v1/namespaces/{quote(namespace, safe='')}/serviceaccounts/{quote(name, safe='')}/token"
+    wanted: dict[str, Any] = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
+    wanted |= {"spec": {"expirationSeconds": options.days * 86400}}
+
+    async def ask() -> str:
+        access = configs.read(options.data / "kubeconfig")
+        async with Cluster(access, f"podless-kubeconfig/{__version__}") as cluster:
+            return str((await cluster.send("POST", path, wanted))["status"]["token"])
+
+    token = asyncio.run(ask())
+    return kubeconfig(url, by_token(token), authority, f"{namespace}/{name}", options.namespace)

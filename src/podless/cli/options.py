@@ -47,7 +47,8 @@ def _add_one(group: Any, dest: str, default: Any, told: Option) -> None:
         else:
             on = default == told.values[0]
             action = argparse.BooleanOptionalAction
-            group.add_argument(told.flag, dest=dest, action=action, default=on, help=told.help)
+            flags = (told.short, told.flag) if told.short else (told.flag,)
+            group.add_argument(*flags, dest=dest, action=action, default=on, help=told.help)
         return
     more: dict[str, Any] = {"dest": dest, "type": _typed(told.parse), "help": told.help}
     if told.choices:
@@ -96,9 +97,22 @@ def _read(given: dict[str, Any], of: type, prefix: str) -> Any:
         if isinstance(told, Section):
             if not told.given or any(given[f"{dest}.{each}"] for each in told.given):
                 found[name] = _read(given, told.of, f"{dest}.")
+            else:
+                _refuse_alone(given, told, f"{dest}.")
         elif told.flag:
             found[name] = _value(given[dest], told)
     return of(**{name: value if value is not None or name != "issuer" else "" for name, value in found.items()})
+
+
+def _refuse_alone(given: dict[str, Any], section: Section, prefix: str) -> None:
+    """Raises StartError for an option that does nothing, as what its section is about was not asked for."""
+    known = [(name, default, told) for name, default, told in declared(section.of) if isinstance(told, Option)]
+    needed = next(told.flag for name, _, told in known if name in section.given)
+    for name, default, told in known:
+        plain = _default(default, told)
+        usual = told.parse(plain) if isinstance(plain, str) else plain
+        if told.flag and name not in section.given and given[f"{prefix}{name}"] not in (usual, [], None):
+            raise StartError(f"{told.flag} does nothing without {needed}")
 
 
 def _value(given: Any, told: Option) -> Any:
@@ -131,7 +145,8 @@ def _rows(of: type) -> Iterator[str]:
 def _left(told: Option) -> str:
     if told.values is not None:
         plain = told.values[1] is None and told.values[0] is False
-        return f"`{told.flag}`" if plain else f"`{told.flag}`, `--no-{told.flag[2:]}`"
+        short = f"`{told.short}`, " if told.short else ""
+        return f"`{told.flag}`" if plain else f"{short}`{told.flag}`, `--no-{told.flag[2:]}`"
     return f"`{told.flag} {'|'.join(told.choices).replace('|', chr(92) + '|') or told.metavar}`"
 
 

@@ -78,6 +78,8 @@ async def _serve(settings: Settings) -> None:
             f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",
             flush=True,
         )
+    if not settings.tls and settings.authorization != "AlwaysAllow":
+        print("NOTE: kubectl and other Go clients send no token over plain HTTP, and are anonymous", flush=True)
     threading.Thread(target=_prepare).start()  # no daemon: the process must not end in the middle of an import
     await stop.wait()
     await app.stop()

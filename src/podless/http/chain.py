@@ -26,6 +26,7 @@ from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
 from podless.http.impersonation import with_impersonation
 from podless.http.limits import Limits
+from podless.http.log import with_log
 from podless.http.message import Handler
 from podless.http.requestinfo import with_request_info
 from podless.http.status import with_status
@@ -34,9 +35,10 @@ from podless.verbs.call import API
 Filter = Callable[[Handler], Handler]
 
 
-def filters(api: API, limits: Limits, audit: Filter | None = None) -> list[Filter]:
+def filters(api: API, limits: Limits, audit: Filter | None = None, *, log: bool = False) -> list[Filter]:
     """The filters before an API's handler, the first that a request meets first. audit: tells of requests."""
     return [
+        *([with_log] if log else []),  # a line for each request
         with_request_info,  # the verb, and the resource or path
         *([audit] if audit is not None else []),  # what is asked, by whom, and what comes of it
         with_status,  # exceptions to Status, warnings to headers

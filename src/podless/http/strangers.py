@@ -49,6 +49,10 @@ class Context(ssl.SSLContext):
             now = self._newer = self.again()
         return ssl.SSLContext.wrap_bio(now, *arguments, **named)
 
+    def renew(self) -> None:
+        """Have later connections begin with what is in the files now. Raises what making a context raises."""
+        self._newer = self.again()
+
     def good(self, chain: list[bytes]) -> bool:
         """Whether a client's certificates (DER), its own first, lead to one of the authorities."""
         # cryptography takes longer to import than the rest of a start, and few clients have certificates

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import ipaddress
+import socket
 import ssl
+import struct
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podless.http import strangers
+from podless.http import strangers, validity
 from podless.meta.files import write_file
 from podless.meta.option import StartError
 
@@ -37,13 +41,25 @@ class BadCertificate(StartError):
 
 
 class Certificates:
-    """The certificates in a folder: ca.crt, ca.key, server.crt and server.key."""
+    """The certificates in a folder: ca.crt, ca.key, server.crt and server.key.
 
-    def __init__(self, folder: Path) -> None:
+    given: the server's certificate (with those between it and its authority) and key where somebody else makes them.
+    """
+
+    def __init__(self, folder: Path, given: tuple[Path, Path] | None = None) -> None:
         self.authority = folder / "ca.crt"
         self._authority_key = folder / "ca.key"
-        self._server = folder / "server.crt"
-        self._server_key = folder / "server.key"
+        self._given = given is not None
+        self._server, self._server_key = given or (folder / "server.crt", folder / "server.key")
+
+    @property
+    def files(self) -> tuple[Path, Path]:
+        """The server's certificate and its key."""
+        return self._server, self._server_key
+
+    def trust(self) -> str:
+        """What clients verify the server with, in PEM. Raises OSError."""
+        return (self._server.read_text() if self._given else "") + self.authority.read_text()
 
     def ensure(self, names: Iterable[str]) -> None:
         """Make what is missing, and a new server certificate where the old one ends soon or lacks a name.
@@ -53,7 +69,10 @@ class Certificates:
         wanted = list(dict.fromkeys([*_NAMES, *names]))
         if not (self.authority.exists() and self._authority_key.exists()):
             self._make_authority()
-            self._make_server(wanted)
+            if not self._given:
+                self._make_server(wanted)
+        elif self._given:
+            return
         elif not (self._server.exists() and self._server_key.exists()) or self._stale(wanted):
             self._make_server(wanted)
 
@@ -132,15 +151,16 @@ class Certificates:
             raise BadCertificate(f"{path}: not a certificate; remove it to have a new one made") from None
 
     def _stale(self, wanted: list[str]) -> bool:
-        # reading a certificate needs the cryptography package, whose import takes longer than the rest of a start;
-        # the names it was made for stand beside it, and its age is that of the file
+        # the names it was made for stand beside it
         try:
-            made = self._server.stat().st_mtime
             names = self._names_file().read_text().split()
+            begins, ends = validity.read(self._server.read_text())
         except OSError:
             return True
-        age = datetime.now(UTC) - datetime.fromtimestamp(made, UTC)
-        return age > _SERVER_TIME - _RENEW or not set(wanted) <= set(names)
+        except ValueError:
+            raise BadCertificate(f"{self._server}: not a certificate; remove it to have a new one made") from None
+        now = datetime.now(UTC)
+        return not begins <= now < ends - _RENEW or not set(wanted) <= set(names)
 
     def _names_file(self) -> Path:
         return self._server.with_name("server.names")
@@ -220,3 +240,46 @@ def _pem(key: object) -> bytes:
 
     assert isinstance(key, ec.EllipticCurvePrivateKey)
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+
+
+# the names of a server's certificate
+
+_LABEL = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_SIOCGIFADDR = 0x8915  # asks an interface for its address; Linux
+_INET6 = Path("/proc/net/if_inet6")
+_LINK_LOCAL = "20"
+
+
+def names(text: str) -> tuple[str, ...]:
+    """DNS names and addresses, with commas between. Raises ValueError."""
+    return tuple(_checked(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _checked(name: str) -> str:
+    try:
+        return str(ipaddress.ip_address(name))
+    except ValueError:
+        labels = name.removeprefix("*.").removesuffix(".").split(".")
+        if len(name) > 253 or not all(0 < len(label) < 64 and set(label) <= _LABEL for label in labels):
+            raise ValueError(f"{name!r} is neither a DNS name nor an address") from None
+        return name
+
+
+def own_names() -> list[str]:
+    """The names and addresses under which other hosts may know this one."""
+    found = [socket.gethostname(), socket.getfqdn()]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        for _, name in socket.if_nameindex():
+            with contextlib.suppress(OSError):  # one without such an address
+                answer = fcntl.ioctl(asked, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
+                found.append(socket.inet_ntoa(answer[20:24]))
+    with contextlib.suppress(OSError):
+        for line in _INET6.read_text().splitlines():
+            parts = line.split()
+            if parts[3] != _LINK_LOCAL:
+                found.append(str(ipaddress.IPv6Address(bytes.fromhex(parts[0]))))
+    sound = []
+    for name in found:
+        with contextlib.suppress(ValueError):
+            sound.append(_checked(name))
+    return list(dict.fromkeys(sound))

@@ -22,7 +22,7 @@ class Option:
     value of a text, and raises ValueError with one clear line. default: the text that the command takes where none is
     given, None where it is the field's own default. choices: the texts that are good. values: of a switch, on and off.
     many: the flag may be repeated, and the field is made of the list of values by this. without: a flag that sets the
-    field to None, and what it does.
+    field to None, and what it does. short: the flag in one letter.
     """
 
     flag: str
@@ -34,6 +34,7 @@ class Option:
     values: tuple[Any, Any] | None = None
     many: Callable[[list[Any]], Any] | None = None
     without: tuple[str, str] | None = None
+    short: str = ""
 
 
 @dataclass(frozen=True, slots=True)

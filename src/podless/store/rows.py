@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from zlib import crc32
 
 from podless.store.contract import Damaged, Record
@@ -9,13 +10,13 @@ from podless.store.keys import Stored
 
 # key, value, offset, revision, created, sequence, at, checksum
 Row = tuple[str, bytes | None, int, int, int, int, int, int]
+_NUMBERS = struct.Struct("<6q").pack
 COLUMNS = "key, value, offset, revision, created, sequence, at, checksum"
 
 
 def checksum(key: str, value: bytes | None, offset: int, revision: int, created: int, sequence: int, at: int) -> int:
     """The checksum of a row (CRC-32)."""
-    size = -1 if value is None else len(value)
-    head = b"%d %d %d %d %d %d " % (offset, revision, created, sequence, at, size)
+    head = _NUMBERS(offset, revision, created, sequence, at, -1 if value is None else len(value))
     return crc32(value or b"", crc32(key.encode(), crc32(head)))
 
 
@@ -25,7 +26,7 @@ def verify(row: Row) -> Row:
     try:
         if checksum(key, value, offset, revision, created, sequence, at) == check:
             return row
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, AttributeError, struct.error):
         pass  # not even of the right types
     raise Damaged(f"the database is damaged: {key!r} at revision {revision} is not what was written")
 

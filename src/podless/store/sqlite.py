@@ -55,6 +55,7 @@ _TEND = 10.0  # seconds between two looks at what a quiet store needs
 _REST = 4.0  # background work rests so many times as long as a step took
 # a disk without room, a quota, a file that may not grow
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+_LOOK = 0.2  # seconds between two looks at the files while there are writes
 _SAY = 10.0  # seconds between two lines about writes that fail
 _NOWHERE = "/health"  # a key that nobody writes
 _Waiting = tuple[Sequence[Operation], asyncio.Future[int]]
@@ -86,7 +87,7 @@ class SQLiteStore:
         self._busy = False  # background work has a step to go
         self._held = 0  # readers of one state over time, for whom history is kept
         self._refused = ""  # why the last write was, "" where it was not
-        self._said = -_SAY
+        self._said = self._looked = -_SAY
 
     @property
     def compacted(self) -> int:
@@ -143,6 +144,7 @@ class SQLiteStore:
 
     def _look(self) -> None:
         """Whether the files are where they were. Raises StoreError."""
+        self._looked = time.monotonic()
         if self._files is not None and (fault := self._files.fault()):
             self._refuse(fault)
             raise StoreError(fault)
@@ -218,7 +220,8 @@ class SQLiteStore:
     def _write(self, commits: Sequence[Sequence[Operation]]) -> tuple[list[int | StoreError], list[Change]]:
         """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
         database = self._open_database()
-        self._look()
+        if self._refused or time.monotonic() > self._looked + _LOOK:
+            self._look()
         outcomes: list[int | StoreError] = []
         changes: list[Change] = []
         sequence, now, replaced = self._sequence, self._clock.now(), 0

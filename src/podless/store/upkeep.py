@@ -43,7 +43,8 @@ def give_back(database: sqlite3.Connection) -> bool:
     free, pages = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
     if free <= _PAGES or free * _FREE <= pages:
         return False
-    database.execute(f"PRAGMA incremental_vacuum({_PAGES})").fetchall()
+    # a script is carried out to its end; a statement without columns is not, and would free one page
+    database.executescript(f"PRAGMA incremental_vacuum({_PAGES})")
     database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()  # which is what makes the file itself shorter
     return True
 

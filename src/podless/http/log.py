@@ -1,0 +1,37 @@
+"""A line in the server's own log for each request, where somebody wants to watch (`serve -v`)."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
+
+log = logging.getLogger("podless")
+
+
+def with_log(handler: Handler) -> Handler:
+    """Tells of each request when it is answered: who, what, how it ended, and how long that took."""
+
+    async def later(request: Request, pending: Pending, began: float) -> Answer:
+        answer = await pending
+        _tell(request, answer, began)
+        return answer
+
+    def handle(request: Request) -> Answer | Pending:
+        began = time.perf_counter()
+        answer = handler(request)
+        if not isinstance(answer, (Response, Stream)):
+            return later(request, answer, began)
+        _tell(request, answer, began)
+        return answer
+
+    return handle
+
+
+def _tell(request: Request, answer: Answer, began: float) -> None:
+    status = answer.status if isinstance(answer, Response) else 200
+    took = (time.perf_counter() - began) * 1000
+    # the query may hold what a client believes to be secret; a path cannot have line ends, but is quoted all the same
+    what = f"{request.method} {request.path}{'?...' if request.query_text else ''}"
+    log.info("%s %d %.1fms %s", ascii(what)[1:-1], status, took, ascii(request.user.name)[1:-1])

@@ -1,0 +1,62 @@
+"""Server certificates that change while the server runs: read again from their files, and made anew before they end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from podless.http.strangers import Context
+from podless.http.tls import BadCertificate, Certificates
+
+log = logging.getLogger("podless")
+
+_EVERY = 10.0  # seconds between two looks at the files
+
+
+class Rotation:
+    """Keeps a context in step with a server's files. names: those that the server's own certificate is to have."""
+
+    def __init__(self, certificates: Certificates, names: Sequence[str], context: Context) -> None:
+        self._certificates = certificates
+        self._names = names
+        self._context = context
+        self._known = self._state()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Look at the files now and then."""
+        self._timer = asyncio.get_running_loop().call_later(_EVERY, self._look)
+
+    def stop(self) -> None:
+        """Do not look any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _look(self) -> None:
+        self.check()
+        self.start()
+
+    def check(self) -> None:
+        """Take what has changed. Where that is not good, what was good before stays in use, and a line says so."""
+        try:
+            self._certificates.ensure(self._names)
+            state = self._state()
+            if state != self._known:
+                self._known = state
+                self._context.renew()
+                log.info("%s: the server's certificate was read again", self._certificates.files[0])
+        except (BadCertificate, OSError) as error:
+            log.error("the server's certificate stays as it was: %s", error)
+
+    def _state(self) -> list[tuple[int, int, int] | None]:
+        return [_identity(path) for path in self._certificates.files]
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

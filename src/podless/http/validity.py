@@ -1,0 +1,59 @@
+"""From when until when a certificate is good, read without the cryptography package, whose import takes long.
+
+Source: RFC 5280, section 4.1.
+"""
+
+from __future__ import annotations
+
+import ssl
+from datetime import UTC, datetime
+
+_SEQUENCE, _INTEGER, _VERSION, _UTC_TIME, _TIME = 0x30, 0x02, 0xA0, 0x17, 0x18
+_END = "-----END CERTIFICATE-----"
+
+
+def read(pem: str) -> tuple[datetime, datetime]:
+    """The first and the last moment of the first certificate in a text. Raises ValueError."""
+    start = pem.find("-----BEGIN CERTIFICATE-----")
+    end = pem.find(_END, start)
+    if start < 0 or end < 0:
+        raise ValueError("no certificate")
+    der = ssl.PEM_cert_to_DER_cert(pem[start : end + len(_END)])
+    try:
+        certificate = _parts(_parts(der)[0][1])
+        fields = [field for field in _parts(certificate[0][1]) if field[0] != _VERSION]
+    except IndexError:
+        raise ValueError("not a certificate") from None
+    # serial number, algorithm, issuer, validity
+    if [tag for tag, _ in fields[:4]] != [_INTEGER, _SEQUENCE, _SEQUENCE, _SEQUENCE]:
+        raise ValueError("not a certificate")
+    begins, ends = (_moment(tag, text) for tag, text in _parts(fields[3][1]))
+    return begins, ends
+
+
+def _parts(data: bytes) -> list[tuple[int, bytes]]:
+    """Tags and contents of the elements that stand behind each other."""
+    found, place = [], 0
+    while place < len(data):
+        if place + 2 > len(data):
+            raise ValueError("cut off")
+        tag, length = data[place], data[place + 1]
+        place += 2
+        if length & 0x80:
+            count = length & 0x7F
+            length = int.from_bytes(data[place : place + count], "big")
+            place += count
+        if place + length > len(data):
+            raise ValueError("cut off")
+        found.append((tag, data[place : place + length]))
+        place += length
+    return found
+
+
+def _moment(tag: int, text: bytes) -> datetime:
+    if tag not in (_UTC_TIME, _TIME):
+        raise ValueError("not a time")
+    year = text.decode("ascii")
+    if tag == _UTC_TIME:
+        year = f"{'19' if year[:2] >= '50' else '20'}{year}"
+    return datetime.strptime(year, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
