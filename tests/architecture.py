@@ -98,16 +98,6 @@ def test_tests_of_a_folder_are_in_its_twin() -> None:
         assert not twin.is_dir(), f"{file.relative_to(TESTS)} is about {twin.relative_to(SOURCE)}: move it there"
 
 
-# Circles among modules that meet only in annotations or inside functions; what Python runs at import has none.
-# A circle may become smaller or go; none may be added.
-CIRCLES = [
-    {"kinds.conversion", "kinds.custom", "kinds.kind", "kinds.scaling", "kinds.strategy", "kinds.view"},
-    {"meta.protobuf", "meta.protobuf_forms", "meta.protobuf_messages"},
-    {"schema.compile", "schema.emit"},
-    {"schema.embedded", "schema.node", "schema.prune"},
-]
-
-
 def modules() -> dict[str, pathlib.Path]:
     """Files by the name of their module within podless; "" for the package itself."""
     found = {}
@@ -158,11 +148,10 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 
 @pytest.mark.parametrize("deferred", [False, True])
 def test_imports_form_no_circle(deferred: bool) -> None:
+    """Neither what Python runs at import, nor what is imported inside functions and for annotations."""
     known = modules()
-    graph = {module: imported(known, module, deferred=deferred) for module in known}
-    allowed = CIRCLES if deferred else []
-    new = [sorted(circle) for circle in circles(graph) if not any(circle <= listed for listed in allowed)]
-    assert not new, f"these import each other: {new}"
+    found = circles({module: imported(known, module, deferred=deferred) for module in known})
+    assert not found, f"these import each other: {list(map(sorted, found))}"
 
 
 DOCS = TESTS.parent / "docs"

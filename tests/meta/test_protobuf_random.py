@@ -16,7 +16,6 @@ from hypothesis.strategies import SearchStrategy
 from podless.kinds.builtin import ALL
 from podless.kinds.types import DELETE_OPTIONS, JSON_SCHEMA_PROPS, LIST_META, SCALE, STATUS
 from podless.meta import codec, protobuf, structs
-from podless.meta.protobuf import ProtobufError
 from podless.meta.structs import (
     Bool,
     Bytes,
@@ -33,6 +32,7 @@ from podless.meta.structs import (
     Union,
 )
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
+from podless.meta.wire import ProtobufError, varint
 from tests.conftest import tries
 
 OTHERS = (STATUS, DELETE_OPTIONS, SCALE, PARTIAL_OBJECT_METADATA, LIST_META, JSON_SCHEMA_PROPS)
@@ -192,7 +192,7 @@ def test_a_key_that_is_no_text_is_refused(unknown: bytes) -> None:
 @settings(max_examples=tries(300), deadline=None)
 @given(st.sampled_from(KINDS), st.binary(max_size=60))
 def test_random_bytes_are_read_or_refused(struct: Struct, raw: bytes) -> None:
-    for body in (raw, b"k8s\0" + raw, b"k8s\0" + b"\x12" + protobuf.varint(len(raw)) + raw):
+    for body in (raw, b"k8s\0" + raw, b"k8s\0" + b"\x12" + varint(len(raw)) + raw):
         with contextlib.suppress(ProtobufError):
             codec.encode(protobuf.read(body, struct))
 

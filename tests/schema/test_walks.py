@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podless.schema import Schema, check, compile, default, lists, prune
+from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE
 from podless.schema.node import Node
 from tests.conftest import tries
 from tests.schema import oracle, strategies
@@ -37,13 +38,13 @@ def test_pruning_and_defaulting_are_those_of_the_plain_rules(case: Case, budget:
 
 @SLOW
 @given(strategies.cases(), BUDGETS)
-def test_one_walk_does_what_the_three_do_one_after_the_other(case: Case, budget: tuple[int, int]) -> None:
+def test_the_walks_do_what_the_plain_rules_do_one_after_the_other(case: Case, budget: tuple[int, int]) -> None:
     schema, value = case
     with mock.patch.multiple(compile, _INLINE=budget[0], _WIDE=budget[1]):
-        _one_walk(schema, value)
+        _walks(schema, value)
 
 
-def _one_walk(schema: dict[str, Any], value: dict[str, Any]) -> None:
+def _walks(schema: dict[str, Any], value: dict[str, Any]) -> None:
     compiled, node = Schema.compile(schema), Node(schema)
     for _ in range(2):  # the second time functions that were compiled on the way are in place
         one, three = copy.deepcopy(value), copy.deepcopy(value)
@@ -74,7 +75,7 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
 def test_the_compiled_check_says_yes_only_when_there_are_no_errors(case: Case) -> None:
     schema, value = case
     node = Node(schema)
-    if compile.Program().build("walk", node, compile.CHECK)(value):
+    if compile.Program().build("walk", node, CHECK)(value):
         assert check.validate(value, node) + lists.validate(value, node) == []
 
 
@@ -84,7 +85,7 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     schema, value = case
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
-    mode = data.draw(st.sampled_from([compile.ADMIT, compile.NORMALIZE, compile.PRUNE, compile.FILL]))
+    mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL]))
     compile.Program().build("walk", node, mode)(begun)
     for obj in (begun, fresh):
         prune.prune(obj, node, embedded=True)

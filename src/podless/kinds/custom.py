@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from podless.schema import Schema
 
 
-class CustomStrategy(Strategy):
+class CustomStrategy(Strategy[Kind]):
     """Strategy of the kind behind one CustomResourceDefinition, compiled for each version on first use.
 
     preserve: fields that no schema knows are kept.

@@ -18,11 +18,11 @@ from podless.meta.structs import Struct
 class Rules(NamedTuple):
     """What is loaded of a kind: its strategy, and its fields by version."""
 
-    strategy: Strategy
+    strategy: Strategy[Kind]
     structs: Mapping[str, Struct]
 
 
-NOT_YET = Strategy()  # stands in for the strategy until it is loaded
+NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is loaded
 
 
 def no_rules() -> Rules:
@@ -47,7 +47,7 @@ class LateKind(Kind):
         return self.load()
 
     @cached_property  # type: ignore[misc]
-    def strategy(self) -> Strategy:
+    def strategy(self) -> Strategy[Kind]:
         """The rules of the kind."""
         return self.rules.strategy
 

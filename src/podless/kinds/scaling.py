@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.kinds.kind import Scale
+from podless.kinds.version import Scale
 from podless.meta import field, gotext
 from podless.meta.field import FieldError
 

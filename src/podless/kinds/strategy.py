@@ -7,19 +7,31 @@ metadata and nothing else to say. All methods work on decoded objects; `prepare`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, Protocol, TypeVar
 
+from podless.kinds.version import Version
 from podless.meta import gotext, names
 from podless.meta.field import FieldError
-
-if TYPE_CHECKING:
-    from podless.kinds.kind import Kind, Version
 
 Object = dict[str, Any]
 
 
-class Strategy:
-    """The rules of a kind.
+class Named(Protocol):
+    """What is asked here of a kind, which knows its strategy: there is no more that a strategy has to know of it."""
+
+    @property
+    def storage_version(self) -> str:
+        """The name of the version that objects are stored in."""
+
+    def api_version(self, version: str, /) -> str:
+        """The apiVersion of objects in one version."""
+
+
+K = TypeVar("K", bound=Named, contravariant=True)
+
+
+class Strategy(Generic[K]):
+    """The rules of a kind of the type K.
 
     generation: whether metadata.generation counts changes of what is wanted. unconditional: whether an update may
     leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
@@ -57,7 +69,7 @@ class Strategy:
 
     def decode(
         self,
-        kind: Kind,
+        kind: K,
         version: Version,
         obj: Object,
         unknown: list[str],
@@ -76,21 +88,21 @@ class Strategy:
     def default(self, version: Version, obj: Object) -> None:
         """Fill in what the client left out."""
 
-    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def read(self, kind: K, version: Version, obj: Object) -> Object:
         """A stored object as one version shows it; may change it in place."""
         obj["apiVersion"] = kind.api_version(version.name)
         return obj
 
-    def store(self, kind: Kind, obj: Object) -> Object:
+    def store(self, kind: K, obj: Object) -> Object:
         """An object of any version as it is stored; may change it in place."""
         obj["apiVersion"] = kind.api_version(kind.storage_version)
         return obj
 
-    def settled(self, kind: Kind) -> bool:
+    def settled(self, kind: K) -> bool:
         """Whether what is stored under the kind as it stands is what its storage version shows."""
         return True
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def convert(self, kind: K, version: Version, obj: Object) -> Object:
         """An object of any version as another version says it; the given one is left as it is."""
         return {**obj, "apiVersion": kind.api_version(version.name)}
 
@@ -113,18 +125,18 @@ class Strategy:
         else:
             obj["status"] = status
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: K, version: Version, obj: Object) -> Sequence[FieldError]:
         """What is wrong with a new object beside its metadata."""
         return ()
 
     def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+        self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """What is wrong with a changed object beside its metadata; warnings gets what is wrong but was so before."""
         return ()
 
     def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+        self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """What is wrong with a status write beside the metadata; warnings as for an update."""
         return self.validate_update(kind, version, obj, old, warnings)

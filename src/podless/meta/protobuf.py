@@ -14,9 +14,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import LIST_META
+from podless.meta.wire import ProtobufError, field, varint
 
 if TYPE_CHECKING:
     from podless.meta.protobuf_messages import Messages
+
+__all__ = [
+    "MEDIA",
+    "PREFIX",
+    "STREAM",
+    "ProtobufError",
+    "Unknown",
+    "decode",
+    "encode",
+    "frame",
+    "pack",
+    "read",
+    "unwrap",
+    "wrap",
+    "write",
+]
 
 Object = dict[str, Any]
 
@@ -27,10 +44,6 @@ PREFIX = b"k8s\0"
 # a runtime.Unknown: typeMeta is 1, raw 2; contentEncoding and contentType (3 and 4) are written empty
 _TAIL = b"\x1a\x00\x22\x00"
 _ITEMS_FIRST = ("meta.k8s.io/v1beta1", "PartialObjectMetadataList")  # alone has items 1 and metadata 2
-
-
-class ProtobufError(ValueError):
-    """Bytes that are no protobuf of what they should be, or an object that protobuf cannot hold; the text says why."""
 
 
 class Unknown(NamedTuple):
@@ -108,31 +121,15 @@ def frame(type_: str, obj: bytes) -> bytes:
     obj: the object in its envelope; the event itself has none (the raw serializer of a Go server).
     """
     name = type_.encode()
-    inner = _field(b"\x0a", obj)
-    event = _field(b"\x0a", name) + b"\x12" + varint(len(inner)) + inner
+    inner = field(b"\x0a", obj)
+    event = field(b"\x0a", name) + b"\x12" + varint(len(inner)) + inner
     return binary.pack(">I", len(event)) + event
 
 
-def varint(number: int) -> bytes:
-    """A number that is not negative, seven bits a byte, the low ones first."""
-    if number < 128:
-        return bytes((number,))
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def _field(tag: bytes, data: bytes) -> bytes:
-    return b"%b%b%b" % (tag, varint(len(data)), data)
-
-
 def _wrap(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes]:
-    meta = _field(b"\x0a", api_version.encode()) + _field(b"\x12", kind.encode())
+    meta = field(b"\x0a", api_version.encode()) + field(b"\x12", kind.encode())
     size = varint(sum(map(len, pieces)))
-    return [b"%b%b\x12%b" % (PREFIX, _field(b"\x0a", meta), size), *pieces, _TAIL]
+    return [b"%b%b\x12%b" % (PREFIX, field(b"\x0a", meta), size), *pieces, _TAIL]
 
 
 _kept: Messages | None = None

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from podless.meta import codec, quantity, structs
-from podless.meta.protobuf import ProtobufError
 from podless.meta.structs import BOOL, INT32, INT64, STRING, Field, ListOf, Raw, Struct, Time, Type, Union
+from podless.meta.wire import ProtobufError
 
 Object = dict[str, Any]
 # from JSON to what a message's constructor takes

@@ -16,10 +16,10 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
-from podless.meta.protobuf import ProtobufError
 from podless.meta.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
 from podless.meta.structs import STRING, Field, ListOf, MapOf, Struct, Time, Type
 from podless.meta.structs_meta import TYPE_META
+from podless.meta.wire import ProtobufError
 
 Object = dict[str, Any]
 

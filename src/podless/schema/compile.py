@@ -11,14 +11,13 @@ Big parts of a schema are functions of their own, compiled when a value first ge
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-
-import orjson
 
 from podless.schema import check, default, embedded, lists
 from podless.schema.emit import Values, literal
-from podless.schema.node import Node, copy
+from podless.schema.mode import Mode
+from podless.schema.node import Node, copy, leaf, weigh
 from podless.schema.prune import META
 
 # a part with more nodes than this becomes a function of its own
@@ -26,33 +25,7 @@ _INLINE = 48
 # an object with more properties than this is walked by the fields it has
 _WIDE = 12
 _DEPTH = 24
-# keywords that change nothing
-_WORDS = frozenset(("description", "title", "example", "externalDocs"))
-_JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 _LOOPS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class Mode:
-    """What a walk does: prune, fill in defaults, check.
-
-    nested: below allOf, anyOf, oneOf or not, where only checks are. keep: unknown fields stay. root: the value is a
-    whole object, whose apiVersion, kind and metadata others handle.
-    """
-
-    prune: bool = False
-    fill: bool = False
-    check: bool = False
-    nested: bool = False
-    keep: bool = False
-    root: bool = False
-
-
-ADMIT = Mode(prune=True, fill=True, check=True, root=True)
-NORMALIZE = Mode(prune=True, fill=True, root=True)
-CHECK = Mode(check=True, root=True)
-PRUNE = Mode(prune=True, root=True)
-FILL = Mode(fill=True, root=True)
 
 
 class Program:
@@ -117,29 +90,6 @@ class Lazy:
         for table in self.tables:
             table.update({key: ready for key, item in table.items() if item is self})
         return ready(value)
-
-
-def leaf(node: Node) -> bytes:
-    """What a schema without parts says, to share its function with others that say the same; b"" if it has parts."""
-    raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
-    if any(value.__class__ is dict and key != "default" for key, value in raw.items()):
-        return b""
-    return orjson.dumps(raw, option=orjson.OPT_SORT_KEYS) if not raw.keys() & _JUNCTORS else b""
-
-
-def weigh(raw: Any, limit: int) -> int:
-    """The number of nodes below a schema, counted up to a limit."""
-    todo, count = [raw], 0
-    while todo and count <= limit:
-        part = todo.pop()
-        if not isinstance(part, dict):
-            continue
-        count += 1
-        todo.extend((part.get("properties") or {}).values())
-        todo += [part.get("items"), part.get("additionalProperties"), part.get("not")]
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            todo.extend(part.get(keyword) or ())
-    return count
 
 
 class Writer(Values):
@@ -300,7 +250,7 @@ class Writer(Values):
         """The expression of a child's default with all inner defaults; "" for none, "False" when it is not valid."""
         if not mode.fill or not child.has_default:
             return ""
-        value = copy(child.default)
+        value = copy(default.given(child))
         default.fill(value, child)
         if mode.check and (check.validate(value, child) or lists.validate(value, child)):
             return "False"

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.schema import embedded, prune
 from podless.schema.node import Node, copy
+
+
+def given(node: Node) -> Any:
+    """The default value of a node that has one, as this very node prunes and coerces it; to be copied before use."""
+    if node.default is Node:
+        value = copy(node.raw["default"])
+        prune.prune(value, node, embedded=node.embedded)
+        embedded.coerce(value, node, drop=True)
+        node.default = value
+    return node.default
 
 
 def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
@@ -37,7 +48,7 @@ def fill(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
         items = node.items
         for index, item in enumerate(value):
             if item is None and not items.nullable and items.has_default:
-                item = value[index] = copy(items.default)
+                item = value[index] = copy(given(items))
             if isinstance(item, dict | list):
                 fill(item, items)
 
@@ -47,12 +58,12 @@ def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
         if name in skip or not child.has_default:
             continue
         if name not in value or (value[name] is None and not child.nullable):
-            value[name] = copy(child.default)
+            value[name] = copy(given(child))
     for key, item in value.items():
         child_or_none = None if key in skip else node.field(key)
         if child_or_none is None:
             continue
         if item is None and not child_or_none.nullable and child_or_none.has_default:
-            item = value[key] = copy(child_or_none.default)
+            item = value[key] = copy(given(child_or_none))
         if isinstance(item, dict | list):
             fill(item, child_or_none)

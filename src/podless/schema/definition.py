@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.meta import field, gotext
 from podless.meta.field import FieldError
-from podless.schema import complete, defaults, formats, internal, invariants, keywords, plain, shape
+from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, shape
 from podless.schema.keywords import Options
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
@@ -146,7 +146,7 @@ def is_structural(schema: dict[str, Any]) -> bool:
 
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
     """Whether a stored schema has a default with unknown fields."""
-    return any(part.has_default and part.default != part.raw["default"] for part in _structure(Node(schema)))
+    return any(part.has_default and default.given(part) != part.raw["default"] for part in _structure(Node(schema)))
 
 
 def _structure(node: Node) -> Iterator[Node]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from podless.schema import check, formats, numbers, regex
+from podless.schema.mode import Mode
 from podless.schema.node import Node
-
-if TYPE_CHECKING:
-    from podless.schema.compile import Mode
 
 _ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
 _ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")

@@ -8,9 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import orjson
+
 from podless.schema import formats
 
 EMPTY: dict[str, Any] = {}
+# keywords that change nothing
+_WORDS = frozenset(("description", "title", "example", "externalDocs"))
+_JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 
 
 class Node:
@@ -25,10 +30,10 @@ class Node:
     """
 
     __slots__ = (
-        "_default",
         "_kids",
         "additional",
         "closed",
+        "default",
         "embedded",
         "extra",
         "format",
@@ -68,7 +73,7 @@ class Node:
         items = raw.get("items")
         self.items = Node(items, plain) if isinstance(items, dict) else None
         self._kids: dict[str, Node] = {}
-        self._default: Any = Node  # Node itself: not yet pruned
+        self.default: Any = Node  # as default.given has it, in the place of Node
 
     def child(self, name: str) -> Node | None:
         """The node of a declared property, or None."""
@@ -103,18 +108,6 @@ class Node:
         """Whether a default value is given; null is none."""
         return self.raw.get("default") is not None
 
-    @property
-    def default(self) -> Any:
-        """The default value, pruned and coerced by this node; to be copied before it is used."""
-        if self._default is Node:
-            from podless.schema import embedded, prune
-
-            value = copy(self.raw["default"])
-            prune.prune(value, self, embedded=self.embedded)
-            embedded.coerce(value, self, drop=True)
-            self._default = value
-        return self._default
-
 
 def copy(value: Any) -> Any:
     """A deep copy of a JSON value."""
@@ -123,3 +116,26 @@ def copy(value: Any) -> Any:
     if isinstance(value, list):
         return [copy(item) for item in value]
     return value
+
+
+def leaf(node: Node) -> bytes:
+    """What a schema without parts says, to share its function with others that say the same; b"" if it has parts."""
+    raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
+    if any(value.__class__ is dict and key != "default" for key, value in raw.items()):
+        return b""
+    return orjson.dumps(raw, option=orjson.OPT_SORT_KEYS) if not raw.keys() & _JUNCTORS else b""
+
+
+def weigh(raw: Any, limit: int) -> int:
+    """The number of nodes below a schema, counted up to a limit."""
+    todo, count = [raw], 0
+    while todo and count <= limit:
+        part = todo.pop()
+        if not isinstance(part, dict):
+            continue
+        count += 1
+        todo.extend((part.get("properties") or {}).values())
+        todo += [part.get("items"), part.get("additionalProperties"), part.get("not")]
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            todo.extend(part.get(keyword) or ())
+    return count

@@ -8,7 +8,7 @@ from typing import Any
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.schema import check, compile, default, definition, embedded, lists, prune, shape
-from podless.schema.compile import Mode
+from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
 from podless.schema.node import Node
 from podless.schema.ratchet import Pair
 
@@ -92,13 +92,13 @@ class Schema:
         """
         if self.preserve:
             embedded.coerce(obj, self.node, unknown, drop)
-        elif not self._walk(compile.PRUNE)(obj):
+        elif not self._walk(PRUNE)(obj):
             prune.prune(obj, self.node, unknown, embedded=True)
             embedded.coerce(obj, self.node, unknown, drop)
 
     def default(self, obj: Any) -> None:
         """Fill in defaults, in place, and drop the nulls that the schema does not allow."""
-        if not self.preserve and not self._walk(compile.FILL)(obj):
+        if not self.preserve and not self._walk(FILL)(obj):
             default.drop_nulls(obj, self.node, prune.META)
             default.fill(obj, self.node, prune.META)
 
@@ -107,7 +107,7 @@ class Schema:
 
         The parameters are those of prune.
         """
-        if self.preserve or not self._walk(compile.NORMALIZE)(obj):
+        if self.preserve or not self._walk(NORMALIZE)(obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
@@ -116,36 +116,23 @@ class Schema:
 
         The object's own apiVersion, kind and metadata are checked only as far as the schema declares them.
         """
-        if self._walk(compile.CHECK)(obj):
+        if self._walk(CHECK)(obj):
             return []
         return self._errors(obj, old)
 
     def admit(
         self, obj: Any, old: Any = None, *, unknown: list[str] | None = None, drop: bool = False
     ) -> list[FieldError]:
-        """Prune, default and validate in one walk; the parameters are those of prune and validate.
+        """Prune, default and validate, with nothing in between; the parameters are those of prune and validate.
 
         Raises Malformed for embedded resources that cannot be read.
         """
-        if self.preserve:
-            embedded.coerce(obj, self.node, unknown, drop)
-            return self.validate(obj, old)
-        if self._walk(compile.ADMIT)(obj):
-            return []
-        node, found = self.node, []  # type: tuple[Node, list[str]]
-        prune.prune(obj, node, found, embedded=True)
-        if unknown is not None:
-            unknown += found
-        if found and self._walk(compile.ADMIT)(obj):
-            return []
-        default.drop_nulls(obj, node, prune.META)
-        embedded.coerce(obj, node, unknown, drop)
-        default.fill(obj, node, prune.META)
-        return self._errors(obj, old)
+        self.normalize(obj, unknown=unknown, drop=drop)
+        return self.validate(obj, old)
 
     def status(self, obj: Any, old: Any = None) -> list[FieldError]:
         """All that is wrong with the status of a whole object, as a write to /status checks it."""
-        if self._walk(compile.CHECK)(obj):
+        if self._walk(CHECK)(obj):
             return []
         node = self.node.child("status")
         errors: list[FieldError] = []

@@ -8,7 +8,7 @@ from podless.meta import filling, structs
 from podless.meta.structs import Struct
 
 
-class TypedStrategy(Strategy):
+class TypedStrategy(Strategy[Kind]):
     """What the struct does not have is dropped; what has the wrong type is refused."""
 
     def decode(

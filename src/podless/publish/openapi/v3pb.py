@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+from podless.meta.wire import varint
 from podless.publish.openapi.wire import (
     Messages,
     Write,
@@ -22,7 +23,6 @@ from podless.publish.openapi.wire import (
     scalar,
     text,
     texts,
-    varint,
     within,
 )
 

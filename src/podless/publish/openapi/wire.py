@@ -10,20 +10,11 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.meta import codec, protobuf
+from podless.meta import codec
+from podless.meta.wire import varint
 from podless.publish.openapi import blocks
 
 Write = Callable[[int, Any], bytes]
-
-
-_SMALL = tuple(bytes((value,)) for value in range(128))  # as nearly all numbers of fields and lengths are
-
-
-def varint(value: int) -> bytes:
-    """An unsigned number; negative ones as two's complement of 64 bits."""
-    if 0 <= value < 128:
-        return _SMALL[value]
-    return protobuf.varint(value & ((1 << 64) - 1))
 
 
 def block(number: int, value: bytes) -> bytes:

@@ -1,0 +1,28 @@
+"""The wire format of protobuf, as far as it is written by hand: numbers and fields of bytes."""
+
+from __future__ import annotations
+
+
+class ProtobufError(ValueError):
+    """Bytes that are no protobuf of what they should be, or an object that protobuf cannot hold; the text says why."""
+
+
+_SMALL = tuple(bytes((value,)) for value in range(128))  # as nearly all numbers of fields and lengths are
+
+
+def varint(number: int) -> bytes:
+    """A number of 64 bits, seven bits a byte, the low ones first; negative ones as two's complement."""
+    if 0 <= number < 128:
+        return _SMALL[number]
+    number &= (1 << 64) - 1
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def field(tag: bytes, data: bytes) -> bytes:
+    """A field of bytes behind its tag."""
+    return b"%b%b%b" % (tag, varint(len(data)), data)
