@@ -214,7 +214,7 @@ def walks(rounds: int) -> list[Figure]:
     broken["spec"]["containers"][1]["ports"][0]["containerPort"] = 0
     print(f"object: {len(body)} bytes")
     work: dict[str, tuple[Callable[[Any], object], bytes, int]] = {
-        "admit (prune, default, validate in one walk)": (schema.admit, body, rounds),
+        "admit (prune, default, validate)": (schema.admit, body, rounds),
         "validate alone": (schema.validate, body, rounds),
         "prune alone": (schema.prune, body, rounds),
         "normalize (prune, default)": (schema.normalize, body, rounds),

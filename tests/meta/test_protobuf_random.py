@@ -97,7 +97,7 @@ def settled(struct: Struct, obj: Any) -> Any:
 
 
 def _settle(type_: Type, value: Any) -> Any:
-    if isinstance(type_, Struct):
+    if isinstance(type_, Struct) and value is not None:
         fields = {field.name: field for field in type_}
         found = {name: _settle(fields[name].type, item) for name, item in value.items()}
         for name, item in list(found.items()):
