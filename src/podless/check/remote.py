@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from podless.check.sources import CannotCheck
+from podless.check.sources import CannotCheck, Source
+from podless.meta import codec
 from podless.version import __version__
 
 Object = dict[str, Any]
@@ -16,15 +18,32 @@ _PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 def definitions(config: Path | None, context: str) -> list[Object]:
     """All CustomResourceDefinitions behind a context of a kubeconfig, "" for the current one. Raises CannotCheck."""
+    listed = _ask(config, context, [_PATH])[0]
+    head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    return [head | item for item in listed["items"]]
+
+
+def objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[Source]:
+    """The objects of definitions in a running API, each kind as a file. Raises CannotCheck."""
+    paths = []
+    for definition in definitions:
+        spec = definition["spec"]
+        version = next(one["name"] for one in spec["versions"] if one.get("served"))
+        paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
+    return [
+        Source.of(path, codec.encode(listed)) for path, listed in zip(paths, _ask(config, context, paths), strict=True)
+    ]
+
+
+def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object]:
+    """What a running API answers to some questions. Raises CannotCheck."""
     from podless.remote import RemoteError
     from podless.remote import kubeconfig as configs
     from podless.remote.cluster import Cluster
 
     async def ask() -> list[Object]:
         async with Cluster(access, f"podless-check/{__version__}") as cluster:
-            listed = await cluster.send("GET", _PATH)
-        head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
-        return [head | item for item in listed["items"]]
+            return [await cluster.send("GET", path) for path in paths]
 
     places = configs.places()
     try:

@@ -1,0 +1,286 @@
+"""What a new definition breaks: for clients that know the old one, and for objects that are stored.
+
+The rules are those of the Kubernetes API conventions on changing an API, and the questions that crdify asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from podless.check.findings import Severity
+from podless.meta import codec
+
+Schema = dict[str, Any]
+Object = dict[str, Any]
+
+RULES = "x-kubernetes-validations"
+_OPEN = "x-kubernetes-preserve-unknown-fields"
+# types of which the second takes all that the first takes
+_WIDER = (("integer", "number"), ("integer", "integer or string"), ("string", "integer or string"))
+_STAY = "objects that break it can be changed elsewhere only; mend them before, or allow both for a while"
+# bounds: keyword -> which side is tighter
+_UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
+_LOWER = ("minimum", "minLength", "minItems", "minProperties")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One difference. severity: error where clients or objects break, warning where they may.
+
+    definition: its name. version: in which it is, "" for all. path: of the field, as spec.ports[].name, or the part of
+    the definition. what: that has changed. advice: what to do about it.
+    """
+
+    severity: Severity
+    definition: str
+    version: str
+    path: str
+    what: str
+    advice: str
+
+    def __str__(self) -> str:
+        place = " ".join(part for part in (self.definition, self.version, self.path) if part)
+        return f"{place}: {self.severity}: {self.what} ({self.advice})"
+
+
+def compare(old: Sequence[Object], new: Sequence[Object]) -> list[Change]:
+    """What has changed between CustomResourceDefinitions of v1, matched by name; what is only new breaks nothing."""
+    given = {definition["metadata"]["name"]: definition for definition in new}
+    found: list[Change] = []
+    for definition in old:
+        name = definition["metadata"]["name"]
+        if name not in given:
+            what = "the definition is gone, and all its objects with it"
+            found.append(Change(Severity.ERROR, name, "", "", what, "keep it until nobody has objects of it"))
+        else:
+            found += _Definition(name).changes(definition["spec"], given[name]["spec"])
+    return found
+
+
+class _Definition:
+    """Compares two states of one definition."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.version = ""
+
+    def error(self, path: str, what: str, advice: str) -> Change:
+        return Change(Severity.ERROR, self.name, self.version, path, what, advice)
+
+    def warning(self, path: str, what: str, advice: str) -> Change:
+        return Change(Severity.WARNING, self.name, self.version, path, what, advice)
+
+    def changes(self, old: Object, new: Object) -> Iterator[Change]:
+        """Everything about two specs."""
+        yield from self.names(old, new)
+        before, after = ({one["name"]: one for one in spec["versions"]} for spec in (old, new))
+        for name, version in before.items():
+            self.version = name
+            if name not in after:
+                yield from self.removed(version)
+            else:
+                yield from self.versions(version, after[name])
+                yield from self.schemas(old, new, version, after[name])
+        self.version = ""
+        stored = [next((name for name, one in each.items() if one.get("storage")), "") for each in (before, after)]
+        if stored[0] != stored[1]:
+            what = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
+            yield self.warning("spec.versions", what, "run `podless migrate` when all servers have it")
+
+    def names(self, old: Object, new: Object) -> Iterator[Change]:
+        """Group, scope and names."""
+        for path in ("group", "scope", "names.kind", "names.plural"):
+            before, after = _at(old, path), _at(new, path)
+            if before != after:
+                what = f"{before} became {after}, which a server refuses"
+                yield self.error(f"spec.{path}", what, "make another definition, and move the objects")
+        for path in ("names.shortNames", "names.categories"):
+            for gone in sorted({*(_at(old, path) or ())} - {*(_at(new, path) or ())}):
+                yield self.warning(f"spec.{path}", f"{gone} is gone", "commands that say so end with an error; keep it")
+        before, after = (_at(spec, "conversion.strategy") or "None" for spec in (old, new))
+        if before == "Webhook" and after == "None":
+            what = "versions are no longer converted, only called otherwise"
+            yield self.error("spec.conversion", what, "keep the webhook while there is more than one version")
+        if not new.get("preserveUnknownFields") and old.get("preserveUnknownFields"):
+            what = "fields that the schema does not know are dropped"
+            yield self.error("spec.preserveUnknownFields", what, "describe them, or keep them where they are")
+
+    def removed(self, version: Object) -> Iterator[Change]:
+        """A version that is not there any more."""
+        if version.get("storage"):
+            what = "the version that objects are stored in is gone, so they cannot be read"
+            yield self.error("spec.versions", what, "store another version first, and run `podless migrate`")
+        if version.get("served"):
+            what = "the version is gone: its clients get 404"
+            yield self.error("spec.versions", what, "deprecate it first, and serve it while it has clients")
+
+    def versions(self, old: Object, new: Object) -> Iterator[Change]:
+        """Whether it is served, and what is below its objects."""
+        if old.get("served") and not new.get("served"):
+            yield self.error("served", "no longer served: its clients get 404", "deprecate it first, and serve it on")
+        before, after = (one.get("subresources") or {} for one in (old, new))
+        for name in ("status", "scale"):
+            if name in before and name not in after:
+                yield self.error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
+        if "status" in after and "status" not in before:
+            what = "the status is written at /status only; elsewhere it is ignored"
+            yield self.warning("subresources.status", what, "have controllers write it there first")
+        for path in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
+            here, there = _at(before, f"scale.{path}"), _at(after, f"scale.{path}")
+            if "scale" in before and "scale" in after and here != there:
+                yield self.warning(f"subresources.scale.{path}", f"{here} became {there}", "see that both are filled")
+        columns = [{one["jsonPath"] for one in version.get("selectableFields") or ()} for version in (old, new)]
+        for gone in sorted(columns[0] - columns[1]):
+            yield self.error("selectableFields", f"{gone} is gone: who selects by it gets 400", "keep it")
+
+    def schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[Change]:
+        """The schemas of a version."""
+        one, other = ((version.get("schema") or {}).get("openAPIV3Schema") or {} for version in (before, after))
+        yield from self.node(
+            one, other, "", bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
+        )
+
+    def node(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[Change]:
+        """One node of the schemas, and all below it. open_before, open_after: unknown fields are kept everywhere."""
+        if old == new and open_before == open_after:
+            return
+        yield from self.types(old, new, path)
+        yield from self.values(old, new, path)
+        yield from self.bounds(old, new, path)
+        yield from self.lists(old, new, path)
+        yield from self.rules(old, new, path)
+        keeps = [_free(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))]
+        if new.get("additionalProperties") is False and old.get("additionalProperties") is not False:
+            yield self.error(path, "fields that the schema does not name are refused", _STAY)
+        yield from self.fields(old, new, path, *keeps)
+        for name, part in (old.get("properties") or {}).items():
+            other = (new.get("properties") or {}).get(name)
+            if other is not None:
+                yield from self.node(part, other, f"{path}.{name}" if path else name, open_before, open_after)
+        for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
+            before, after = old.get(keyword), new.get(keyword)
+            if isinstance(before, dict) and isinstance(after, dict):
+                yield from self.node(before, after, path + mark, open_before, open_after)
+            elif isinstance(before, dict) and keyword == "additionalProperties" and not keeps[1]:
+                yield self.error(
+                    path, "any key was allowed, and only known ones are now", "other keys are lost; keep them"
+                )
+
+    def types(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+        before, after = _type(old), _type(new)
+        if before == after or not after:
+            pass
+        elif (before, after) in _WIDER:
+            what = f"{before} became {after}: what clients read may be of another type than they know"
+            yield self.warning(path, what, "see that clients take both")
+        else:
+            yield self.error(path, f"the type {before or 'any'} became {after}", "add another field instead")
+        if old.get("nullable") and not new.get("nullable"):
+            yield self.error(path, "null is no longer allowed", "objects that have it are refused or lose it; allow it")
+        if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
+            yield self.error(path, "it is checked as a whole object, or no longer so", "add another field instead")
+
+    def values(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+        """Enums, patterns, formats and defaults."""
+        before, after = old.get("enum"), new.get("enum")
+        if after is not None and before is None:
+            yield self.error(path, f"only {_list(after)} is allowed", _STAY)
+        elif before is not None and after is not None:
+            if gone := [value for value in before if value not in after]:
+                yield self.error(path, f"{_list(gone)} is no longer allowed", _STAY)
+            if more := [value for value in after if value not in before]:
+                yield self.warning(path, f"{_list(more)} is new", "clients may not know it; tell them first")
+        for keyword in ("pattern", "format"):
+            if new.get(keyword) and old.get(keyword) != new.get(keyword):
+                had = f"{old[keyword]!r} became" if old.get(keyword) else "is"
+                yield self.error(path, f"the {keyword} {had} {new[keyword]!r}", _STAY)
+        before, after = (
+            codec.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
+        )
+        if before != after:
+            had = f"{before.decode()} became {after.decode()}" if before and after else ""
+            has = f"{before.decode()} is gone" if before else f"{after.decode()} is new"
+            what = f"the default {had or has}, also for objects that are stored without a value"
+            yield self.warning(path, what, "who relies on it has to write it down")
+
+    def bounds(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+        tighter: tuple[tuple[Sequence[str], Callable[[float, float], bool]], ...] = (
+            (_UPPER, lambda before, after: after < before),
+            (_LOWER, lambda before, after: after > before),
+        )
+        for keywords, is_tighter in tighter:
+            for keyword in keywords:
+                before, after = old.get(keyword), new.get(keyword)
+                if after is None or (before is not None and not is_tighter(before, after)):
+                    continue
+                had = f"{before} became" if before is not None else "is new:"
+                yield self.error(path, f"{keyword} {had} {after}", _STAY)
+        for keyword in ("exclusiveMinimum", "exclusiveMaximum", "uniqueItems"):
+            if new.get(keyword) and not old.get(keyword):
+                yield self.error(path, f"{keyword} is new", _STAY)
+        if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
+            yield self.error(path, f"multipleOf {new['multipleOf']} is asked for", _STAY)
+
+    def lists(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+        """How lists and maps are merged."""
+        for keyword, usual in (("list-type", "atomic"), ("list-map-keys", None), ("map-type", "granular")):
+            before, after = (schema.get(f"x-kubernetes-{keyword}", usual) for schema in (old, new))
+            if before != after:
+                what = (
+                    f"{keyword} {_list(before)} became {_list(after)}: fields change owners, duplicates may be refused"
+                )
+                yield self.error(path, what, "add another field instead")
+
+    def rules(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+        before = {rule["rule"] for rule in old.get(RULES) or ()}
+        for rule in new.get(RULES) or ():
+            if rule["rule"] not in before:
+                advice = "see with --objects what breaks it; unchanged values may stay"
+                yield self.error(path, f"the rule {rule['rule']!r} is new", advice)
+        for keyword in ("allOf", "anyOf", "oneOf", "not"):
+            if new.get(keyword) and new.get(keyword) != old.get(keyword):
+                yield self.warning(path, f"{keyword} has changed", "see with --objects what breaks it")
+
+    def fields(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[Change]:
+        before, after = old.get("properties") or {}, new.get("properties") or {}
+        for name in before:
+            inner = f"{path}.{name}" if path else name
+            if name not in after and not open_after and not isinstance(new.get("additionalProperties"), dict):
+                what = "the field is gone: objects lose it when they are read"
+                yield self.error(inner, what, "keep it, and say in its description what to use instead")
+        for name in after:
+            inner = f"{path}.{name}" if path else name
+            if name not in before and open_before:
+                what = "the field was free, and has a schema now"
+                yield self.warning(inner, what, "see with --objects what breaks it")
+        for name in new.get("required") or ():
+            inner = f"{path}.{name}" if path else name
+            if name in (old.get("required") or ()):
+                continue
+            if "default" in (after.get(name) or {}):
+                yield self.warning(inner, "the field is required, and has a default", "clients see it where it was not")
+            else:
+                yield self.error(inner, "the field is required", "objects without it are refused; give it a default")
+        if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
+            yield self.error(path, "fields that the schema does not know are dropped", "describe them, or keep them")
+
+
+def _free(schema: Schema) -> bool:
+    """Whether an object may have fields that its schema does not name."""
+    return bool(schema.get(_OPEN)) or schema.get("additionalProperties") is True
+
+
+def _at(value: Any, path: str) -> Any:
+    for step in path.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _type(schema: Schema) -> str:
+    return "integer or string" if schema.get("x-kubernetes-int-or-string") else schema.get("type") or ""
+
+
+def _list(values: Any) -> str:
+    return ", ".join(map(str, values)) if isinstance(values, list) else str(values)

@@ -1,0 +1,90 @@
+"""Objects as they are, tried on new definitions: how many would be refused, and how many would lose something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from podless.check.catalog import Catalog
+from podless.check.documents import split
+from podless.check.findings import Finding, Severity
+from podless.check.judge import WARN, Judge, Rules
+from podless.check.sources import Source
+
+Object = dict[str, Any]
+_SHOWN = 5  # objects that are named
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The objects of one kind. refused: those that the old definition takes and the new one does not.
+
+    pruned: those that would lose a field that they have. examples: what is said of the first few.
+    """
+
+    kind: str
+    objects: int
+    refused: int
+    pruned: int
+    examples: tuple[str, ...]
+
+    def __str__(self) -> str:
+        said = (
+            f"{self.kind}: of {self.objects} objects {self.refused} would be refused, {self.pruned} would lose fields"
+        )
+        return "\n".join([said, *(f"  {example}" for example in self.examples)])
+
+
+def trials(old: Sequence[Object], new: Sequence[Object], sources: Sequence[Source]) -> list[Trial]:
+    """What becomes of the objects in files of the kinds that are defined in both. Raises CannotCheck."""
+    before, after = (Judge(Catalog((), definitions), Rules(WARN)) for definitions in (old, new))
+    kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
+    found: dict[str, _Count] = {}
+    for source in sources:
+        for document in split(source.name, source.read()):
+            judged = before.judge(document, definitions=False)
+            was = _by_object(judged.report.findings)
+            now = _by_object(after.judge(document, definitions=False).report.findings)
+            for identity, _, _ in judged.objects:
+                if (identity.group, identity.kind) in kinds:
+                    count = found.setdefault(f"{identity.kind}.{identity.group}", _Count())
+                    about = str(identity)
+                    count.add(about, was.get(about, []), now.get(about, []))
+    return [
+        Trial(name, count.objects, count.refused, count.pruned, tuple(count.examples)) for name, count in found.items()
+    ]
+
+
+@dataclass(slots=True)
+class _Count:
+    """What is known of the objects of a kind so far."""
+
+    objects: int = 0
+    refused: int = 0
+    pruned: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def add(self, about: str, was: list[Finding], now: list[Finding]) -> None:
+        """Another object, with what the old and the new definition say of it."""
+        known = set(map(_key, was))
+        fresh = [finding for finding in now if _key(finding) not in known]
+        self.objects += 1
+        self.refused += any(finding.severity is Severity.ERROR for finding in fresh)
+        self.pruned += any(finding.rule == "UnknownField" for finding in fresh)
+        self.examples += [f"{about}: {_said(finding)}" for finding in fresh][: _SHOWN - len(self.examples)]
+
+
+def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
+    found: dict[str, list[Finding]] = {}
+    for finding in findings:
+        found.setdefault(finding.about, []).append(finding)
+    return found
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.path, finding.message, finding.rule
+
+
+def _said(finding: Finding) -> str:
+    return f"{finding.path}: {finding.message}" if finding.path else finding.message

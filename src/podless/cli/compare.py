@@ -1,0 +1,63 @@
+"""podless compare: what a new definition breaks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from podless.check.sources import CannotCheck
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "compare",
+        help="say what new definitions break for clients and stored objects",
+        description=(
+            "Compare CustomResourceDefinitions: removed versions and fields, narrowed types, tightened bounds, changed "
+            "defaults, new rules. Ends with 0, with 1 where something breaks, with 2 where it could not be compared."
+        ),
+    )
+    parser.add_argument("old", metavar="OLD", help="file, folder or pattern; git:REVISION for NEW as it was there")
+    parser.add_argument("new", metavar="NEW", help="file, folder or pattern")
+    parser.add_argument("--objects", metavar="PATH", action="append", help="objects to try on both; can be repeated")
+    parser.add_argument("--context", help="try the objects of a running API, by a context of the kubeconfig")
+    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="the kubeconfig; $KUBECONFIG or ~/.kube/config")
+    parser.add_argument("--output", "-o", choices=("text", "json"), default="text", help="form of the report (text)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, and print what was found."""
+    from podless.check import compare, remote, trial
+    from podless.check.findings import Severity
+    from podless.check.run import definitions
+    from podless.check.sources import former, sources
+
+    try:
+        old = [*definitions(former(options.old, [options.new]))]
+        new = [*definitions(sources([options.new]))]
+        if not old:
+            raise CannotCheck(f"{options.old}: no CustomResourceDefinition is there")
+        found = compare.compare(old, new)
+        tried = sources(options.objects) if options.objects else []
+        if options.context is not None:
+            tried += remote.objects(options.kubeconfig, options.context, old)
+        trials = trial.trials(old, new, tried) if tried else []
+    except CannotCheck as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 2
+    if options.output == "json":
+        whole = {"changes": [asdict(change) for change in found], "objects": [asdict(one) for one in trials]}
+        print(json.dumps(whole, indent=2, ensure_ascii=False))
+    else:
+        for line in [*map(str, found), *map(str, trials)]:
+            print(line)
+        errors = sum(change.severity is Severity.ERROR for change in found)
+        print(f"{len(old)} definitions: {errors} errors, {len(found) - errors} warnings")
+    broken = any(one.refused for one in trials)
+    return 1 if broken or any(change.severity is Severity.ERROR for change in found) else 0
