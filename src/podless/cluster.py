@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from podless.admission import Admission, Step
+from podless.admission.allocation import Allocator
+from podless.admission.certificates import Decisions, Requests
 from podless.admission.escalation import Escalation
 from podless.admission.generations import Generations
 from podless.admission.ingressclass import DefaultIngressClass
@@ -22,6 +24,7 @@ from podless.admission.quota import ObjectQuota
 from podless.admission.reading import ParameterReading
 from podless.admission.state import State
 from podless.admission.validating import ValidatingPolicies
+from podless.admission.volumes import ClaimLimits, DefaultClass, Growth, Protection
 from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
@@ -42,6 +45,7 @@ from podless.controllers.definitions import Definitions
 from podless.controllers.expiry import Expiry
 from podless.controllers.garbage import Garbage
 from podless.controllers.health import READY, Health, Unhealthy
+from podless.controllers.initial import Initial
 from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
@@ -203,6 +207,7 @@ class Cluster:
         self.admission.steps += [*_admission(state, authorizer, remote), ObjectQuota(state)]
         self.api = api = API(store, cache, registry, remote, authorizer, self.admission)
         api.authenticator = self._authenticator(cache, tokens, await self._secret(api))
+        api.allocators[builtin.SERVICES.prefix] = Allocator(state, builtin.SERVICES)
         remote.external = partial(_external, api)
         self.health.add("etcd", health.store(store))
         self.health.add("etcd-readiness", health.writable(store), READY)
@@ -217,7 +222,7 @@ class Cluster:
         settings = self.settings
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
         definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
-        self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions]
+        self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions, Initial(api)]
         if settings.garbage_delay is not None:
             self._controllers.append(Garbage(api, settings.garbage_delay))
         self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
@@ -284,6 +289,12 @@ def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Ste
     """What writes pass, in the order of a real server's plugins."""
     return [
         NamespaceLifecycle(state),
+        ClaimLimits(state),
+        DefaultClass(state),
+        Protection(),
+        Growth(state),
+        Decisions(authorizer),
+        Requests(),
         DefaultIngressClass(state),
         MutatingPolicies(state, authorizer),
         MutatingWebhooks(state, authorizer, client),

@@ -68,7 +68,7 @@ def test_built_in_kinds_count_under_both_names(client: Client, home: str) -> Non
         answer = client.post(f"{home}/configmaps", {"metadata": {"name": name}})
         assert answer.status == status
     assert answer.body["message"].endswith("requested: configmaps=1, used: configmaps=2, limited: configmaps=2")
-    until(lambda: used(client, home) == {"configmaps": "2", "count/configmaps": "2"})
+    until(lambda: used(client, home) == {"configmaps": "2", "count/configmaps": "2", "pods": "0"})
     status = client.get(f"{home}/resourcequotas/counts").body["status"]
     assert status["hard"] == {"configmaps": "2", "count/configmaps": "5", "pods": "3"}
     shown = client.get(f"{home}/resourcequotas", Accept="application/json;as=Table;v=v1;g=meta.k8s.io").body

@@ -91,6 +91,12 @@ def test_names_that_are_taken_are_not_accepted(client: Client, group: str) -> No
 # what a built-in kind needs beside a name
 NEEDED: dict[str, dict[str, object]] = {
     "rolebindings": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}},
+    "csistoragecapacities": {"storageClassName": "c"},
+    "endpointslices": {"addressType": "IPv4"},
+    "persistentvolumeclaims": {
+        "metadata": {"name": "any"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    },
     "services": {"spec": {"clusterIP": "None"}},
 }
 

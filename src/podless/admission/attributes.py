@@ -22,11 +22,22 @@ class Along(NamedTuple):
     """What is committed together with a write, or not at all.
 
     operations: makes it, of what the cache shows now; called again where others were quicker. Raises what refuses the
-    write. lock: held meanwhile, so that writers of one process do not get in each other's way.
+    write, or Overtaken. locks: held meanwhile, so that writers of one process do not get in each other's way.
     """
 
-    lock: asyncio.Lock
+    locks: tuple[asyncio.Lock, ...]
     operations: Callable[[], Sequence[Operation]]
+
+
+class Overtaken(Exception):
+    """What was chosen for an object is somebody else's by now: it has to be chosen again."""
+
+
+def both(one: Along | None, other: Along | None) -> Along | None:
+    """What two of them want to be committed with a write."""
+    if one is None or other is None:
+        return one or other
+    return Along((*one.locks, *other.locks), lambda: (*one.operations(), *other.operations()))
 
 
 @dataclass(slots=True)

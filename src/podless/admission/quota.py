@@ -46,7 +46,7 @@ class ObjectQuota(Step):
         charge = partial(self._charge, kind, namespace, attr.name, await self._state.loaded(kind))
         if charge() and not attr.dry_run:
             lock = self._locks.setdefault(namespace, asyncio.Lock())
-            attr.along = Along(lock, charge)
+            attr.along = Along((lock,), charge)
 
     def _charge(self, kind: Kind, namespace: str, name: str, collection: WatchCache) -> Sequence[Operation]:
         """Counts one more. Raises Forbidden."""

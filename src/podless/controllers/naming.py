@@ -127,7 +127,7 @@ class _Claim:
         self._key = names.keys.key("", group)
         self._seen = 0
         self.made = False
-        self.along = Along(asyncio.Lock(), self._operations)
+        self.along = Along((asyncio.Lock(),), self._operations)
 
     def _operations(self) -> Sequence[Operation]:
         return (Operation(self._key, Stored(b""), self._seen),) if self.made else ()

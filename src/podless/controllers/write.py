@@ -35,7 +35,7 @@ async def make(api: API, kind: Kind, obj: Object, manager: str = "") -> None:
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
     metadata = obj["metadata"]
     call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
-    kind.strategy.default(version, obj)
+    kind.strategy.fill(kind, version, obj)
     if manager:
         await fieldmanager.created(api, call, obj, manager)
     steps.identify(kind, metadata)

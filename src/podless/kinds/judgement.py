@@ -44,13 +44,15 @@ def of_change(
     warnings: list[str],
     floats: Floats,
     *,
-    status: bool = False,
+    subresource: str = "",
     namespaced: bool | None = None,
 ) -> list[FieldError]:
     """What is wrong with a changed object; warnings gets what was wrong before and may stay.
 
-    status: the write was one of the status. namespaced: as for a new object.
+    subresource: what was written to. namespaced: as for a new object.
     """
+    status = subresource == "status"
+    strategy = kind.strategy.below(subresource) if subresource else kind.strategy
     metadata, before = obj["metadata"], old["metadata"]
     if objectmeta.untouched(metadata, before):  # as most writes leave it
         # a real server looks at these with all else that may change, and twice with what may not
@@ -59,10 +61,10 @@ def of_change(
         placed = kind.namespaced if namespaced is None else namespaced
         found = objectmeta.validate(metadata, namespaced=placed, name_check=_any_name)
         # a real server checks this once for all kinds and once more for many, and says so as often
-        again, changes = kind.strategy.rechecks if not status else (0, 1)
+        again, changes = strategy.rechecks if not status else (0, 1)
         found += again * found
         found += (1 + changes) * objectmeta.validate_update(metadata, before)
-    check = kind.strategy.validate_status if status else kind.strategy.validate_update
+    check = strategy.validate_status if status else strategy.validate_update
     with codec.as_sent(obj, floats) if floats else nullcontext():
         found += check(kind, version, obj, old, warnings)
     return found

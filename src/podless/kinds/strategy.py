@@ -45,7 +45,8 @@ class Strategy(Generic[K]):
     what may not change: a real server does so for all kinds and then in the rules of some. anywhere: whether
     metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
-    leaves the labels alone.
+    leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
+    status.
     """
 
     generation = False
@@ -62,6 +63,7 @@ class Strategy(Generic[K]):
     orphans = False
     orphan_warning = ""
     labels_kept = False
+    resets: tuple[tuple[str, ...], ...] = ()
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""
@@ -87,6 +89,10 @@ class Strategy(Generic[K]):
 
     def default(self, version: Version, obj: Object) -> None:
         """Fill in what the client left out."""
+
+    def fill(self, kind: K, version: Version, obj: Object) -> None:
+        """Fill in all that the client left out: what the tables of the kind tell, too."""
+        self.default(version, obj)
 
     def read(self, kind: K, version: Version, obj: Object) -> Object:
         """A stored object as one version shows it; may change it in place."""
@@ -144,6 +150,10 @@ class Strategy(Generic[K]):
     def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
         """What is said of an object of another kind or version, beside that it is one."""
         return ()
+
+    def below(self, subresource: str) -> Strategy[K]:
+        """The rules for what is written to an endpoint below the object that takes the object itself."""
+        return self
 
     def prepare_delete(self, obj: Object) -> None:
         """What a delete does to an object before it is looked at whether it has to wait."""

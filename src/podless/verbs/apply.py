@@ -172,7 +172,7 @@ def _default(call: Call, obj: Object, applied: Object) -> None:
 
         default.fill(obj, strategy.schema(call.version).node, prune.META)
     else:
-        strategy.default(call.version, obj)
+        strategy.fill(call.kind, call.version, obj)
 
 
 async def _create(api: API, call: Call, request: _Request) -> Object:

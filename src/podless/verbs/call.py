@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from podless.admission import Admission, Along
 from podless.auth.authenticate import Authenticator
@@ -110,12 +110,20 @@ def entries(outcome: Outcome) -> Sequence[Entry]:
 Reaction = Callable[[Object | None], Awaitable[None]]
 
 
+class Allocator(Protocol):
+    """Gives objects of a kind what there is but a certain number of."""
+
+    async def allocate(self, obj: Object, old: Object | None, *, dry_run: bool) -> Along | None:
+        """Give an object what it lacks, in place. old: None for a new one. Returns what is to be committed with it."""
+
+
 class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
-    reactions: by prefix of a kind, what must have happened after a write before it is answered. pace: long work in
-    pieces. watchdog: told of what holds the event loop for long.
+    reactions: by prefix of a kind, what must have happened after a write before it is answered. allocators: by prefix
+    of a kind, who gives its objects what a real server gives before it checks them. pace: long work in pieces.
+    watchdog: told of what holds the event loop for long.
     """
 
     def __init__(
@@ -137,6 +145,7 @@ class API:
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))
         self.reactions: dict[str, Reaction] = {}
+        self.allocators: dict[str, Allocator] = {}
         self.pace = Pace()
         self.watchdog = Watchdog()
 

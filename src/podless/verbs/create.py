@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.admission.attributes import Overtaken, both
 from podless.cache.entry import Entry
+from podless.kinds import view
 from podless.meta import objectmeta
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record
@@ -38,10 +40,17 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     metadata = obj["metadata"]
     steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
+    given = view.copy(obj) if kind.prefix in api.allocators else None
     while True:
         attempts, told = attempts - 1, len(call.warnings)
         try:
             return await _insert(api, call, obj, chosen)
+        except Overtaken:
+            assert given is not None
+            obj, attempts = view.copy(given), attempts + 1
+            metadata = obj["metadata"]
+            del call.warnings[told:]
+            continue
         except Conflicted as conflict:
             if not attempts:
                 existing = api.written(kind, conflict.current) if conflict.current is not None else None
@@ -73,10 +82,12 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     steps.generate_name(metadata)
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(call.version, obj)
+    taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
     call.warnings += objectmeta.dedupe_owners(metadata)
     steps.check_create(call, obj)
     steps.warn(call, obj)
     await admit.validate(api, call, chosen, obj)
+    call.along = both(call.along, taken)
     if chosen.dry_run:
         return await api.converter.unstored(kind, call.version, obj)
     steps.check_new_revision(metadata)

@@ -78,6 +78,8 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
         names = [name for name, known in kind.by_version.items() if known.status]
         own = _SPEC_AND_LABELS if kind.strategy.labels_kept else _SPEC
         return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if kind.custom else own)
+    if resets := kind.strategy.below(subresource).resets:
+        return {kind.api_version(version.name): sets.of(*(tuple(f"f:{name}" for name in path) for path in resets))}
     return {kind.api_version(version.name): _STATUS} if version.status and not subresource else {}
 
 

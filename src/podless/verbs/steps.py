@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
+from podless.admission import Along
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
 from podless.kinds import judgement
@@ -72,6 +73,14 @@ def identify(kind: Kind, metadata: Object) -> None:
     metadata["creationTimestamp"] = clock.now()
     if kind.strategy.generation:
         metadata["generation"] = 1
+
+
+async def allocate(api: API, call: Call, obj: Object, old: Object | None, *, dry_run: bool) -> Along | None:
+    """Give the object what its kind gets from the server. Returns what is to be committed with it."""
+    allocator = api.allocators.get(call.kind.prefix)
+    if allocator is None or call.subresource:
+        return None
+    return await allocator.allocate(obj, old, dry_run=dry_run)
 
 
 def check_new_revision(metadata: Object) -> None:
@@ -152,8 +161,8 @@ def check_create(call: Call, obj: Object) -> None:
 def check_update(call: Call, obj: Object, old: Object) -> None:
     """The changed object obeys all rules. Raises Invalid."""
     check_type(call, obj)
-    status = call.subresource == "status"
-    found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, status=status)
+    below = call.subresource
+    found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
     refuse(call.kind, obj, found)
 
 

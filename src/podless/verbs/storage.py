@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from enum import Enum
 from typing import NamedTuple
 
-from podless.admission.attributes import Along
+from podless.admission.attributes import Along, Overtaken
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
@@ -52,7 +53,7 @@ Attempt = Callable[[Entry | None], Awaitable[Next | Action]]
 
 
 async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | None = None) -> Entry:
-    """Store a new object. Raises Conflicted where the key is in use, or what refuses what goes along."""
+    """Store a new object. Raises Conflicted where the key is in use, Overtaken, or what refuses what goes along."""
     stored = _encode(kind, obj)
     for _ in range(_TRIES):
         try:
@@ -87,6 +88,8 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
             if conflict.key == key:
                 entry = api.written(kind, conflict.current) if conflict.current is not None else None
             continue
+        except Overtaken:
+            continue  # the attempt chooses anew
         if stored is None:
             return Written(None, revision)
         return Written(api.written(kind, Record(key, stored, revision, created or revision)), revision)
@@ -158,7 +161,9 @@ async def _followed(commit: Awaitable[int], reaction: Reaction, obj: Object | No
 
 
 async def _commit_along(api: API, operation: Operation, along: Along) -> int:
-    async with along.lock:
+    async with AsyncExitStack() as held:
+        for lock in along.locks:
+            await held.enter_async_context(lock)
         return await _commit(api, (operation, *along.operations()))
 
 

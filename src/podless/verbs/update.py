@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from typing import Any
 
+from podless.admission import Along
+from podless.admission.attributes import both
 from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
@@ -91,12 +93,12 @@ class Rewriting:
         # two copies: a patch shares with what it is applied to, and the checks need the old state untouched
         old, obj = await self._changed(entry)
         steps.check_revision(call, obj["metadata"], entry.revision)
-        _finish(call, obj, old)
+        taken = await self._finish(obj, old)
         if shown is None:
             await admit.validate(api, call, chosen, obj, old)
         else:
             await admit.validate(api, call, chosen, shown(obj), shown(old))
-        return await self._outcome(entry, obj)
+        return await self._outcome(entry, obj, both(call.along, taken))
 
     async def _changed(self, entry: Entry) -> tuple[Object, Object]:
         """The object as it is, and as it is wanted."""
@@ -110,7 +112,15 @@ class Rewriting:
             except conversion.Unconverted as unconverted:
                 await unconverted.fetch(self._api.converter)
 
-    async def _outcome(self, entry: Entry, obj: Object) -> Next | Action:
+    async def _finish(self, obj: Object, old: Object) -> Along | None:
+        """The steps between what the client wants and what is stored."""
+        call = self._call
+        prepare(call, obj, old)
+        taken = await steps.allocate(self._api, call, obj, old, dry_run=self._chosen.dry_run)
+        check(call, obj, old)
+        return taken
+
+    async def _outcome(self, entry: Entry, obj: Object, along: Along | None) -> Next | Action:
         kind = self._call.kind
         obj["metadata"]["resourceVersion"] = str(entry.revision)
         if self._chosen.dry_run:
@@ -120,12 +130,12 @@ class Rewriting:
             self.answer = Single(None, obj)  # as it was to be, at the revision that it had
             return Action.DELETE
         self.answer = None
-        return Next(await self._api.converter.stored(kind, obj))
+        return Next(await self._api.converter.stored(kind, obj), along)
 
 
-def _finish(call: Call, obj: Object, old: Object) -> None:
-    """The steps between what the client wants and what is stored."""
-    strategy, metadata = call.kind.strategy, obj["metadata"]
+def prepare(call: Call, obj: Object, old: Object) -> None:
+    """Keep and reset what the client may not change."""
+    strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
     steps.keep(metadata, old["metadata"])
     if call.subresource == "status":
         strategy.prepare_status(call.version, obj, old)
@@ -133,6 +143,11 @@ def _finish(call: Call, obj: Object, old: Object) -> None:
     else:
         strategy.prepare_update(call.version, obj, old)
         call.warnings += objectmeta.dedupe_owners(metadata)
+
+
+def check(call: Call, obj: Object, old: Object) -> None:
+    """Count the change, settle whose fields are whose, and see that all rules are obeyed. Raises Invalid."""
+    strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
     if strategy.generation and call.subresource != "status":
         with codec.as_sent(obj, call.floats) if call.floats else nullcontext():  # 1.0 in the place of 1 is a change
             changed = strategy.changed(call.version, obj, old)

@@ -51,7 +51,9 @@ def _kind(
     versions: tuple[str, ...] = ("v1",),
     verbs: tuple[str, ...] = _VERBS,
     hashed: bool = True,
+    deprecation: str = "",
 ) -> Kind:
+    old = bool(deprecation)
     return LateKind(
         group=group,
         plural=plural,
@@ -59,7 +61,10 @@ def _kind(
         singular=noun.lower(),
         list_kind=f"{noun}List",
         namespaced=namespaced,
-        versions=tuple(Version(name, status=status, scale=scale) for name in versions),
+        versions=tuple(
+            Version(name, status=status, scale=scale, deprecated=old, deprecation_warning=deprecation)
+            for name in versions
+        ),
         storage_version=versions[0],
         strategy=NOT_YET,
         short_names=short,
@@ -115,9 +120,20 @@ NODE_PROXY = Subresource("proxy", _PROXIED, _sent("NodeProxyOptions", "nodes"), 
 SERVICE_PROXY = Subresource("proxy", _PROXIED, _sent("ServiceProxyOptions", "pods"), connects=True)
 
 COMPONENT_STATUSES = _in_core(
-    "ComponentStatus", "componentstatuses", "cs", namespaced=False, verbs=("get", "list"), hashed=False
+    "ComponentStatus",
+    "componentstatuses",
+    "cs",
+    namespaced=False,
+    verbs=("get", "list"),
+    hashed=False,
+    deprecation="v1 ComponentStatus is deprecated in v1.19+",
 )
-ENDPOINTS = _in_core("Endpoints", "endpoints", "ep")
+ENDPOINTS = _in_core(
+    "Endpoints",
+    "endpoints",
+    "ep",
+    deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+)
 LIMIT_RANGES = _in_core("LimitRange", "limitranges", "limits")
 NODES = _in_core("Node", "nodes", "no", namespaced=False, status=True, below=(NODE_PROXY,))
 CLAIMS = _in_core("PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True)

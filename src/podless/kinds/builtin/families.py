@@ -1,11 +1,11 @@
-"""Of which families of addresses a Service is: what the server chooses, keeps and lets go.
+"""What a Service is given: what the server chooses, keeps and lets go of addresses, their families, and ports.
 
 As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/registry/core/service.
 """
 
 from __future__ import annotations
 
-from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, addresses, headless
+from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, accessible, addresses, headless
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.errors import Invalid
@@ -14,10 +14,11 @@ from podless.meta.field import FieldError
 _OWN = "IPv4"
 _POLICY = "spec.ipFamilyPolicy"
 _CHANGED = "may not change once set"
+_BALANCED, _EXPOSED = "LoadBalancer", ("LoadBalancer", "NodePort")
 
 
 def adopt(spec: Object, old: Object) -> None:
-    """Take over the address of the old spec where an update leaves it out."""
+    """Take over what was given to a service where an update leaves it out."""
     if EXTERNAL not in (spec["type"], old["type"]) and not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
     same, ips = spec.get("clusterIP") == old.get("clusterIP"), old.get("clusterIPs")
@@ -27,24 +28,70 @@ def adopt(spec: Object, old: Object) -> None:
         spec["clusterIPs"] = [spec["clusterIP"]] if spec.get("clusterIP") else []
     if not spec.get("clusterIPs"):
         spec.pop("clusterIPs", None)
+    if spec["type"] in _EXPOSED and old["type"] in _EXPOSED:
+        _adopt_ports(spec, old)
+    if checked(spec) and checked(old) and not spec.get("healthCheckNodePort") and old.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = old["healthCheckNodePort"]
+
+
+def checked(spec: Object) -> bool:
+    """Whether a load balancer asks the nodes for the health of a service."""
+    return bool(spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
+
+
+def _adopt_ports(spec: Object, old: Object) -> None:
+    """Ports of a name that was there keep the port of the nodes, unless another port has it now."""
+    used = _node_ports(spec) & _node_ports(old)
+    known = {port.get("name") or "": port.get("nodePort") or 0 for port in old.get("ports") or ()}
+    for port in spec.get("ports") or ():
+        node = known.get(port.get("name") or "")
+        if not port.get("nodePort") and node and node not in used:
+            port["nodePort"] = node
+
+
+def _node_ports(spec: Object) -> set[int]:
+    return {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
 
 
 def choose(obj: Object, old: Object | None) -> None:
     """Set policy and families where the client leaves them out. old: None for a create. Raises Invalid."""
     spec, before = obj["spec"], old["spec"] if old is not None else {}
-    if spec["type"] == EXTERNAL:
+    if spec["type"] == EXTERNAL or _settled(spec, before):
         return
     bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
     if spec.get("ipFamilyPolicy") is None:
         spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if bare else "SingleStack")
     _refuse(obj, list(addresses(spec)))
-    _refuse(obj, _fit(spec, before))
+    _refuse(obj, [*_fit(spec, before), *_infer(spec)])
     if not bare:
         _refuse(obj, _possible(spec))
     families = spec.get("ipFamilies") or [_OWN]
     if bare and len(families) < 2 and spec["ipFamilyPolicy"] != "SingleStack":
         families = [*families, "IPv6" if families[0] == "IPv4" else "IPv4"]
     spec["ipFamilies"] = families
+
+
+def _settled(spec: Object, old: Object) -> bool:
+    """Whether a service that takes what it gets is left with that."""
+    same = all(spec.get(name) == old.get(name) for name in ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies"))
+    return same and spec.get("ipFamilyPolicy") == "PreferDualStack"
+
+
+def _infer(spec: Object) -> list[FieldError]:
+    """The addresses tell the families. What a cluster without addresses of the other family cannot give."""
+    errors, families = [], list(spec.get("ipFamilies") or [])
+    for place, ip in enumerate(spec.get("clusterIPs") or []):
+        if ip == HEADLESS:
+            break
+        if place >= len(families):
+            if ":" in ip:
+                text = "IPv6 is not configured on this cluster"
+                errors.append(field.invalid(f"spec.clusterIPs[{place}]", spec["clusterIPs"], text))
+            else:
+                families.append(_OWN)
+    if families:
+        spec["ipFamilies"] = families
+    return errors
 
 
 def _refuse(obj: Object, errors: list[FieldError]) -> None:
@@ -81,14 +128,25 @@ def _possible(spec: Object) -> list[FieldError]:
 
 
 def drop(spec: Object, old: Object) -> None:
-    """Drop what a service that becomes a name for another host has no use for, where it is as it was."""
+    """Drop what a service that becomes one of another type has no use for, where it is as it was."""
+    useless: list[str] = []
     if old["type"] != EXTERNAL and spec["type"] == EXTERNAL:
         if spec.get("clusterIPs") == old.get("clusterIPs"):
             spec.pop("clusterIP", None)
             spec.pop("clusterIPs", None)
-        for name in ("ipFamilies", "ipFamilyPolicy"):
-            if spec.get(name) == old.get(name):
-                spec.pop(name, None)
+        useless += ("ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
+    if old["type"] in _EXPOSED and spec["type"] not in _EXPOSED and _node_ports(spec) <= _node_ports(old):
+        for port in spec.get("ports") or ():
+            port.pop("nodePort", None)
+    if checked(old) and not checked(spec):
+        useless.append("healthCheckNodePort")
+    if old["type"] == _BALANCED and spec["type"] != _BALANCED:
+        useless += ("allocateLoadBalancerNodePorts", "loadBalancerClass")
+    if accessible(old) and not accessible(spec):
+        useless.append("externalTrafficPolicy")
+    for name in useless:
+        if spec.get(name) == old.get(name):
+            spec.pop(name, None)
 
 
 def kept(spec: Object, old: Object) -> list[FieldError]:
@@ -96,6 +154,8 @@ def kept(spec: Object, old: Object) -> list[FieldError]:
     if EXTERNAL in (spec["type"], old["type"]):
         return []
     errors: list[FieldError] = []
+    if checked(spec) and checked(old) and spec.get("healthCheckNodePort") != old.get("healthCheckNodePort"):
+        errors.append(field.forbidden("spec.healthCheckNodePort", "field is immutable"))
     if not (headless(spec) and headless(old)):
         ips = spec.get("clusterIPs") or []
         for place, ip in enumerate((old.get("clusterIPs") or [])[: len(ips)]):

@@ -16,7 +16,7 @@ _SKIPPED = "after skipping PEM blocks of the following types"
 def fault(certificate: bytes, key: bytes) -> str:
     """Why the two do not fit; "" where they do. Both are PEM texts."""
     certificates, others = [], []
-    for type_, der in _blocks(certificate):
+    for type_, der in blocks(certificate):
         if type_ == "CERTIFICATE":
             certificates.append(der)
         else:
@@ -24,14 +24,14 @@ def fault(certificate: bytes, key: bytes) -> str:
     if not certificates:
         return _no_certificate(others)
     skipped = []
-    for type_, der in _blocks(key):
+    for type_, der in blocks(key):
         if type_ == _KEY or type_.endswith(f" {_KEY}"):
             return _mismatch(certificates[0], der)
         skipped.append(type_)
     return _no_key(skipped)
 
 
-def _blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
+def blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
     """Type and contents of the PEM blocks, line by line; what is not sound is passed over."""
     type_, body = b"", list[bytes]()
     for line in text.splitlines():

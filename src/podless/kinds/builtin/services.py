@@ -1,8 +1,7 @@
 """Service: a name for something that is elsewhere.
 
-There is no network behind this server, so it has no addresses to give away: Services are names for other hosts
-(ExternalName), which webhooks may be behind, or headless. Source: Kubernetes' pkg/registry/core/service,
-pkg/api/service and pkg/apis/core/v1/defaults.
+Addresses and ports are given to services as on a cluster (allocation.py), though there is no network behind
+this server. Source: Kubernetes' pkg/registry/core/service, pkg/api/service and pkg/apis/core/v1/defaults.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 
 from podless.kinds.builtin import families, serving
 from podless.kinds.builtin.catalog import SERVICE_PROXY
-from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, headless
+from podless.kinds.builtin.serving import EXTERNAL, headless
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -20,10 +19,6 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 
 _AFFINITY_SECONDS = 10800
-_NO_ADDRESSES = (
-    "podless has no network and gives no addresses away: only services of the type ExternalName, and those with "
-    "clusterIP None, are served"
-)
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
 _OLD_HINTS, _HINTS = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
 
@@ -81,14 +76,14 @@ class ServiceStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Type, name or address, ports, selector and policies."""
-        return [*serving.check(obj["spec"]), *_addresses(obj["spec"])]
+        return serving.check(obj["spec"])
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """As a new one; families and addresses that are given away stay."""
         spec, before = obj["spec"], old["spec"]
-        errors = [*families.kept(spec, before), *serving.load_balancer_class(spec)]
+        errors = [*families.kept(spec, before), *serving.changed_class(spec, before)]
         return [*errors, *self.validate_create(kind, version, obj)]
 
     def validate_status(
@@ -133,14 +128,6 @@ class ServiceStrategy(TypedStrategy):
         if spec.get("trafficDistribution") == "PreferClose":
             found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
         return found
-
-
-def _addresses(spec: Object) -> list[FieldError]:
-    """Refuses what would need an address."""
-    kind = spec["type"]
-    if kind not in _ADDRESSED or (kind == "ClusterIP" and spec.get("clusterIP") == HEADLESS):
-        return []
-    return [field.forbidden("spec.clusterIP" if kind == "ClusterIP" else "spec.type", _NO_ADDRESSES)]
 
 
 SERVICES = Kind(

@@ -162,6 +162,15 @@ def addresses(spec: Object) -> Iterator[FieldError]:
         yield field.invalid(path, ips, "may only hold up to 2 values")
     if not faults and len(ips) > 1 and len({":" in ip for ip in ips}) == 1:
         yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
+    if not faults and not headless(spec):
+        yield from _of_family(spec.get("ipFamilies") or [], ips, path)
+
+
+def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterator[FieldError]:
+    for place, (family, ip) in enumerate(zip(families, ips, strict=False)):
+        if family in _FAMILIES and (":" in ip) != (family == "IPv6"):
+            text = f"expected an {family} value as indicated by `ipFamilies[{place}]`"
+            yield field.invalid(f"{path}[{place}]", ip, text)
 
 
 def _families(spec: Object) -> Iterator[FieldError]:
@@ -185,7 +194,7 @@ def _cluster_ips(ips: Sequence[str], path: str) -> Iterator[FieldError]:
 
 def _external(spec: Object) -> Iterator[FieldError]:
     for place, ip in enumerate(spec.get("externalIPs") or []):
-        faults = list(_ip(ip)) or list(_special(ip))
+        faults = list(_ip(ip)) or list(special(ip))
         yield from (field.invalid(f"spec.externalIPs[{place}]", ip, text) for text in faults)
 
 
@@ -206,7 +215,8 @@ def _parsed(text: str, parse: Any) -> Any:
         return None
 
 
-def _special(text: str) -> Iterator[str]:
+def special(text: str) -> Iterator[str]:
+    """What is wrong with a good address that is to be that of somebody else."""
     ip = ipaddress.ip_address(text)
     if ip.is_unspecified:
         yield f"may not be unspecified ({text})"
@@ -234,6 +244,15 @@ def _balancing(spec: Object) -> Iterator[FieldError]:
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
+
+
+def changed_class(spec: Object, old: Object) -> list[FieldError]:
+    """The class of a load balancer stays; what is no load balancer has none."""
+    given, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
+    found = load_balancer_class(spec)
+    if spec["type"] == old["type"] == "LoadBalancer" and given != before:
+        found.insert(0, field.invalid("spec.loadBalancerClass", given, "may not change once set"))
+    return found
 
 
 def load_balancer_class(spec: Object) -> list[FieldError]:

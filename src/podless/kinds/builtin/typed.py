@@ -29,9 +29,15 @@ class TypedStrategy(Strategy[Kind]):
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
         decoded = head | {name: value for name, value in decoded.items() if name not in head}
         if fill:
-            filling.fill(struct, decoded)
-            self.default(version, decoded)
+            self.fill(kind, version, decoded)
         return decoded
+
+    def fill(self, kind: Kind, version: Version, obj: Object) -> None:
+        """What the struct tells, then what depends on more than one field."""
+        struct = kind.struct_of(version)
+        assert struct is not None
+        filling.fill(struct, obj)
+        self.default(version, obj)
 
 
 class DescribedStrategy(TypedStrategy):

@@ -1,14 +1,85 @@
-"""Endpoints: where the traffic of a Service goes, in the older form."""
+"""Endpoints: where those are who stand behind a service. Source: Kubernetes' pkg/apis/core/validation."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Iterator, Sequence
+
+from podless.kinds.builtin import serving
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.cluster import ENDPOINTS
+from podless.meta import addresses, field, names
+from podless.meta.field import FieldError
+
+PROTOCOLS = ("SCTP", "TCP", "UDP")
+PORT_RANGE = "must be between 1 and 65535, inclusive"
 
 
-class EndpointsStrategy(DescribedStrategy):
-    """Where the traffic of a Service goes, in the older form."""
+class EndpointsStrategy(TypedStrategy):
+    """Sets of addresses, each with its ports."""
+
+    rechecks = (1, 1)
+    created_by_update = True
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Addresses and ports."""
+        errors: list[FieldError] = []
+        for place, subset in enumerate(obj.get("subsets") or []):
+            path = f"subsets[{place}]"
+            if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+                errors.append(field.required(path, "must specify `addresses` or `notReadyAddresses`"))
+            for name in ("addresses", "notReadyAddresses"):
+                for index, address in enumerate(subset.get(name) or []):
+                    errors += _address(address, f"{path}.{name}[{index}]")
+            ports = subset.get("ports") or []
+            for index, port in enumerate(ports):
+                errors += _subset_port(port, f"{path}.ports[{index}]", named=len(ports) > 1)
+        return errors
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """As new ones, where they differ."""
+        if obj.get("subsets") == old.get("subsets"):
+            return ()
+        return self.validate_create(kind, version, obj)
+
+
+def _address(address: Object, path: str) -> Iterator[FieldError]:
+    ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
+    faults = addresses.faults(ip)
+    yield from (field.invalid(f"{path}.ip", ip, text) for text in faults)
+    if host:
+        yield from (field.invalid(f"{path}.hostname", host, text) for text in names.label(host))
+    if node is not None:
+        yield from (field.invalid(f"{path}.nodeName", node, text) for text in names.subdomain(node))
+    parsed = addresses.parse(ip)
+    special = ["must be a valid IP address"] if parsed is None else serving.special(str(parsed))
+    yield from (field.invalid(f"{path}.ip", ip, text) for text in special)
+
+
+def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:
+    name, number, protocol, application = port.get("name"), port["port"], port.get("protocol"), port.get("appProtocol")
+    if name:
+        yield from (field.invalid(f"{path}.name", name, text) for text in names.label(name))
+    elif named:
+        yield field.required(f"{path}.name")
+    if not 0 < number < 65536:
+        yield field.invalid(f"{path}.port", number, PORT_RANGE)
+    yield from protocols(protocol, application, path)
+
+
+def protocols(protocol: str | None, application: str | None, path: str) -> Iterator[FieldError]:
+    """What is spoken at a port."""
+    if protocol is None:
+        yield field.required(f"{path}.protocol")
+    elif protocol not in PROTOCOLS:
+        yield field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
+    if application is not None:
+        where = f"{path}.appProtocol"
+        yield from (field.invalid(where, application, text) for text in names.qualified_name(application))
 
 
 STRUCT = ENDPOINTS
-STRATEGY = EndpointsStrategy(STRUCT)
+STRATEGY = EndpointsStrategy()

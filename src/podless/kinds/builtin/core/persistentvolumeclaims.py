@@ -1,14 +1,244 @@
-"""PersistentVolumeClaim: a request for storage."""
+"""PersistentVolumeClaim. Source: Kubernetes' pkg/registry/core/persistentvolumeclaim and pkg/apis/core/validation."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from podless.kinds.builtin.immutable import immutable
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin.volumes import spec as volumes
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.claims import PERSISTENT_VOLUME_CLAIM
+from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
+from podless.meta import field, gostruct, labelselector, names, quantity
+from podless.meta.field import FieldError
+
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_CLAIM = ("", "PersistentVolumeClaim")
+_SOURCES = (_CLAIM, ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+_FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_STORAGE = "spec.resources.requests.storage"
+_RESIZES = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizePending",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+)
 
 
-class PersistentVolumeClaimStrategy(DescribedStrategy):
-    """A request for storage."""
+class ClaimStrategy(TypedStrategy):
+    """What is wanted of a volume; bound to one, a claim may only grow."""
+
+    rechecks = (1, 1)
+    shown_deleted = True
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Not bound yet; where the contents come from is said in two ways."""
+        obj["status"] = {"phase": "Pending"}
+        _tell_source(obj["spec"], {})
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays."""
+        obj["status"] = old["status"]
+        _tell_source(obj["spec"], old["spec"])
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """What is wanted stays."""
+        obj["spec"] = old["spec"]
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """The spec."""
+        return [*check(obj["spec"], "spec")]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """As a new one; nothing but the amount and the class of attributes changes."""
+        return [*check(obj["spec"], "spec"), *_changes(obj, old)]
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """Names and amounts."""
+        status = obj.get("status") or {}
+        errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
+        for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+            errors += _resource(name, "status.allocatedResourceStatus")
+            if state not in _RESIZES:
+                errors.append(field.not_supported("status.allocatedResourceStatus", name, _RESIZES))
+        for name, text in (status.get("allocatedResources") or {}).items():
+            path = "status.allocatedResources"
+            errors += [*_resource(name, path)] or [*_amounts({name: text}, path)]
+        return errors
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is out of use, or makes no sense."""
+        found = []
+        if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
+            text = 'deprecated since v1.8; use "storageClassName" attribute instead'
+            found.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
+        wanted = obj["spec"].get("resources") or {}
+        for name in ("requests", "limits"):
+            amount = (wanted.get(name) or {}).get("storage")
+            if amount is not None and quantity.parse(amount).denominator != 1:
+                path = f"spec.resources.{name}[storage]"
+                found.append(f'{path}: fractional byte value "{amount}" is invalid, must be an integer')
+        return found
+
+
+def check(spec: Object, path: str) -> Iterator[FieldError]:
+    """What is wrong with the spec of a claim, be it one of its own or part of another object."""
+    yield from volumes.access(
+        spec.get("accessModes") or [], f"{path}.accessModes", "at least 1 access mode is required"
+    )
+    if spec.get("selector") is not None:
+        yield from labelselector.errors(spec["selector"], f"{path}.selector")
+    text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    where = f"{path}.resources[storage]"
+    if text is None:
+        yield field.required(where)
+    elif quantity.parse(text) <= 0:
+        yield field.invalid(where, text, "must be greater than zero")
+    for part in ("storageClassName", "volumeAttributesClassName"):
+        if name := spec.get(part):
+            yield from (field.invalid(f"{path}.{part}", name, fault) for fault in names.subdomain(name))
+    mode = spec.get("volumeMode")
+    if mode is not None and mode not in volumes.MODES:
+        yield field.not_supported(f"{path}.volumeMode", mode, volumes.MODES)
+    yield from _sources(spec, path)
+
+
+def _sources(spec: Object, path: str) -> Iterator[FieldError]:
+    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is not None:
+        yield from _source(source, f"{path}.dataSource")
+    if reference is not None:
+        yield from _source(reference, f"{path}.dataSourceRef")
+    if source is not None and reference is not None and _named(source) != _named(reference):
+        yield field.invalid(path, {}, "must match dataSourceRef")
+
+
+def _source(source: Object, path: str) -> Iterator[FieldError]:
+    for name in ("name", "kind"):
+        if not source.get(name):
+            yield field.required(f"{path}.{name}")
+    group, noun = source.get("apiGroup") or "", source.get("kind") or ""
+    if not group and noun != _CLAIM[1]:
+        yield field.invalid(path, noun, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
+    if group:
+        yield from (field.invalid(f"{path}.apiGroup", group, text) for text in names.subdomain(group))
+
+
+def _named(source: Object) -> tuple[str | None, str, str]:
+    return source.get("apiGroup"), source.get("kind") or "", source.get("name") or ""
+
+
+def _origin(source: Object) -> tuple[str, str]:
+    return source.get("apiGroup") or "", source.get("kind") or ""
+
+
+def _tell_source(spec: Object, old: Object) -> None:
+    """Drop a source that was never one, and say in both ways where the contents come from."""
+    reference = spec.get("dataSourceRef")
+    if reference is not None and reference.get("namespace"):  # of other namespaces: an alpha feature of a real server
+        del spec["dataSourceRef"]
+        reference = None
+    source = spec.get("dataSource")
+    dropped = source is not None and old.get("dataSource") is None and _origin(source) not in _SOURCES
+    if dropped:
+        del spec["dataSource"]
+        source = None
+    if source is not None and reference is None:
+        spec["dataSourceRef"] = dict(source)
+    elif reference is not None and source is None:
+        spec["dataSource"] = dict(reference)
+
+
+def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
+    spec, before = obj["spec"], old["spec"]
+    yield from _class_annotation(obj, old)
+    wanted, known = _comparable(obj, old)
+    if wanted != known:
+        told = gostruct.diff(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
+        yield field.forbidden("spec", f"{_FIXED}\n{told}")
+    size, least = _size(spec), _size(before)
+    held = ((old.get("status") or {}).get("capacity") or {}).get("storage")
+    if size < least and size <= (quantity.parse(held) if held is not None else 0):
+        yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
+    if spec.get("volumeMode") != before.get("volumeMode"):
+        yield immutable("volumeMode", spec.get("volumeMode"))
+    if before.get("volumeAttributesClassName") is not None:
+        path, name = "spec.volumeAttributesClassName", spec.get("volumeAttributesClassName")
+        if name is None:
+            yield field.forbidden(path, "update from non-nil value to nil is forbidden")
+        elif not name and before["volumeAttributesClassName"]:
+            yield field.forbidden(path, "update from non-nil value to an empty string is forbidden")
+
+
+def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
+    """Both specs without what may differ."""
+    spec, before = dict(obj["spec"]), dict(old["spec"])
+    if not before.get("volumeName"):
+        _put(before, "volumeName", spec.get("volumeName"))
+    name, noted = spec.get("storageClassName"), _annotation(old)
+    if name is not None and before.get("storageClassName") is None and noted in (None, name):
+        spec.pop("storageClassName")
+    if (obj.get("status") or {}).get("phase") == "Bound":
+        _same_request(spec, before)
+        if spec.get("volumeAttributesClassName") is not None:
+            _put(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
+    return spec, before
+
+
+def _same_request(spec: Object, before: Object) -> None:
+    requests = (spec.get("resources") or {}).get("requests")
+    known = ((before.get("resources") or {}).get("requests") or {}).get("storage")
+    if requests is not None and known is not None:
+        spec["resources"] = {**spec["resources"], "requests": {**requests, "storage": known}}
+
+
+def _put(spec: Object, name: str, value: object) -> None:
+    if value is None:
+        spec.pop(name, None)
+    else:
+        spec[name] = value
+
+
+def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
+    """The class that old clients note beside a claim stays, but where it becomes a field."""
+    now, known = _annotation(obj), _annotation(old)
+    name = obj["spec"].get("storageClassName")
+    upgraded = known is not None and old["spec"].get("storageClassName") is None and name == known
+    if now != known and not (upgraded and now is None):
+        yield immutable(f"metadata.annotations[{CLASS_ANNOTATION}]", now or "")
+
+
+def _annotation(obj: Object) -> str | None:
+    found: str | None = (obj["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
+    return found
+
+
+def _size(spec: Object) -> Fraction:
+    text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    return quantity.parse(text) if text is not None else quantity.parse("0")
+
+
+def _resource(name: str, path: str) -> Iterator[FieldError]:
+    faults = names.qualified_name(name)
+    yield from (field.invalid(path, name, text) for text in faults)
+    if not faults and ("/" not in name or "kubernetes.io/" in name) and name != "storage":
+        yield field.not_supported(path, name, ["storage"])
+
+
+def _amounts(given: dict[str, str], path: str) -> Iterator[FieldError]:
+    for name, text in given.items():
+        amount = quantity.parse(text)
+        if amount < 0:
+            yield field.invalid(f"{path}[{name}]", int(amount), "must be a valid resource quantity")
 
 
 STRUCT = PERSISTENT_VOLUME_CLAIM
-STRATEGY = PersistentVolumeClaimStrategy(STRUCT)
+STRATEGY = ClaimStrategy()

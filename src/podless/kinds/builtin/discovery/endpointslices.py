@@ -1,16 +1,165 @@
-"""EndpointSlice: where the traffic of a Service goes."""
+"""EndpointSlice: where those are who stand behind a service, some of them.
+
+Source: Kubernetes' pkg/apis/discovery/validation and pkg/registry/discovery/endpointslice.
+"""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+import ipaddress
+from collections.abc import Iterator, Sequence
+
+from podless.kinds.builtin import serving
+from podless.kinds.builtin.core.endpoints import PORT_RANGE, protocols
+from podless.kinds.builtin.immutable import immutable
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.discovery import ENDPOINT_SLICE
+from podless.meta import addresses, field, names
+from podless.meta.field import FieldError
+
+_TYPES = ("FQDN", "IPv4", "IPv6")
+_MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20000, 8
+_DOMAINS = "spec.addressType: FQDN endpoints are deprecated"
 
 
-class EndpointSliceStrategy(DescribedStrategy):
-    """Where the traffic of a Service goes."""
+class EndpointSliceStrategy(TypedStrategy):
+    """Endpoints of one type of addresses; all but annotations counts as a generation."""
 
     generation = True
+    rechecks = (1, 0)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Drop what only an older version had."""
+        for endpoint in obj.get("endpoints") or []:
+            endpoint.pop("deprecatedTopology", None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The same."""
+        if obj.get("endpoints") != old.get("endpoints"):
+            self.prepare_create(version, obj)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Labels count, too."""
+        parts = ("addressType", "endpoints", "ports")
+        labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
+        return any(obj.get(name) != old.get(name) for name in parts) or labels[0] != labels[1]
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Type, addresses and ports."""
+        sort = obj["addressType"]
+        errors: list[FieldError] = []
+        if not sort:
+            errors.append(field.required("addressType"))
+        elif sort not in _TYPES:
+            errors.append(field.not_supported("addressType", sort, _TYPES))
+        endpoints = obj.get("endpoints") or []
+        if len(endpoints) > _MOST_ENDPOINTS:
+            errors.append(field.too_many("endpoints", len(endpoints), _MOST_ENDPOINTS))
+        else:
+            for place, endpoint in enumerate(endpoints):
+                errors += _endpoint(endpoint, sort, f"endpoints[{place}]")
+        return [*errors, *_slice_ports(obj.get("ports") or [])]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """As a new one, of the same type."""
+        errors = [*self.validate_create(kind, version, obj)]
+        if obj["addressType"] != old["addressType"]:
+            errors.append(immutable("addressType", obj["addressType"]))
+        return errors
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Names in the place of addresses are going; odd forms of addresses."""
+        if obj["addressType"] == "FQDN":
+            return [_DOMAINS] if old is None else []
+        found = []
+        for place, endpoint in enumerate(obj.get("endpoints") or []):
+            for index, address in enumerate(endpoint.get("addresses") or []):
+                found += addresses.warnings(f"endpoints[{place}].addresses[{index}]", address)
+        return found
+
+
+def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
+    given = endpoint.get("addresses") or []
+    where = f"{path}.addresses"
+    if not given:
+        yield field.required(where, "must contain at least 1 address")
+    elif len(given) > _MOST_ADDRESSES:
+        yield field.too_many(where, len(given), _MOST_ADDRESSES)
+    for place, address in enumerate(given):
+        if sort == "FQDN":
+            yield from _domain(address, f"{where}[{place}]")
+        elif sort in _TYPES:
+            yield from _slice_address(address, sort, where, place)
+    host, node = endpoint.get("hostname"), endpoint.get("nodeName")
+    if host is not None:
+        yield from (field.invalid(f"{path}.hostname", host, text) for text in names.label(host))
+    yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
+    if node is not None:
+        yield from (field.invalid(f"{path}.nodeName", node, text) for text in names.subdomain(node))
+
+
+def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
+    faults = addresses.faults(address)
+    where = f"{path}[{place}]"
+    yield from (field.invalid(where, address, text) for text in faults)
+    if faults:
+        return
+    parsed = ipaddress.ip_address(address)
+    if (parsed.version == 4) != (sort == "IPv4"):
+        yield field.invalid(path, address, f"must be an {sort} address")
+    yield from (field.invalid(where, address, text) for text in serving.special(str(parsed)))
+
+
+def _domain(name: str, path: str) -> Iterator[FieldError]:
+    """A domain of two parts at the least."""
+    if not name:
+        yield field.required(path)
+        return
+    bare = name.removesuffix(".")
+    if faults := names.subdomain(bare):
+        yield field.invalid(path, bare, ",".join(faults))
+    elif "." not in bare:
+        yield field.invalid(path, bare, "should be a domain with at least two segments separated by dots")
+    else:
+        for part in bare.split("."):
+            if faults := names.label(part):
+                yield field.invalid(path, part, ",".join(faults))
+                return
+
+
+def _hints(hints: Object, path: str) -> Iterator[FieldError]:
+    for name, rule in (("forZones", names.label_value), ("forNodes", names.subdomain)):
+        given, seen = hints.get(name) or [], set()
+        if len(given) > _MOST_HINTS:
+            yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
+            continue
+        for place, hint in enumerate(given):
+            where, value = f"{path}.{name}[{place}].name", hint["name"]
+            if value in seen:
+                yield field.duplicate(where, value)
+            seen.add(value)
+            yield from (field.invalid(where, value, text) for text in rule(value))
+
+
+def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
+    if len(ports) > _MOST_PORTS:
+        yield field.too_many("ports", len(ports), _MOST_PORTS)
+        return
+    seen: set[str] = set()
+    for place, port in enumerate(ports):
+        path, name, number = f"ports[{place}]", port.get("name") or "", port.get("port")
+        if name:
+            yield from (field.invalid(f"{path}.name", name, text) for text in names.label(name))
+        if name in seen:
+            yield field.duplicate(f"{path}.name", name)
+        seen.add(name)
+        yield from protocols(port.get("protocol"), port.get("appProtocol"), path)
+        if number is not None and not 0 < number < 65536:
+            yield field.invalid(f"{path}.port", number, PORT_RANGE)
 
 
 STRUCT = ENDPOINT_SLICE
-STRATEGY = EndpointSliceStrategy(STRUCT)
+STRATEGY = EndpointSliceStrategy()

@@ -1,14 +1,94 @@
-"""RuntimeClass: what runs containers."""
+"""RuntimeClass. Source: Kubernetes' pkg/apis/node/validation."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Iterator, Sequence
+
+from podless.kinds.builtin import nodelabels
+from podless.kinds.builtin.immutable import kept
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
+from podless.kinds.types.podspecs import TOLERATION
 from podless.kinds.types.runtimeclasses import RUNTIME_CLASS
+from podless.meta import field, gostruct, names, quantity
+from podless.meta.field import FieldError
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_OPERATORS = ("Equal", "Exists")
 
 
-class RuntimeClassStrategy(DescribedStrategy):
-    """What runs containers."""
+class RuntimeClassStrategy(TypedStrategy):
+    """How pods of the class are run stays; what that costs, and where, may change."""
+
+    unconditional = False
+    created_by_update = True
+    rechecks = (1, 1)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """The handler, what it needs and where it is."""
+        handler = obj["handler"]
+        faults = names.label(handler) if handler else ()
+        errors = [] if handler else [field.required("handler")]
+        errors += [field.invalid("handler", handler, text) for text in faults]
+        errors += _overhead((obj.get("overhead") or {}).get("podFixed") or {})
+        return [*errors, *_scheduling(obj.get("scheduling") or {})]
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The handler stays."""
+        errors = [] if obj["handler"] else [field.required("handler")]
+        return [*errors, *kept(obj, old, "handler")]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Labels of nodes that have become others."""
+        selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
+        path = "scheduling.nodeSelector"
+        return [f"{path}: {text}" for label in sorted(selector) if (text := nodelabels.advice(label))]
+
+
+def _overhead(amounts: dict[str, str]) -> Iterator[FieldError]:
+    for name, text in amounts.items():
+        path = f"overhead.podFixed[{name}]"
+        yield from (field.invalid(path, name, fault) for fault in names.qualified_name(name))
+        if quantity.parse(text) < 0:
+            yield field.invalid(path, text, "must be greater than or equal to 0")
+
+
+def _scheduling(scheduling: Object) -> Iterator[FieldError]:
+    for key, value in (scheduling.get("nodeSelector") or {}).items():
+        path = "scheduling.nodeSelector"
+        yield from (field.invalid(path, key, text) for text in names.qualified_name(key))
+        yield from (field.invalid(path, value, text) for text in names.label_value(value))
+    seen: set[tuple[object, ...]] = set()
+    for place, one in enumerate(scheduling.get("tolerations") or []):
+        path = f"scheduling.tolerations[{place}]"
+        yield from _toleration(one, path)
+        known = tuple(one.get(name) for name in ("key", "operator", "value", "effect", "tolerationSeconds"))
+        if known in seen:
+            yield field.duplicate(path, gostruct.shown(TOLERATION, one))
+        seen.add(known)
+
+
+def _toleration(one: Object, path: str) -> Iterator[FieldError]:
+    key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
+    if key:
+        yield from (field.invalid(f"{path}.key", key, text) for text in names.qualified_name(key))
+    elif operator != "Exists":
+        text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        yield field.invalid(f"{path}.operator", operator, text)
+    if one.get("tolerationSeconds") is not None and effect != "NoExecute":
+        yield field.invalid(f"{path}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+    if operator == "Exists" and value:
+        yield field.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    elif operator in ("", "Equal"):
+        yield from (field.invalid(f"{path}.operator", value, text) for text in names.label_value(value)[:1])
+    elif operator not in _OPERATORS:
+        yield field.not_supported(f"{path}.operator", operator, _OPERATORS)
+    if effect and effect not in _EFFECTS:
+        yield field.not_supported(f"{path}.effect", effect, _EFFECTS)
 
 
 STRUCT = RUNTIME_CLASS
-STRATEGY = RuntimeClassStrategy(STRUCT)
+STRATEGY = RuntimeClassStrategy()

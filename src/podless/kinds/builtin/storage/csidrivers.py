@@ -1,16 +1,102 @@
-"""CSIDriver: what a CSI driver can do."""
+"""CSIDriver: what a driver of volumes can do, and wants."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Iterator, Sequence
+
+from podless.kinds.builtin.immutable import kept
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.storage import CSI_DRIVER
+from podless.meta import field
+from podless.meta.field import FieldError
+
+_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
+_LIFECYCLES = ("Persistent", "Ephemeral")
+_SHORTEST, _LONGEST = 600, 1 << 32  # seconds that a token is good for
+_PERIOD = 10  # seconds at the least
+_COUNTED = (
+    "tokenRequests",
+    "requiresRepublish",
+    "seLinuxMount",
+    "nodeAllocatableUpdatePeriodSeconds",
+    "serviceAccountTokenInSecrets",
+)
+_SECRETS = (
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
+    "logging of tokens in volume attributes"
+)
 
 
-class CSIDriverStrategy(DescribedStrategy):
-    """What a CSI driver can do."""
+class CSIDriverStrategy(TypedStrategy):
+    """Some of it may change, and counts as a generation from then on."""
 
-    generation = True
+    unconditional = False
+    shown_deleted = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Volumes outlive pods."""
+        super().default(version, obj)
+        if not obj["spec"].get("volumeLifecycleModes"):
+            obj["spec"]["volumeLifecycleModes"] = ["Persistent"]
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """Count changes of what drivers are told."""
+        if any(obj["spec"].get(name) != old["spec"].get(name) for name in _COUNTED):
+            obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Policies, tokens and modes."""
+        spec = obj["spec"]
+        errors = []
+        if (policy := spec.get("fsGroupPolicy")) not in (None, *_GROUP_POLICIES):
+            errors.append(field.not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
+        errors += _tokens(spec.get("tokenRequests") or [])
+        for mode in spec.get("volumeLifecycleModes") or []:
+            if mode not in _LIFECYCLES:
+                errors.append(field.not_supported("spec.volumeLifecycleModes", mode, _LIFECYCLES))
+        period = spec.get("nodeAllocatableUpdatePeriodSeconds")
+        if period is not None and period < _PERIOD:
+            text = f"must be greater than or equal to {_PERIOD} seconds"
+            errors.append(field.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, text))
+        return errors
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """As a new one; whether volumes are attached, and how long they live, stays."""
+        spec, before = obj["spec"], old["spec"]
+        errors = [*self.validate_create(kind, version, obj)]
+        if spec.get("attachRequired") != before.get("attachRequired"):
+            errors.append(field.invalid("spec.attachedRequired", spec.get("attachRequired"), "field is immutable"))
+        return [*errors, *kept(spec, before, "volumeLifecycleModes", path="spec")]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Tokens are better kept where nobody logs them."""
+        spec = obj["spec"]
+        if old is None and spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
+            return [_SECRETS]
+        return []
+
+
+def _tokens(requests: Sequence[Object]) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for place, request in enumerate(requests):
+        path, audience, seconds = f"spec.tokenRequests[{place}]", request["audience"], request.get("expirationSeconds")
+        if audience in seen:
+            yield field.duplicate(f"{path}.audience", audience)
+            continue
+        seen.add(audience)
+        if seconds is None:
+            continue
+        if seconds < _SHORTEST:
+            text = "may not specify a duration less than 10 minutes"
+            yield field.invalid(f"{path}.expirationSeconds", seconds, text)
+        if seconds > _LONGEST:
+            text = "may not specify a duration larger than 2^32 seconds"
+            yield field.invalid(f"{path}.expirationSeconds", seconds, text)
 
 
 STRUCT = CSI_DRIVER
-STRATEGY = CSIDriverStrategy(STRUCT)
+STRATEGY = CSIDriverStrategy()

@@ -1,14 +1,44 @@
-"""CSIStorageCapacity: how much storage there is somewhere."""
+"""CSIStorageCapacity: how much room there is for volumes of a class in a part of the cluster."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Sequence
+
+from podless.kinds.builtin.immutable import immutable, kept
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.storage import CSI_STORAGE_CAPACITY
+from podless.meta import field, gostruct, labelselector, names, quantity
+from podless.meta.field import FieldError
+from podless.meta.structs_meta import LABEL_SELECTOR
 
 
-class CSIStorageCapacityStrategy(DescribedStrategy):
-    """How much storage there is somewhere."""
+class CSIStorageCapacityStrategy(TypedStrategy):
+    """Where and of which class stays; how much changes."""
+
+    unconditional = False
+    shown_deleted = True
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """A class, and an amount."""
+        name, amount = obj["storageClassName"], obj.get("capacity")
+        errors = labelselector.errors(obj.get("nodeTopology") or {}, "nodeTopology")
+        errors += [field.invalid("storageClassName", name, text) for text in names.subdomain(name)]
+        if amount is not None and quantity.parse(amount) < 0:
+            errors.append(field.invalid("capacity", amount, "must be greater than or equal to 0"))
+        return errors
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What it is about stays."""
+        topology = obj.get("nodeTopology")
+        errors = []
+        if topology != old.get("nodeTopology"):
+            errors.append(immutable("nodeTopology", gostruct.shown(LABEL_SELECTOR, topology)))
+        return [*errors, *kept(obj, old, "storageClassName")]
 
 
 STRUCT = CSI_STORAGE_CAPACITY
-STRATEGY = CSIStorageCapacityStrategy(STRUCT)
+STRATEGY = CSIStorageCapacityStrategy()

@@ -1,14 +1,43 @@
-"""VolumeAttributesClass: properties of volumes that may change."""
+"""VolumeAttributesClass: attributes of volumes to choose from. Source: Kubernetes' pkg/apis/storage/validation."""
 
 from __future__ import annotations
 
-from podless.kinds.builtin.typed import DescribedStrategy
+from collections.abc import Sequence
+
+from podless.kinds.builtin.storage import parts
+from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.storage import VOLUME_ATTRIBUTES_CLASS
+from podless.meta import field
+from podless.meta.field import FieldError
 
 
-class VolumeAttributesClassStrategy(DescribedStrategy):
-    """Properties of volumes that may change."""
+class VolumeAttributesClassStrategy(TypedStrategy):
+    """Attributes that volumes may be given later."""
+
+    rechecks = (1, 1)
+    shown_deleted = True
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """A driver, and what it is told."""
+        given = obj.get("parameters") or {}
+        errors = [*parts.provisioner(obj["driverName"], "driverName"), *parts.parameters(given)]
+        if not given:
+            errors.append(field.required("parameters", "must contain at least one key/value pair"))
+        return errors
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """All of it stays."""
+        errors = [
+            field.forbidden(name, f"updates to {name} are forbidden.")
+            for name in ("driverName", "parameters")
+            if obj.get(name) != old.get(name)
+        ]
+        return [*errors, *self.validate_create(kind, version, obj)]
 
 
 STRUCT = VOLUME_ATTRIBUTES_CLASS
-STRATEGY = VolumeAttributesClassStrategy(STRUCT)
+STRATEGY = VolumeAttributesClassStrategy()

@@ -1,0 +1,164 @@
+"""What is done to claims and volumes beside their own rules.
+
+Source: the DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize and LimitRanger plugins of
+kube-apiserver.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
+from podless.admission.chain import Step
+from podless.admission.state import State
+from podless.kinds.kind import Kind
+from podless.kinds.strategy import Object
+from podless.meta import quantity
+from podless.meta.errors import Forbidden
+
+_CLAIMS, _VOLUMES, _CLASSES, _RANGES = (
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "storageclasses",
+    "limitranges",
+)
+_GROUP = "storage.k8s.io"
+_HOLDERS = {_CLAIMS: "kubernetes.io/pvc-protection", _VOLUMES: "kubernetes.io/pv-protection"}
+_OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
+_DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_UNBOUND = "Only bound persistent volume claims can be expanded"
+_FIXED = (
+    "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
+)
+
+
+class ClaimLimits(Step):
+    """Claims ask for what the ranges of their namespace allow."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """New and changed claims."""
+        return kind.plural == _CLAIMS and not kind.group and not subresource and operation in (CREATE, UPDATE)
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        """Raises Forbidden."""
+        assert attr.obj is not None
+        ranges = self._state.registry.get("", _RANGES)
+        if ranges is None or "deletionTimestamp" in attr.obj["metadata"]:
+            return
+        text = ((attr.obj["spec"].get("resources") or {}).get("requests") or {}).get("storage")
+        for entry in (await self._state.loaded(ranges)).under(ranges.keys.scope(attr.namespace))[0]:
+            faults = [fault for item in entry.decode()["spec"].get("limits") or [] for fault in _faults(item, text)]
+            if faults:
+                why = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
+                raise Forbidden(_CLAIMS, "", attr.name, why)
+
+
+def _faults(item: Object, text: str | None) -> list[str]:
+    """Why an amount of storage is not within the bounds of one item of a range."""
+    if item["type"] != "PersistentVolumeClaim":
+        return []
+    found = []
+    for bound, what, sign in (("min", "minimum", 1), ("max", "maximum", -1)):
+        limit = (item.get(bound) or {}).get("storage")
+        if limit is None:
+            continue
+        said = f"{what} storage usage per PersistentVolumeClaim is {limit}"
+        if text is None:
+            found.append(f"{said}.  No request is specified")
+        elif (quantity.parse(limit) - quantity.parse(text)) * sign > 0:
+            found.append(f"{said}, but request is {text}")
+    return found
+
+
+class DefaultClass(Step):
+    """A claim that names no class gets the default one: of several, the one made last."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+        """New claims."""
+        return operation == CREATE and kind.plural == _CLAIMS and not kind.group and not subresource
+
+    async def mutate(self, attr: AdmissionAttributes) -> None:
+        """Name the class."""
+        assert attr.obj is not None
+        spec, metadata = attr.obj["spec"], attr.obj.get("metadata") or {}
+        classes = self._state.registry.get(_GROUP, _CLASSES)
+        if spec.get("storageClassName") is not None or _OLD_CLASS in (metadata.get("annotations") or {}):
+            return
+        if classes is None:
+            return
+        found = [entry.decode() for entry in (await self._state.loaded(classes)).under(classes.prefix)[0]]
+        defaults = [one for one in found if _is_default(one)]
+        if defaults:
+            newest = max(one["metadata"]["creationTimestamp"] for one in defaults)
+            chosen = min(one["metadata"]["name"] for one in defaults if one["metadata"]["creationTimestamp"] == newest)
+            _insert(spec, "storageClassName", chosen, before=("volumeMode", "dataSource", "dataSourceRef"))
+
+
+def _is_default(known: Object) -> bool:
+    annotations = known["metadata"].get("annotations") or {}
+    return any(annotations.get(name) == "true" for name in _DEFAULT)
+
+
+def _insert(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> None:
+    """Set a field in the order of its struct."""
+    rest = {key: spec.pop(key) for key in (*before, "volumeAttributesClassName") if key in spec}
+    spec[name] = value
+    spec |= rest
+
+
+class Protection(Step):
+    """Claims and volumes are held while somebody may use them."""
+
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+        """New ones."""
+        return operation == CREATE and kind.plural in _HOLDERS and not kind.group and not subresource
+
+    async def mutate(self, attr: AdmissionAttributes) -> None:
+        """Hold it."""
+        assert attr.obj is not None
+        metadata = attr.obj.setdefault("metadata", {})
+        holder, held = _HOLDERS[attr.kind.plural], metadata.get("finalizers") or []
+        if holder not in held:
+            metadata["finalizers"] = [*held, holder]
+
+
+class Growth(Step):
+    """A claim grows when it is bound, and its class says that volumes may."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Changed claims."""
+        return operation == UPDATE and kind.plural == _CLAIMS and not kind.group and not subresource
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        """Raises Forbidden."""
+        assert attr.obj is not None
+        assert attr.old is not None
+        if _size(attr.obj) <= _size(attr.old):
+            return
+        if (attr.old.get("status") or {}).get("phase") != "Bound":
+            raise Forbidden(_CLAIMS, "", attr.name, _UNBOUND)
+        if not await self._grows(attr.obj):
+            raise Forbidden(_CLAIMS, "", attr.name, _FIXED)
+
+    async def _grows(self, claim: Object) -> bool:
+        annotations = claim["metadata"].get("annotations") or {}
+        name = annotations.get(_OLD_CLASS) or claim["spec"].get("storageClassName")
+        classes = self._state.registry.get(_GROUP, _CLASSES)
+        if not name or classes is None:
+            return False
+        entry = (await self._state.loaded(classes)).get(classes.key("", name))
+        return entry is not None and bool(entry.decode().get("allowVolumeExpansion"))
+
+
+def _size(claim: Object) -> Any:
+    text = ((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage")
+    return quantity.parse(text) if text is not None else 0

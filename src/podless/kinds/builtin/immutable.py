@@ -1,0 +1,24 @@
+"""Fields that stay as they were given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.field import At, FieldError
+
+IMMUTABLE = "field is immutable"
+
+
+def kept(obj: Object, old: Object, *names: str, path: str = "", blank: Any = None) -> Iterator[FieldError]:
+    """The fields that differ. path: of the object that they are in. blank: what is shown of one that is gone."""
+    for name in names:
+        if obj.get(name) != old.get(name):
+            yield immutable(f"{path}.{name}" if path else name, obj.get(name, blank))
+
+
+def immutable(at: At, value: Any) -> FieldError:
+    """A field that has changed and may not."""
+    return field.invalid(at, value, IMMUTABLE)

@@ -1,0 +1,46 @@
+"""What the rules of several kinds of storage have in common. Source: Kubernetes' pkg/apis/storage/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_MOST_BYTES = 256 * 1024
+_MOST_PARAMETERS = 512
+_DRIVER_MOST = 63  # bytes of a driver's name
+
+
+def driver_name(name: str, path: str) -> Iterator[FieldError]:
+    """The name of a CSI driver."""
+    if not name:
+        yield field.required(path)
+        return
+    if len(name.encode()) > _DRIVER_MOST:
+        yield field.too_long(path, _DRIVER_MOST)
+    yield from (field.invalid(path, name, text) for text in names.subdomain(name.lower()))
+
+
+def provisioner(name: str, path: str) -> Iterator[FieldError]:
+    """Who makes volumes."""
+    if not name:
+        yield field.required(path)
+        return
+    yield from (field.invalid(path, name.lower(), text) for text in names.qualified_name(name.lower()))
+
+
+def parameters(given: dict[str, str], path: str = "parameters") -> Iterator[FieldError]:
+    """What those who make volumes are told."""
+    if len(given) > _MOST_PARAMETERS:
+        yield field.too_long(path, _MOST_PARAMETERS)
+        return
+    if "" in given:
+        yield field.invalid(path, "", "field can not be empty.")
+    yield from sized(given, path)
+
+
+def sized(given: dict[str, str], path: str) -> Iterator[FieldError]:
+    """A map that is not too large."""
+    if sum(len(key.encode()) + len(value.encode()) for key, value in given.items()) > _MOST_BYTES:
+        yield field.too_long(path, _MOST_BYTES)

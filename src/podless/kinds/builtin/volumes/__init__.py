@@ -1,0 +1,1 @@
+"""Persistent volumes, and claims of them."""
