@@ -10,7 +10,9 @@ from podless.kinds.builtin.batch import failures, jobspecs, jobstatus, successes
 from podless.kinds.builtin.speced import TemplateStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.batch import JOB
+from podless.kinds.types.podspecs import POD_SPEC, POD_TEMPLATE_SPEC
 from podless.meta import codec, field, labelselector, names
 from podless.meta.field import FieldError
 
@@ -172,11 +174,11 @@ def _completions(spec: Object, old: Object) -> list[FieldError]:
 def _template(obj: Object, old: Object) -> list[FieldError]:
     """The template stays; while a job is held back it may be said where its pods run, and what they ask for."""
     given, before, path = obj["spec"]["template"], old["spec"]["template"], "spec.template"
+    struct = POD_TEMPLATE_SPEC
     if _held(old):
         given, before, path = given["spec"], _adopted(given["spec"], before["spec"]), "spec.template.spec"
-    if given == before:
-        return []
-    return [field.invalid(path, given, "field is immutable")]
+        struct = POD_SPEC
+    return [] if given == before else [field.invalid(path, gostructs.shown(struct, given), "field is immutable")]
 
 
 def _held(old: Object) -> bool:

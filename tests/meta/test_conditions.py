@@ -1,0 +1,41 @@
+"""Conditions as built-in kinds have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from podless.meta import conditions
+
+GOOD: dict[str, Any] = {
+    "type": "Ready",
+    "status": "True",
+    "reason": "AllWell",
+    "lastTransitionTime": "2020-01-01T00:00:00Z",
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({}, ""),
+        ({"reason": "A:b_1"}, ""),
+        ({"type": "a b"}, "type"),
+        ({"status": "yes"}, "status"),
+        ({"observedGeneration": -1}, "observedGeneration"),
+        ({"lastTransitionTime": None}, "lastTransitionTime"),
+        ({"reason": ""}, "reason"),
+        ({"reason": "1"}, "reason"),
+        ({"reason": "A:"}, "reason"),
+        ({"reason": "A" * 1025}, "reason"),
+        ({"message": "ä" * 20000}, "message"),
+    ],
+)
+def test_errors(given: dict[str, Any], path: str) -> None:
+    found = [error.field for error in conditions.errors([{**GOOD, **given}], "status.conditions")]
+    assert found == ([f"status.conditions[0].{path}"] if path else [])
+
+
+def test_one_of_each_type() -> None:
+    assert [str(error) for error in conditions.errors([GOOD, GOOD], "c")] == ['c[1].type: Duplicate value: "Ready"']

@@ -1,0 +1,29 @@
+"""What becomes of dependants where the client does not say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.conftest import Client
+
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+
+
+def job(name: str) -> dict[str, Any]:
+    spec = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
+    head = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}}
+    return {**head, "spec": {"template": {"spec": spec}}}
+
+
+def test_pods_of_jobs_stay_and_the_client_is_warned(client: Client) -> None:
+    assert client.post(JOBS, job("kept")).status == 201
+    answer = client.send("DELETE", f"{JOBS}/kept")
+    assert answer.status == 200
+    assert "child pods are preserved by default" in answer.headers["Warning"]
+
+
+def test_who_says_what_becomes_of_them_is_not(client: Client) -> None:
+    assert client.post(JOBS, job("said")).status == 201
+    answer = client.send("DELETE", f"{JOBS}/said", {"propagationPolicy": "Background"})
+    assert answer.status == 200
+    assert "Warning" not in answer.headers
