@@ -11,7 +11,7 @@ ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: serve test test-all fuzz check setup bench smoke wheel lock clean
+.PHONY: serve test test-all test-python fuzz check setup bench smoke wheel lock clean
 
 serve: $(SERVING)
 	$(BIN)/podless serve $(ARGS)
@@ -21,6 +21,11 @@ test: $(WORKING) # what takes minutes is left out
 
 test-all: $(WORKING)
 	$(PYTEST) -m "" $(ARGS)
+
+# where one Python can differ from another: the interpreter, its libraries, and all that is compiled or made at run time
+PORTABLE := $(addprefix tests/,test_*.py cel cli conformance/test_recorded.py http meta schema store)
+test-python: $(WORKING)
+	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients" $(PORTABLE) $(ARGS)
 
 fuzz: $(WORKING) # other random requests each time, for two minutes
 	$(BIN)/python -m tests.fuzz $(ARGS)

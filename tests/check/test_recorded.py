@@ -12,7 +12,14 @@ AREAS = recorded.areas()
 APART = {"workloads"}
 
 
-@pytest.mark.parametrize("area", [area for area in AREAS if area not in APART])
+@pytest.mark.parametrize(
+    "area",
+    [
+        pytest.param(area, marks=[pytest.mark.slow] * (area == recorded.REALWORLD))
+        for area in AREAS
+        if area not in APART
+    ],
+)
 def test_the_recorded_verdicts_are_given(area: str) -> None:
     seen, wrong = 0, []
     for scenario in recorded.scenarios(area):
