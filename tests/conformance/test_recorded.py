@@ -52,7 +52,7 @@ def one_second(scenario: recorded.Recording) -> Iterator[None]:
         yield
         return
     now = clock.now()
-    with mock.patch.object(clock, "now", lambda: now):
+    with mock.patch.object(clock, "now", return_value=now):
         yield
 
 
