@@ -75,11 +75,6 @@ def opaque(name: str) -> Type:
     return Type("opaque", name)
 
 
-def param(name: str) -> Type:
-    """A type parameter."""
-    return Type("param", name)
-
-
 def wrapper(item: Type) -> Type:
     """A scalar that may be null, as google.protobuf.Int64Value."""
     return Type(item.kind, "wrapper", (item,))

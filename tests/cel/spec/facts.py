@@ -93,7 +93,7 @@ def type_of(given: Object) -> Type:
     if key == "messageType" and content in _MESSAGE_TYPES:
         return _MESSAGE_TYPES[content]
     if key == "typeParam":
-        return types.param(content)
+        return types.Type("param", content)
     if key == "dyn":
         return types.DYN
     if key == "null":
