@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from podless.version import __version__
 
-_COMMANDS = ("serve", "kubeconfig", "check", "compare", "eval", "schema", "migrate", "convert")
+_COMMANDS = ("serve", "kubeconfig", "check", "compare", "test", "eval", "schema", "migrate", "convert")
 
 
 class Parser(argparse.ArgumentParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -55,14 +56,24 @@ class Cluster:
             await self._session.close()
             self._session = None
 
-    async def send(self, method: str, path: str, body: Any = None, media: str = "application/json") -> Object:
-        """The document that answers a request. Raises Refused, or RemoteError where there is no answer."""
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        media: str = "application/json",
+        headers: Iterable[tuple[str, str]] = (),
+    ) -> Object:
+        """The document that answers a request. headers: more of them, such as whom to act for.
+
+        Raises Refused, or RemoteError where there is no answer.
+        """
         import aiohttp
 
         wait = 0.1  # seconds
         for last in [False] * (_TRIES - 1) + [True]:
             try:
-                return await self._once(method, path, body, media)
+                return await self._once(method, path, body, media, headers)
             except Refused as refused:
                 if last or refused.code not in _AGAIN:
                     raise
@@ -74,11 +85,11 @@ class Cluster:
             wait *= 3
         raise AssertionError
 
-    async def _once(self, method: str, path: str, body: Any, media: str) -> Object:
+    async def _once(self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]) -> Object:
         assert self._session is not None
         data = None if body is None else codec.encode(body)
-        headers = {} if body is None else {"Content-Type": media}
-        async with self._session.request(method, self._access.url + path, data=data, headers=headers) as answer:
+        sent = [*headers] if body is None else [*headers, ("Content-Type", media)]
+        async with self._session.request(method, self._access.url + path, data=data, headers=sent) as answer:
             raw = await answer.read()
             document: Any = {}
             if "json" in answer.content_type:

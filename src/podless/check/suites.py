@@ -1,0 +1,354 @@
+"""Suites: files that state what an API must accept and what it must refuse, run against a server in memory.
+
+A suite goes through a whole server, so that all that is in the way of a write counts: schemas and rules, conversion,
+ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote
+
+from podless.check.documents import Document, split
+from podless.check.findings import Finding, Report, Severity
+from podless.check.judge import parts, read
+from podless.check.places import Places
+from podless.check.sources import CannotCheck, Source, sources
+from podless.meta import field
+from podless.meta.jsontext import JSONError
+from podless.schema import Schema
+from podless.version import __version__
+
+if TYPE_CHECKING:
+    from podless.remote.cluster import Cluster
+
+Object = dict[str, Any]
+
+_TEXT: Object = {"type": "string"}
+_TEXTS: Object = {"type": "array", "items": _TEXT}
+_OPEN = "x-kubernetes-preserve-unknown-fields"
+_ANY: Object = {"type": "object", _OPEN: True}
+
+
+def _said(about: str, schema: Object) -> Object:
+    return {**schema, "description": about}
+
+
+_TEST: Object = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {
+        "name": _said("What is stated.", {**_TEXT, "minLength": 1}),
+        "object": _said("The object that is created, or that replaces the old one.", _ANY),
+        "file": _said("The file with the object, relative to the suite.", _TEXT),
+        "old": _said("The object that is there before.", _ANY),
+        "oldFile": _said("The file with the object that is there before.", _TEXT),
+        "patch": _said(
+            "What changes the old object, in place of an object.", {"x-kubernetes-preserve-unknown-fields": True}
+        ),
+        "patchType": _said(
+            "What kind of patch it is.", {**_TEXT, "enum": ["merge", "json", "strategic"], "default": "merge"}
+        ),
+        "subresource": _said("What of the object is written.", {**_TEXT, "enum": ["status", "scale"]}),
+        "convert": _said("The version in which the object is read again; result is what is read then.", _TEXT),
+        "namespace": _said("Where the object is, where it does not say so itself.", {**_TEXT, "default": "default"}),
+        "user": _said("Who writes; an admin where nobody is named.", _TEXT),
+        "groups": _said("The groups of the user.", _TEXTS),
+        "expect": _said("What becomes of it.", {**_TEXT, "enum": ["accepted", "refused"], "default": "accepted"}),
+        "message": _said("A part of what is said where it is refused.", _TEXT),
+        "path": _said("The field that is named where it is refused.", _TEXT),
+        "result": _said("What the object has to have in the end; more may be there.", _ANY),
+    },
+}
+SUITE: Object = {
+    "type": "object",
+    "required": ["tests"],
+    "properties": {
+        "resources": _said(
+            "Files and folders with definitions, policies and other objects that are there first.", _TEXTS
+        ),
+        "tests": {"type": "array", "items": _TEST},
+    },
+}
+_PATCHES = {
+    "merge": "application/merge-patch+json",
+    "json": "application/json-patch+json",
+    "strategic": "application/strategic-merge-patch+json",
+}
+_JSON = "application/json"
+_GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+_FIRST = ("CustomResourceDefinition", "Namespace")
+
+
+def run(given: Sequence[Source]) -> Report:
+    """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck."""
+    report = Report(files=len(given))
+    for source in given:
+        for document in split(source.name, source.read()):
+            suite = _Suite(source, document)
+            report.findings += suite.faults() or asyncio.run(suite.run())
+            report.objects += len(suite.tests)
+    return report
+
+
+class _Failed(Exception):
+    """A statement that does not hold; the text says what was there instead."""
+
+
+class _Suite:
+    def __init__(self, source: Source, document: Document) -> None:
+        self.places = Places(document)
+        self.file = source.name
+        self.folder = Path(source.name).parent
+        try:
+            self.value, _ = read(document, [])
+        except JSONError as error:
+            raise CannotCheck(f"{source.name}: {error.message}") from None
+        self.unknown: list[str] = []
+        compiled = Schema.compile(SUITE)
+        if isinstance(self.value, dict):
+            compiled.normalize(self.value, unknown=self.unknown)
+        self.errors = compiled.validate(self.value)
+        self.tests: list[Object] = [] if self.errors else self.value.get("tests") or []
+
+    def faults(self) -> list[Finding]:
+        """What is wrong with the suite itself."""
+        found = [
+            Finding(self.file, *self.places.value(error.path), Severity.ERROR, error.field, error.body, "Suite")
+            for error in self.errors
+        ]
+        for name in self.unknown:
+            where = self.places.key(name)
+            found.append(Finding(self.file, *where, Severity.ERROR, "", f'unknown field "{name}"', "Suite"))
+        for place, test in enumerate(self.tests):
+            if not any(name in test for name in ("object", "file", "patch")):
+                where = self.places.key(("tests", place))
+                said = "a test has an object, a file or a patch"
+                found.append(Finding(self.file, *where, Severity.ERROR, f"tests[{place}]", said, "Suite"))
+        return found
+
+    async def run(self) -> list[Finding]:
+        """What does not hold."""
+        found = []
+        async with _server() as cluster:
+            await self._prepare(cluster)
+            for place, test in enumerate(self.tests):
+                try:
+                    await _Test(cluster, test, self._object).run()
+                except _Failed as failed:
+                    where = self.places.value(("tests", place, "name"))
+                    found.append(Finding(self.file, *where, Severity.ERROR, "", str(failed), "Test", test["name"]))
+        return found
+
+    async def _prepare(self, cluster: _API) -> None:
+        """Make what is there before the tests. Raises CannotCheck."""
+        from podless.remote.cluster import Refused
+
+        objects = [value for path in self.value.get("resources") or () for value in self._objects(path)]
+        objects.sort(key=lambda value: _FIRST.index(value["kind"]) if value.get("kind") in _FIRST else len(_FIRST))
+        for value in objects:
+            try:
+                await cluster.create(value, "default")
+            except Refused as refused:
+                raise CannotCheck(f"{self.file}: {value.get('kind')}: {refused}") from None
+        users = sorted({test["user"] for test in self.tests if test.get("user")})
+        if users:
+            await cluster.grant(users)
+
+    def _objects(self, path: str) -> Iterator[Object]:
+        for source in sources([str(self.folder / path)]):
+            for document in split(source.name, source.read()):
+                try:
+                    value, floats = read(document, [])
+                except JSONError as error:
+                    raise CannotCheck(f"{source.name}: {error.message}") from None
+                yield from (part.value for part in parts(value, floats) if isinstance(part.value, dict))
+
+    def _object(self, test: Object, name: str, file: str) -> Object | None:
+        """The object of a test, written down or in a file."""
+        if file in test:
+            return next(self._objects(test[file]), None)
+        found: Object | None = test.get(name)
+        return found
+
+
+class _Test:
+    """One statement. find: gives the object and the old one of it."""
+
+    def __init__(self, cluster: _API, test: Object, find: Any) -> None:
+        self.cluster = cluster
+        self.test = test
+        self.obj: Object | None = find(test, "object", "file")
+        self.old: Object | None = find(test, "old", "oldFile")
+
+    async def run(self) -> None:
+        """Raises _Failed where it does not hold."""
+        from podless.remote.cluster import Refused
+
+        made: Object | None = None
+        try:
+            if self.old is not None:
+                try:
+                    made = await self.cluster.create(self.old, self.test["namespace"])
+                except Refused as refused:
+                    raise _Failed(f"the old object is refused: {refused}") from None
+            try:
+                result = await self._write(made)
+            except Refused as refused:
+                self._refused(refused)
+                return
+            self._accepted(result)
+        finally:
+            if made is not None:
+                await self.cluster.remove(made)
+
+    async def _write(self, made: Object | None) -> Object:
+        test, cluster = self.test, self.cluster
+        who = [("Impersonate-User", test["user"])] if test.get("user") else []
+        who += [("Impersonate-Group", group) for group in (test.get("groups") or ()) if who]
+        if "patch" in test:
+            if made is None:
+                raise _Failed("a patch needs an old object")
+            place = await cluster.place(made, test["namespace"], test.get("subresource"))
+            return await cluster.send("PATCH", place, test["patch"], _PATCHES[test["patchType"]], who)
+        assert self.obj is not None
+        if test.get("convert"):
+            return await self._converted(self.obj)
+        if made is None:
+            place = (await cluster.place(self.obj, test["namespace"])).rpartition("/")[0]
+            return await cluster.send("POST", place, self.obj, headers=who)
+        place = await cluster.place(made, test["namespace"], test.get("subresource"))
+        metadata = {**self.obj.get("metadata", {}), "resourceVersion": made["metadata"]["resourceVersion"]}
+        return await cluster.send("PUT", place, {**self.obj, "metadata": metadata}, headers=who)
+
+    async def _converted(self, obj: Object) -> Object:
+        made = await self.cluster.create(obj, self.test["namespace"])
+        try:
+            group = obj["apiVersion"].rpartition("/")[0]
+            other = {**made, "apiVersion": f"{group}/{self.test['convert']}"}
+            return await self.cluster.get(await self.cluster.place(other, self.test["namespace"]))
+        finally:
+            await self.cluster.remove(made)
+
+    def _refused(self, refused: Any) -> None:
+        said = str(refused)
+        if self.test["expect"] != "refused":
+            raise _Failed(f"refused: {said}")
+        if self.test.get("message", "") not in said:
+            raise _Failed(f"refused with another message: {said}")
+        causes = (refused.status.get("details") or {}).get("causes") or []
+        path = self.test.get("path")
+        if path is not None and path not in [cause.get("field") for cause in causes]:
+            fields = ", ".join(cause.get("field", "") for cause in causes) or "none"
+            raise _Failed(f"refused for other fields ({fields}): {said}")
+
+    def _accepted(self, result: Object) -> None:
+        if self.test["expect"] != "accepted":
+            raise _Failed("accepted")
+        for path, wanted, found in _missing(self.test.get("result") or {}, result, ()):
+            raise _Failed(f"{field.text(path)} is {found!r}, not {wanted!r}")
+
+
+def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.Path, Any, Any]]:
+    """What of a value another one has not."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key, value in wanted.items():
+            yield from _missing(value, found.get(key), (*path, key))
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        for place, (one, other) in enumerate(zip(wanted, found, strict=True)):
+            yield from _missing(one, other, (*path, place))
+    elif wanted != found:
+        yield path, wanted, found
+
+
+class _Place(NamedTuple):
+    """Where the objects of a kind are. base: of its version."""
+
+    base: str
+    plural: str
+    namespaced: bool
+
+
+class _API:
+    """A server, as the tests see it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._places: dict[tuple[str, str], _Place] = {}
+
+    async def place(self, obj: Object, namespace: str, subresource: str | None = None) -> str:
+        """The path of an object. Raises _Failed where its kind is not served."""
+        from podless.remote.cluster import Refused
+
+        api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")
+        known = self._places.get((api_version, kind))
+        if known is None:
+            base = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            try:
+                listed = (await self._cluster.send("GET", base)).get("resources") or []
+            except Refused:
+                listed = []
+            found = next((one for one in listed if one["kind"] == kind and "/" not in one["name"]), None)
+            if found is None:
+                raise _Failed(f'no matches for kind "{kind}" in version "{api_version}"')
+            known = self._places[api_version, kind] = _Place(base, found["name"], found["namespaced"])
+        metadata = obj.get("metadata") or {}
+        where = f"/namespaces/{quote(metadata.get('namespace') or namespace)}" if known.namespaced else ""
+        path = f"{known.base}{where}/{known.plural}/{quote(str(metadata.get('name') or ''))}"
+        return f"{path}/{subresource}" if subresource else path
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        media: str = "application/json",
+        headers: Sequence[tuple[str, str]] = (),
+    ) -> Object:
+        """What would become of a write."""
+        return await self._cluster.send(method, f"{path}?dryRun=All&fieldValidation=Strict", body, media, headers)
+
+    async def get(self, path: str) -> Object:
+        """An object."""
+        return await self._cluster.send("GET", path)
+
+    async def create(self, obj: Object, namespace: str) -> Object:
+        """Make an object. Raises Refused, or _Failed."""
+        try:
+            path = await self.place(obj, namespace)
+        except _Failed as failed:
+            raise CannotCheck(str(failed)) from None
+        return await self._cluster.send("POST", f"{path.rpartition('/')[0]}?fieldValidation=Strict", obj)
+
+    async def remove(self, obj: Object) -> None:
+        """Take an object away, whoever holds it."""
+        path = await self.place(obj, "")
+        if (obj["metadata"]).get("finalizers"):
+            await self._cluster.send("PATCH", path, {"metadata": {"finalizers": None}}, _PATCHES["merge"])
+        await self._cluster.send("DELETE", f"{path}?gracePeriodSeconds=0")
+
+    async def grant(self, users: Sequence[str]) -> None:
+        """Let users do everything: what is tested are policies, not roles."""
+        subjects = [{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"} for user in users]
+        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+        await self._cluster.send(
+            "POST", _GRANT, {"metadata": {"name": "podless-test"}, "roleRef": role, "subjects": subjects}
+        )
+
+
+@asynccontextmanager
+async def _server() -> AsyncIterator[_API]:
+    """A server in memory, and a connection of its admin."""
+    from podless.remote.cluster import Cluster
+    from podless.remote.kubeconfig import Access
+    from podless.server import Server
+
+    async with Server() as server:
+        context = ssl.create_default_context(cafile=str(server.authority))
+        async with Cluster(Access(server.url, server.token, context), f"podless-test/{__version__}") as cluster:
+            yield _API(cluster)

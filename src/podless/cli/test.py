@@ -1,0 +1,62 @@
+"""podless test: run suites that state what an API accepts and refuses, and begin one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any
+
+from podless.check.output import FORMS
+from podless.check.sources import CannotCheck
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "test",
+        help="run suites that state what definitions and policies accept and refuse",
+        description=(
+            "Run suites: files that state which objects and patches definitions and admission policies accept, refuse, "
+            "change and convert. Ends with 0, with 1 where a statement does not hold, with 2 where it could not be run."
+        ),
+    )
+    parser.add_argument("paths", metavar="FILE", nargs="*", help="suite, folder or pattern")
+    parser.add_argument("--init", metavar="CRD", help="print a first suite for a CustomResourceDefinition")
+    parser.add_argument("--schema", action="store_true", help="print the JSON schema of suites, for editors")
+    parser.add_argument("--output", "-o", choices=FORMS, default="text", help="form of the report (text)")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run suites, or print one."""
+    from podless.check import initial, suites
+    from podless.check.editors import DIALECT, convert
+    from podless.check.output import render
+    from podless.check.sources import sources
+
+    try:
+        if options.schema:
+            print(json.dumps({"$schema": DIALECT, **convert(suites.SUITE)}, indent=2))
+            return 0
+        if options.init is not None:
+            print(initial.suite(options.init), end="")
+            return 0
+        if not options.paths:
+            raise CannotCheck("name the suites, or a definition with --init")
+        given = sources(options.paths)
+        report = suites.run(given)
+    except CannotCheck as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 2
+    texts = {source.name: source.read for source in given}
+    if options.output != "text":
+        print(render(report, options.output, lambda name: texts[name]()), end="")
+        return 1 if report.errors else 0
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    for finding in report.findings:
+        name = f"\x1b[31m{finding.about}\x1b[0m" if color else finding.about
+        print(f"{finding.file}:{finding.line}: {name or finding.path}: {finding.message}")
+    print(f"{report.objects} statements in {report.files} files, {report.errors} do not hold")
+    return 1 if report.errors else 0

@@ -1,0 +1,31 @@
+"""podless test on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from podless.cli import main
+from tests.kinds.test_offline import definition
+
+
+def test_a_first_suite_and_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("crd.json").write_text(json.dumps(definition()))
+    assert main(["test", "--init", "crd.json"]) == 0
+    Path("suite.yaml").write_text(capsys.readouterr().out)
+    assert main(["test", "suite.yaml"]) == 0
+    assert capsys.readouterr().out.endswith("statements in 1 files, 0 do not hold\n")
+    text = Path("suite.yaml").read_text().replace("expect: refused", "expect: accepted")
+    Path("suite.yaml").write_text(text)
+    assert main(["test", "suite.yaml"]) == 1
+    assert "refused: " in capsys.readouterr().out
+    assert main(["test", "suite.yaml", "-o", "junit"]) == 1
+    assert "<failure" in capsys.readouterr().out
+    assert main(["test"]) == 2
+    assert main(["test", "--schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["properties"]["tests"]["items"]["required"] == ["name"]
