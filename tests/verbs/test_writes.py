@@ -160,3 +160,14 @@ def test_what_only_a_webhook_could_convert_is_refused(client: Client, group: str
         assert f"conversion webhook for {group}/v1, Kind=Widget failed" in refused.body["message"]
     watched = client.get(path.format("v2") + "?watch=1&timeoutSeconds=5").body
     assert (watched["type"], watched["object"]["code"]) == ("ERROR", 500)
+
+
+def test_who_changes_the_finalizers_of_a_namespace_owns_them(client: Client) -> None:
+    path = "/api/v1/namespaces/verbs-finalized"
+    client.post("/api/v1/namespaces", {"metadata": {"name": "verbs-finalized"}})
+    body = {"metadata": {"name": "verbs-finalized"}, "spec": {"finalizers": ["kubernetes", "example.com/hold"]}}
+    done = client.send("PUT", f"{path}/finalize?fieldManager=me", body)
+    [entry] = [one for one in done.body["metadata"]["managedFields"] if one["manager"] == "me"]
+    assert (entry["subresource"], entry["fieldsV1"]) == ("finalize", {"f:spec": {"f:finalizers": {}}})
+    again = client.send("PUT", f"{path}/finalize?fieldManager=me", body)
+    assert again.body == done.body

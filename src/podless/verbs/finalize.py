@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cache.entry import Entry
+from podless.fields import managers
 from podless.kinds import view
-from podless.verbs import admit, body, options, steps, storage
+from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.storage import Action, Next
 
@@ -30,6 +31,8 @@ async def finalize(api: API, call: Call) -> Single:
         wanted = await admit.mutate(api, call, chosen, view.copy(given), old)
         steps.check_revision(call, wanted["metadata"], entry.revision)
         kind.strategy.finalize(obj, wanted)
+        fieldmanager.changed(call, old, obj, chosen.manager)
+        managers.settle(obj, old)
         await admit.validate(api, call, chosen, obj, old)
         ends = entry.terminating and not kind.strategy.waits(obj)
         answer = Single(None, obj) if ends or chosen.dry_run else None
