@@ -24,6 +24,7 @@ from podless.http.message import Handler
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
 from podless.http.offload import Offload
+from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import private, write_file
@@ -217,6 +218,7 @@ class App:
             Metrics(api.cache, api.registry, held, api.watchdog),
             cluster.health,
             api.authenticator.accounts,
+            Operations(api),
         )
         self._offload = Offload(self.settings.limits.read_time)
         last = APIHandler(api, documents, self._offload)

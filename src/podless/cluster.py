@@ -57,6 +57,7 @@ from podless.kinds.registry import Registry
 from podless.meta.files import write_file
 from podless.meta.option import StartError, duration, option, section
 from podless.remote import Client
+from podless.store import backup
 from podless.store.history import Keep, keep
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
@@ -196,6 +197,7 @@ class Cluster:
         self.store = store = SQLiteStore(self._database, keep=settings.history)
         cache = Cache(store)
         await store.open()
+        await backup.refuse_half(store)
         await cache.open()
         registry = Registry()
         for kind in runtime.served(builtin.ALL, settings.runtime_config):

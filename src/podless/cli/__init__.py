@@ -11,7 +11,8 @@ from typing import NoReturn
 
 from podless.version import __version__
 
-_COMMANDS = ("serve", "kubeconfig", "check", "compare", "test", "eval", "schema", "migrate", "convert")
+_READING = ("check", "compare", "test", "eval", "schema", "convert")  # need no server that runs
+_COMMANDS = ("serve", "kubeconfig", "status", "backup", "restore", "migrate", *_READING)
 
 
 class Parser(argparse.ArgumentParser):

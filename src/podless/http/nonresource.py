@@ -13,6 +13,7 @@ from podless.http import health, negotiate
 from podless.http.message import JSON, Pending, Request, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
+from podless.http.operations import Operations
 from podless.http.render import pretty
 from podless.kinds.registry import Registry
 from podless.meta import codec
@@ -59,12 +60,14 @@ class NonResource:
         metrics: Metrics,
         checks: Health,
         accounts: Accounts | None = None,
+        operations: Operations | None = None,
     ) -> None:
         self._health = checks
         self._metrics = metrics
         self._registry = registry
         self._address = address
         self._accounts = accounts
+        self._operations = operations
         self._openapi = OpenAPI(registry, _SERVER)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
@@ -82,6 +85,8 @@ class NonResource:
             return self._version(request)
         if first == "metrics" and len(parts) == 1:
             return Response(200, [self._metrics.text()], MEDIA)
+        if first == "podless" and self._operations is not None:
+            return self._operations.answer(request)
         if first == "openapi":
             return self._openapi.answer(request, parts)
         if first == "api" and len(parts) <= 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -56,6 +56,20 @@ class Cluster:
             await self._session.close()
             self._session = None
 
+    async def read(self, path: str) -> tuple[bytes, Mapping[str, str]]:
+        """The bytes and the headers that answer a GET. Raises Refused, or RemoteError where there is no answer."""
+        import aiohttp
+
+        assert self._session is not None
+        try:
+            async with self._session.get(self._access.url + path, headers={"Accept": "*/*"}) as answer:
+                raw = await answer.read()
+                if answer.status >= 300:
+                    raise Refused(answer.status, _status(answer.content_type, raw))
+                return raw, answer.headers
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
+
     async def send(
         self,
         method: str,
@@ -100,3 +114,12 @@ class Cluster:
             if answer.status >= 300:
                 raise Refused(answer.status, document if document.get("kind") == "Status" else {})
             return dict(document)
+
+
+def _status(media: str, raw: bytes) -> Object:
+    """The Status in an answer, {} where there is none."""
+    try:
+        document = codec.decode_json(raw) if "json" in media else {}
+    except codec.JSONError:
+        return {}
+    return document if isinstance(document, dict) and document.get("kind") == "Status" else {}

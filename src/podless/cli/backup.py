@@ -1,0 +1,117 @@
+"""podless backup: the whole state of a running server, or of a folder that no server runs on, in one file."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from podless.cli.progress import Progress
+from podless.remote import RemoteError
+from podless.remote import kubeconfig as configs
+from podless.remote.cluster import Cluster, Refused
+from podless.store import StoreError, backup
+from podless.store.sqlite import SQLiteStore
+from podless.version import __version__
+
+_TRIES = 5
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "backup",
+        help="write the whole state of a server to a file",
+        description="Write everything that a server has stored, at one moment, to a file. The server goes on "
+        "meanwhile; where none runs on the folder, its database is read. Secrets are in the file as they are.",
+    )
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
+    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write it. Returns 1, with one line on standard error, where that cannot be done."""
+    new = options.file.with_name(f".{options.file.name}.new")
+    try:
+        asyncio.run(_run(options, new))
+        new.replace(options.file)
+    except (configs.BadKubeconfig, RemoteError, StoreError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"podless: {error.filename or options.file}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return 1
+    finally:
+        new.unlink(missing_ok=True)
+    return 0
+
+
+async def _run(options: argparse.Namespace, new: Path) -> None:
+    database = options.data / "podless.db"
+    for last in [False] * (_TRIES - 1) + [True]:
+        try:
+            if options.kubeconfig is not None:
+                await _write(new, _online(options.kubeconfig))
+            elif not database.exists():
+                raise StoreError(f"{database}: there is no database")
+            else:
+                await _write(new, _either(database, options.data / "kubeconfig"))
+            return
+        except Refused as refused:
+            if refused.code != 410 or last:
+                raise
+
+
+async def _either(database: Path, kubeconfig: Path) -> AsyncIterator[tuple[int, bytes]]:
+    store = SQLiteStore(database)
+    try:
+        await store.open()
+    except StoreError as error:
+        if "another process" not in str(error):
+            raise
+        async for page in _online(kubeconfig):
+            yield page
+        return
+    try:
+        revision, after = await store.current(), ""
+        while True:
+            lines, after = await backup.page(store, revision, after)
+            yield revision, lines
+            if not after:
+                return
+    finally:
+        await store.close()
+
+
+async def _online(kubeconfig: Path) -> AsyncIterator[tuple[int, bytes]]:
+    async with Cluster(configs.read(kubeconfig), f"podless-backup/{__version__}") as cluster:
+        revision, after = "", ""
+        while True:
+            path = f"/podless/backup?revision={revision}&after={quote(after, safe='')}"
+            lines, headers = await cluster.read(path)
+            revision, after = headers["Podless-Revision"], bytes.fromhex(headers["Podless-After"]).decode()
+            yield int(revision), lines
+            if not after:
+                return
+
+
+async def _write(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
+    progress, foot, begun = Progress(), backup.Foot(), 0
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        async for revision, lines in pages:
+            text = lines if begun else backup.head(revision) + lines
+            begun = revision
+            file.write(text)
+            foot.add(text)
+            progress.say(f"{foot.records - 1} records")
+        file.write(foot.line())
+        file.flush()
+        os.fsync(file.fileno())
+    progress.end(f"{foot.records - 1} records at revision {begun}")

@@ -1,0 +1,28 @@
+"""How far a command is: one line that changes on a terminal, one a second elsewhere; on standard error."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+_TERMINAL, _ELSEWHERE = 0.1, 1.0  # seconds between two of them
+
+
+class Progress:
+    """Tells of one command."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._last = 0.0
+
+    def say(self, text: str) -> None:
+        """How far it is; not every call is shown."""
+        now = time.monotonic()
+        if now - self._last >= (_TERMINAL if self._terminal else _ELSEWHERE):
+            self._last = now
+            start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
+            print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
+
+    def end(self, text: str) -> None:
+        """How it ended."""
+        print(f"\r\x1b[K{text}" if self._terminal else text, file=sys.stderr, flush=True)

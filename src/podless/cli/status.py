@@ -1,0 +1,79 @@
+"""podless status: what a running server has, and how it does."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from podless.remote import RemoteError
+from podless.remote import kubeconfig as configs
+from podless.remote.cluster import Cluster
+from podless.version import __version__
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "status",
+        help="show what a running server has",
+        description="Show a running server's engine, size, revision and history, and the objects and watchers of each "
+        "kind that is in its memory.",
+    )
+    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
+    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="in what form")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show it. Returns 1, with one line on standard error, where there is no answer."""
+    try:
+        told = asyncio.run(_ask(configs.read(options.kubeconfig or options.data / "kubeconfig")))
+    except (configs.BadKubeconfig, RemoteError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(told, indent=2) if options.output == "json" else _text(told))
+    return 0
+
+
+async def _ask(access: configs.Access) -> dict[str, Any]:
+    async with Cluster(access, f"podless-status/{__version__}") as cluster:
+        return await cluster.send("GET", "/podless/status")
+
+
+def _text(told: dict[str, Any]) -> str:
+    lines = [
+        f"version    {told['version']}, up for {_time(time.time() - told['started'])}",
+        f"engine     {told['engine']}, {_size(told.get('size', 0))}",
+        f"revision   {told['revision']}",
+        f"history    from {told['compacted']} on, {_size(told.get('history', 0))}"
+        + (f", {_time(time.time() - told['oldest'])}" if told.get("oldest") else ""),
+        f"leader     {told['leader'] or 'unknown'}",
+        "",
+    ]
+    kinds = told["kinds"]
+    width = max(map(len, kinds), default=0)
+    lines += [f"{'kind':{width}}  objects  watchers"]
+    lines += [f"{name:{width}}  {each['objects']:7}  {each['watchers']:8}" for name, each in kinds.items()]
+    return "\n".join(lines)
+
+
+def _size(count: float) -> str:
+    for unit in _UNITS:
+        if count < 1024 or unit == _UNITS[-1]:
+            break
+        count /= 1024
+    return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+
+
+def _time(seconds: float) -> str:
+    whole = max(int(seconds), 0)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{whole % 60:02}s"

@@ -1,0 +1,82 @@
+"""/podless/backup and /podless/status: what those who run a server ask it; who may, RBAC says of their paths."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from podless.http.message import JSON, TEXT, Request, Response
+from podless.meta import codec
+from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
+from podless.store import Compacted, backup
+from podless.verbs.call import API
+from podless.version import __version__
+
+_HOLD = 60.0  # seconds for which history is kept after a page of a backup was read
+
+
+class Operations:
+    """Answers for one server."""
+
+    def __init__(self, api: API) -> None:
+        self._api = api
+        self._started = time.time()
+        self._let_go: Callable[[], None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def answer(self, request: Request) -> Response:
+        """The answer. Raises PageNotFound, MethodNotAllowed, BadRequest, Expired."""
+        if request.method != "GET":
+            raise MethodNotAllowed("the server does not allow this method on the requested resource")
+        if request.path == "/podless/backup":
+            return await self._backup(request)
+        if request.path == "/podless/status":
+            return Response(200, [codec.encode(self._status()), b"\n"], JSON)
+        raise PageNotFound
+
+    async def _backup(self, request: Request) -> Response:
+        """A page of a backup: its lines, and in headers the revision that all pages are of, and where the next is."""
+        query = request.query
+        given, after = (query.get(name, [""])[0] for name in ("revision", "after"))
+        if given and not (given.isascii() and given.isdigit() and len(given) < 19):
+            raise BadRequest("revision is a number")
+        store = self._api.store
+        self._hold()
+        revision = int(given) if given else await store.current()
+        try:
+            lines, following = await backup.page(store, revision, after)
+        except Compacted:
+            raise Expired("the history of this backup is gone; begin it anew") from None
+        headers = [("Podless-Revision", str(revision)), ("Podless-After", following.encode("utf-8").hex())]
+        return Response(200, [lines], TEXT, headers)
+
+    def _hold(self) -> None:
+        """Keep history for a while."""
+        if self._let_go is None:
+            self._let_go = self._api.store.hold()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(_HOLD, self._release)
+
+    def _release(self) -> None:
+        if self._let_go is not None:
+            self._let_go()
+            self._let_go = None
+
+    def _status(self) -> dict[str, object]:
+        api = self._api
+        kinds = {}
+        for kind in api.registry:
+            collection = api.cache.known(kind.prefix)
+            if kind.home is None and collection is not None and collection.loaded:
+                name = f"{kind.plural}.{kind.group}" if kind.group else kind.plural
+                kinds[name] = {"objects": len(collection), "watchers": collection.watchers}
+        return {
+            "version": __version__,
+            "started": int(self._started),
+            "engine": api.store.name,
+            **api.store.figures(),
+            "leader": "this server" if api.store.prompt else "",
+            "kinds": dict(sorted(kinds.items())),
+        }

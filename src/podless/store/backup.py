@@ -1,0 +1,147 @@
+"""Backups: the whole state of a store at one revision, as lines that any engine can be filled from.
+
+A file is a head, a line for each record in key order, and a foot with their number and a checksum of all before it, so
+that a file that was cut off or changed is known for one before anything is done with it.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+from zlib import crc32
+
+import orjson
+
+from podless.store.contract import Operation, Record, Store, StoreError
+from podless.store.keys import OWN, Stored
+
+FORMAT = 1
+RESTORING = f"{OWN}restoring"  # a key that is there while a restore is under way
+_PAGE = 100  # records that are read or written together, as many as etcd takes at the most in one go
+_BYTES = 1 << 20  # and their bytes
+
+
+class BadBackup(Exception):
+    """A file that is no backup, or not a whole one; the text is one clear line for a person."""
+
+
+def head(revision: int) -> bytes:
+    """The first line."""
+    return orjson.dumps({"backup": "podless", "format": FORMAT, "revision": revision}) + b"\n"
+
+
+def line(record: Record) -> bytes:
+    """A record's line."""
+    key, (data, offset), revision, created = record
+    told: dict[str, Any] = {"key": key, "revision": revision, "created": created, "offset": offset}
+    try:
+        told["text"] = data.decode()
+    except UnicodeDecodeError:
+        told["bytes"] = base64.b64encode(data).decode()
+    return orjson.dumps(told) + b"\n"
+
+
+class Foot:
+    """Counts the lines of a file, for its last one."""
+
+    def __init__(self) -> None:
+        self.records = 0
+        self._sum = 0
+
+    def add(self, lines: bytes) -> None:
+        """Take whole lines into account, the head's too."""
+        self.records += lines.count(b"\n")
+        self._sum = crc32(lines, self._sum)
+
+    def line(self) -> bytes:
+        """The last line."""
+        return orjson.dumps({"records": self.records - 1, "checksum": self._sum}) + b"\n"
+
+
+async def page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
+    """Lines of the state at a revision, from behind a key on, and the key to go on behind. Raises Compacted."""
+    records, following = await store.page(revision, after, _PAGE)
+    return b"".join(line(record) for record in records if record.key != RESTORING), following
+
+
+def check(lines: Iterable[bytes]) -> int:
+    """The revision of a backup that is whole. Raises BadBackup."""
+    foot, last, revision = Foot(), b"", 0
+    for number, one in enumerate(lines):
+        if number == 0:
+            revision = _revision(one)
+        if last:
+            foot.add(last)
+        last = one
+    if foot.line() != last:
+        raise BadBackup("not a whole backup: its end is missing, or it was changed")
+    return revision
+
+
+def _revision(text: bytes) -> int:
+    try:
+        told = orjson.loads(text)
+        if told["backup"] == "podless" and told["format"] <= FORMAT:
+            return int(told["revision"])
+        why = "a backup of a newer release" if told["backup"] == "podless" else "not a backup of podless"
+    except (ValueError, TypeError, LookupError):
+        why = "not a backup of podless"
+    raise BadBackup(why)
+
+
+def records(lines: Iterable[bytes]) -> Iterator[Operation]:
+    """What a backup's lines write, head and foot left out; `expect` is 0."""
+    for one in lines:
+        told = orjson.loads(one)
+        if "key" in told:
+            data = told["text"].encode() if "text" in told else base64.b64decode(told["bytes"])
+            yield Operation(told["key"], Stored(data, told["offset"]), 0)
+
+
+async def restore(store: Store, revision: int, lines: Iterable[bytes], say: Callable[[int], None]) -> int:
+    """Make a store's state that of a backup that was made at `revision`, and forget all history.
+
+    Nobody else may write to the store meanwhile. Until the end the key RESTORING is there; who is interrupted begins
+    anew. Revisions go on behind those of both. say: is told how many records are written. Returns how many those were.
+    """
+    await store.advance(max(revision, await store.current()))
+    present = await _present(store)
+    if RESTORING not in present:
+        present[RESTORING] = await store.commit([Operation(RESTORING, Stored(b"{}"), 0)])
+    done, batch, size = 0, list[Operation](), 0
+    for key, stored, _ in records(lines):
+        batch.append(Operation(key, stored, present.pop(key, 0)))
+        size += len(stored.data) if stored is not None else 0
+        if len(batch) == _PAGE or size > _BYTES:
+            await store.commit(batch)
+            done += len(batch)
+            batch, size = [], 0
+            say(done)
+    if batch:
+        await store.commit(batch)
+        done += len(batch)
+    mark = present.pop(RESTORING)
+    gone = [Operation(key, None, expect) for key, expect in present.items()]
+    for start in range(0, len(gone), _PAGE):
+        await store.commit(gone[start : start + _PAGE])
+    await store.commit([Operation(RESTORING, None, mark)])
+    await store.advance(await store.current())
+    say(done)
+    return done
+
+
+async def _present(store: Store) -> dict[str, int]:
+    """All keys, and their revisions."""
+    revision, after, found = await store.current(), "", dict[str, int]()
+    while True:
+        page, after = await store.page(revision, after, _PAGE)
+        found.update((record.key, record.revision) for record in page)
+        if not after:
+            return found
+
+
+async def refuse_half(store: Store) -> None:
+    """Raises StoreError where a restore into a store has not come to its end."""
+    if (await store.range(RESTORING))[0]:
+        raise StoreError("a restore of this store was interrupted; restore it again")

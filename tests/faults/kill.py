@@ -1,0 +1,238 @@
+"""Kills a server at random moments under writers, and compares what clients were told with what is there afterwards.
+
+`python -m tests.faults.kill ROUNDS [SEED]` does many rounds, prints the seed, and ends with 1 where something is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import multiprocessing
+import multiprocessing.connection
+import os
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from podless.cli import main as main_of_podless
+from tests.conftest import CRDS, Client, definition, gadget
+
+GROUP = "kill.example.com"
+OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
+WRITERS = 4
+NAMES = 5  # of each writer
+_LOST = (OSError, http.client.HTTPException, ValueError)  # how a client notices that a server was killed
+
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(
+    ["podless.cli.serve", "podless.cel.rules", "podless.kinds.definition.validate", "podless.schema.compile"]
+)
+
+
+def _serve(folder: str, said: multiprocessing.connection.Connection) -> None:
+    """`podless serve`, which says where it is into a pipe."""
+    os.dup2(said.fileno(), 1)
+    sys.stdout = os.fdopen(1, "w", buffering=1)
+    sys.exit(main_of_podless(["serve", "--data", folder, "--port", "0", "--insecure-http"]))
+
+
+class Writer(threading.Thread):
+    """Writes to objects of its own, and remembers what it was told.
+
+    state: by name, the value and resourceVersion it was told last, None for gone. begun: the name that is being
+    written, and the value that it may have. told: (type, name, value, resourceVersion) of each acknowledged write.
+    """
+
+    def __init__(self, url: str, token: str, number: int, seed: int, state: dict[str, Any]) -> None:
+        super().__init__()
+        self._client = Client(url, token)
+        self._random = random.Random(seed)
+        self._names = [f"w{number}-{place}" for place in range(NAMES)]
+        self._seed = seed
+        self.state = state
+        self.begun: tuple[str, str | None] | None = None
+        self.told: list[tuple[str, str, str, int]] = []
+
+    def run(self) -> None:
+        """Until the server is gone."""
+        number = 0
+        with contextlib.suppress(*_LOST):
+            while True:
+                number += 1
+                self._write(self._random.choice(self._names), f"{self._seed}-{number}")
+
+    def _write(self, name: str, value: str) -> None:
+        known, path = self.state.get(name), f"{OBJECTS}/{name}"
+        filling = "x" * self._random.choice((10, 1000, 20_000))
+        if known is None:
+            self.begun = name, value
+            obj = gadget(GROUP, name, spec={"value": value, "filling": filling})
+            type_, answer = "ADDED", self._client.post(OBJECTS, obj)
+        elif self._random.random() < 0.3:
+            self.begun = name, None
+            type_, answer = "DELETED", self._client.send("DELETE", path)
+        else:
+            self.begun = name, value
+            type_, answer = "MODIFIED", self._client.merge(path, {"spec": {"value": value, "filling": filling}})
+        if answer.status >= 300:
+            raise AssertionError(f"{type_} {name}: {answer.body}")
+        if type_ == "DELETED":
+            self.state[name] = None
+            self.told.append((type_, name, known[0] if known else "", 0))
+        else:
+            revision = int(answer.body["metadata"]["resourceVersion"])
+            self.state[name] = value, revision
+            self.told.append((type_, name, value, revision))
+        self.begun = None
+
+
+class Watcher(threading.Thread):
+    """Remembers what a watch tells."""
+
+    def __init__(self, url: str, token: str, revision: int) -> None:
+        super().__init__()
+        host = url.removeprefix("http://")
+        self._connection = http.client.HTTPConnection(host, timeout=20)
+        self._connection.request(
+            "GET",
+            f"{OBJECTS}?watch=1&resourceVersion={revision}",
+            headers={"Authorization": f"Bearer {token}"},
+        )
+        self._answer = self._connection.getresponse()
+        self.seen: list[tuple[str, str, str, int]] = []
+
+    def run(self) -> None:
+        """Until the server is gone."""
+        with contextlib.suppress(*_LOST, KeyError):
+            self.until("")
+
+    def until(self, name: str) -> None:
+        """Until there is an event about an object, "" for never."""
+        while line := self._answer.readline():
+            event = json.loads(line)
+            obj = event["object"]
+            metadata = obj["metadata"]
+            if metadata["name"] == name:
+                break
+            self.seen.append((event["type"], metadata["name"], obj["spec"]["value"], int(metadata["resourceVersion"])))
+        self._connection.close()
+
+
+class Trial:
+    """A folder whose server is killed again and again."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._folder = folder
+        self._random = random.Random(seed)
+        self._states: list[dict[str, Any]] = [{} for _ in range(WRITERS)]
+        self.acknowledged = 0
+        self._process, self._client, self._url, self._token = self._start()
+        assert self._client.post(CRDS, definition(GROUP)).status == 201
+
+    def _start(self) -> tuple[multiprocessing.process.BaseProcess, Client, str, str]:
+        """A server in a process of its own; one that has imported everything is forked, which takes a moment only."""
+        receiving, sending = _CONTEXT.Pipe(duplex=False)
+        process = _CONTEXT.Process(target=_serve, args=(str(self._folder), sending))
+        process.start()
+        sending.close()
+        self._said = os.fdopen(os.dup(receiving.fileno()))
+        url = self._said.readline().split()[-1]
+        token = (self._folder / "token").read_text().strip()
+        return process, Client(url, token), url, token
+
+    def round(self) -> None:
+        """Write, kill, start, compare. Raises AssertionError where something is lost or made up."""
+        first = int(self._client.get(OBJECTS).body["metadata"]["resourceVersion"])
+        watcher = Watcher(self._url, self._token, first)
+        writers = [
+            Writer(self._url, self._token, number, self._random.getrandbits(30), state)
+            for number, state in enumerate(self._states)
+        ]
+        for thread in (watcher, *writers):
+            thread.start()
+        wait = self._random.uniform(0.0, 0.5)
+        if self._random.random() < 0.8:  # else it may be killed before the first answer
+            while not any(writer.told for writer in writers):
+                time.sleep(0.001)
+        time.sleep(wait)
+        self.end()
+        for thread in (watcher, *writers):
+            thread.join()
+        self._process, self._client, self._url, self._token = self._start()
+        self._compare(first, watcher, writers)
+
+    def _compare(self, first: int, watcher: Watcher, writers: list[Writer]) -> None:
+        listed = self._client.get(OBJECTS).body
+        there = {
+            item["metadata"]["name"]: (item["spec"]["value"], int(item["metadata"]["resourceVersion"]))
+            for item in listed["items"]
+        }
+        told = [one for writer in writers for one in writer.told]
+        self.acknowledged += len(told)
+        newest = max([first, *(revision for *_, revision in told), *(revision for *_, revision in watcher.seen)])
+        assert int(listed["metadata"]["resourceVersion"]) >= newest, "revisions went back"
+        known: set[str] = set()
+        for writer in writers:
+            known |= writer.state.keys()
+            for name, state in writer.state.items():
+                found = there.get(name)
+                if writer.begun is not None and writer.begun[0] == name and found != state:
+                    assert (found[0] if found else None) == writer.begun[1], f"{name} is {found}"
+                    writer.state[name] = found
+                else:
+                    assert found == state, f"{name} is {found}, told was {state}"
+            if writer.begun is not None and writer.begun[0] not in writer.state and writer.begun[0] in there:
+                writer.state[writer.begun[0]] = there[writer.begun[0]]
+                known.add(writer.begun[0])
+        assert there.keys() <= known, f"made up: {there.keys() - known}"
+        self._compare_histories(first, watcher, told)
+
+    def _compare_histories(self, first: int, watcher: Watcher, told: list[tuple[str, str, str, int]]) -> None:
+        mark = f"mark-{first}"
+        made = self._client.post(OBJECTS, gadget(GROUP, mark, spec={"value": ""}))
+        assert made.status == 201
+        again = Watcher(self._url, self._token, first)
+        again.until(mark)
+        history = again.seen
+        revisions = [revision for *_, revision in history]
+        assert revisions == sorted(revisions), "history is out of order"
+        assert watcher.seen == history[: len(watcher.seen)], "a watch was told something else before"
+        shown = {
+            (type_, name, value, 0 if type_ == "DELETED" else revision) for type_, name, value, revision in history
+        }
+        assert shown >= {*told}, f"lost: {[one for one in told if one not in shown]}"
+        assert len(history) <= len(told) + WRITERS, "more was written than anybody asked for"
+        assert int(made.body["metadata"]["resourceVersion"]) > max([first, *revisions])
+        assert self._client.send("DELETE", f"{OBJECTS}/{mark}").status == 200
+
+    def end(self) -> None:
+        """Kill the server."""
+        self._process.kill()
+        self._process.join()
+        self._said.close()
+        self._client.close()
+
+
+def main() -> int:
+    """Many rounds; the exit code."""
+    rounds = int(sys.argv[1])
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.getrandbits(30)
+    print(f"seed {seed}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        trial = Trial(Path(folder) / "data", seed)
+        for number in range(1, rounds + 1):
+            trial.round()
+            if number % 25 == 0:
+                print(f"{number} rounds, {trial.acknowledged} acknowledged writes, none lost", flush=True)
+        trial.end()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

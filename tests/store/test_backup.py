@@ -1,0 +1,116 @@
+"""Backups and restores over the contract, from any engine to any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from podless.store import Compacted, Operation, Store, Stored, StoreError, backup
+from podless.store.backup import BadBackup, Foot
+from podless.store.sqlite import SQLiteStore
+from tests.store.contract import delete, put
+from tests.store.late import FOREIGN, LateStore
+
+ENGINES = {"sqlite": SQLiteStore, "late": LateStore}
+
+
+async def taken(store: Store) -> list[bytes]:
+    """The lines of a backup of a store as it is now."""
+    revision, after, foot = await store.current(), "", Foot()
+    text = backup.head(revision)
+    while True:
+        lines, after = await backup.page(store, revision, after)
+        text += lines
+        if not after:
+            break
+    foot.add(text)
+    return (text + foot.line()).splitlines(keepends=True)
+
+
+async def filled(store: Store, count: int) -> None:
+    await store.open()
+    revisions = [
+        await store.commit([Operation(f"/g/r/n{number:04}", Stored(b'{"number":%d}' % number, 5), 0)])
+        for number in range(count)
+    ]
+    await put(store, "/podless/key", b"\xff\xfe not text")
+    await delete(store, "/g/r/n0001", revisions[1])
+
+
+async def state(store: Store) -> dict[str, Stored]:
+    return {record.key: record.stored for record in (await store.range("/"))[0] if not record.key.startswith(FOREIGN)}
+
+
+@pytest.mark.parametrize(("source", "target"), [("sqlite", "sqlite"), ("sqlite", "late"), ("late", "sqlite")])
+async def test_all_is_there_and_revisions_go_on(source: str, target: str, tmp_path: Path) -> None:
+    first, second = ENGINES[source](), ENGINES[target](tmp_path / "db")
+    await filled(first, 250)
+    lines = await taken(first)
+    revision = backup.check(lines)
+    assert 250 < revision <= await first.current()
+    await second.open()
+    other = await put(second, "/g/r/other", b"{}")
+    old = await put(second, "/g/r/n0000", b"{}")
+    told: list[int] = []
+    assert await backup.restore(second, revision, lines, told.append) == len(lines) - 2
+    assert told == sorted(told)
+    assert await state(second) == await state(first)
+    records, now = await second.range("/")
+    assert min(record.revision for record in records) > max(revision, other, old)
+    assert now >= max(record.revision for record in records)
+    with pytest.raises(Compacted):
+        second.watch("/", revision, lambda changes, revision: None)
+    assert await put(second, "/g/r/new", b"{}") > now
+    for store in (first, second):
+        await store.close()
+
+
+async def test_a_backup_is_of_one_moment() -> None:
+    store = SQLiteStore()
+    await filled(store, 150)
+    revision, before = await store.current(), await state(store)
+    lines, after = await backup.page(store, revision, "")
+    for number in range(140, 150):
+        await put(store, f"/g/r/n{number:04}", b"changed", number + 1)
+    await put(store, "/g/r/z", b"new")
+    while after:
+        more, after = await backup.page(store, revision, after)
+        lines += more
+    found = {one.key: one.stored for one in backup.records(lines.splitlines())}
+    assert found == before
+    await store.close()
+
+
+async def test_what_is_not_whole_is_known_before_anything_is_done() -> None:
+    store = SQLiteStore()
+    await filled(store, 5)
+    lines = await taken(store)
+    changed = [line.replace(b'{\\"number\\":3}', b'{\\"number\\":4}') for line in lines]
+    assert changed != lines
+    for bad in ([], lines[:-1], lines[:3] + lines[4:], changed, [*lines, lines[1]], [lines[0]], lines[1:]):
+        with pytest.raises(BadBackup, match=r"not a whole backup|not a backup of podless"):
+            backup.check(bad)
+    with pytest.raises(BadBackup, match="newer release"):
+        backup.check([lines[0].replace(b'"format":1', b'"format":2'), *lines[1:]])
+    await store.close()
+
+
+async def test_a_restore_that_was_interrupted_is_told_and_can_be_done_again(tmp_path: Path) -> None:
+    first, second = SQLiteStore(), SQLiteStore(tmp_path / "db")
+    await filled(first, 250)
+    lines = await taken(first)
+    await second.open()
+
+    def interrupt(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await backup.restore(second, 252, lines, interrupt)
+    with pytest.raises(StoreError, match="was interrupted"):
+        await backup.refuse_half(second)
+    await backup.restore(second, 252, lines, lambda done: None)
+    await backup.refuse_half(second)
+    assert await state(second) == await state(first)
+    for store in (first, second):
+        await store.close()
