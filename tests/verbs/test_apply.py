@@ -167,3 +167,48 @@ def test_built_in_kinds_are_applied(client: Client) -> None:
     changed = apply(client, place, body | {"data": {"b": "3"}})
     assert (changed.body["data"], owners(changed)) == ({"b": "3"}, [("alpha", "Apply", "")])
     assert client.send("DELETE", place).status == 200
+
+
+def test_a_custom_object_is_judged_before_it_is_pruned(client: Client) -> None:
+    """What the schema does not know counts as a change, a null that it does not allow is dropped or refused."""
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    made = definition(group)
+    embedded = {
+        "type": "object",
+        "x-kubernetes-embedded-resource": True,
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    properties = {"any": {"x-kubernetes-preserve-unknown-fields": True}, "e": embedded, "n": {"type": "integer"}}
+    schema: Any = {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
+    schema["x-kubernetes-preserve-unknown-fields"] = True
+    made["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema
+    assert client.post(CRDS, made).status == 201
+    apply(client, path(group), gadget(group, "a", spec={"n": 1}))
+    changed = apply(client, path(group), gadget(group, "a", spec={"n": 1, "other": 1}))
+    assert (changed.body["spec"], changed.body["metadata"]["generation"]) == ({"n": 1}, 2)
+    nulls = apply(client, path(group), gadget(group, "a", spec={"any": None}))
+    assert (nulls.status, nulls.body["spec"]) == (200, {})
+    refused = apply(client, path(group), gadget(group, "a", spec={"n": None, "e": {"apiVersion": "v1", "kind": None}}))
+    assert refused.status == 422
+    assert {cause["field"] for cause in refused.body["details"]["causes"]} == {"spec.n", "spec.e.kind"}
+    fresh = gadget(group, "b", spec={})
+    fresh["metadata"]["resourceVersion"] = "7"
+    kept = apply(client, path(group, "b"), fresh, dryRun="All")
+    assert (kept.status, kept.body["metadata"]["resourceVersion"]) == (201, "7")
+
+
+def test_integers_of_built_in_kinds_are_cut_to_their_size(client: Client) -> None:
+    name = f"e{uuid.uuid4().hex[:8]}"
+    place = f"/api/v1/namespaces/default/events/{name}"
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": "default"},
+        "involvedObject": {"namespace": "default"},
+        "count": (1 << 32) + 3,
+    }
+    assert apply(client, place, event).body["count"] == 3
+    patched = client.send(
+        "PATCH", place, {"count": -(1 << 31) - 1}, Content_Type="application/strategic-merge-patch+json"
+    )
+    assert patched.body["count"] == (1 << 31) - 1

@@ -292,8 +292,17 @@ def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
     try:
         return _updated(place, place.blank, live, {}, times, Owner(BEFORE_APPLY, "Update", place.version, ""), now)
     except Misfit as misfit:
-        why = f"failed to convert new object ({described(live)}) to smd typed: {misfit}"
+        why = f"failed to convert new object ({described(live)}) to smd typed: {_told(place, live, misfit)}"
         raise Misfit(f"failed to create manager for existing fields: {why}") from None
+
+
+def _told(place: Endpoint, live: Object, misfit: Misfit) -> Misfit:
+    """The same with the path."""
+    try:
+        check(live, place.shape(place.version), repeats=True)
+    except Misfit as found:
+        return found
+    return misfit
 
 
 def _applied(
@@ -326,7 +335,8 @@ def _applied(
 def described(obj: Object) -> str:
     """An object in messages: namespace/name; group/version, Kind=kind."""
     metadata = obj.get("metadata")
-    texts = [(metadata.get(key) or "") if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
+    found = [metadata.get(key) if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
+    texts = [text if isinstance(text, str) else "" for text in found]
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     return f"{texts[0]}/{texts[1]}; {group}/{version}, Kind={obj.get('kind') or ''}"
 

@@ -159,6 +159,13 @@ class CustomStrategy(Strategy[Kind]):
         """What the schema says of the status, and its rules of the whole object."""
         return self._judge(version, obj, old, self.schema(version).status(obj, old), warnings)
 
+    def trim(self, version: Version, obj: Object) -> None:
+        """Fields that the schema does not know, nulls that it does not allow, malformed metadata inside."""
+        compiled = self.schema(version)
+        compiled.prune(obj, drop=True)
+        if not compiled.preserve:
+            compiled.drop_nulls(obj)
+
     def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
         """What is said of an object that is not of this kind, beside that: all but what the schema asks of values."""
         return self._rules(version, obj, None, self.schema(version).beside(obj), None)

@@ -31,6 +31,7 @@ def of_new(
     """What is wrong with a new object. namespaced: whether it has to have a namespace, where that is not the kind's."""
     placed = kind.namespaced if namespaced is None else namespaced
     found = objectmeta.validate(obj["metadata"], namespaced=placed, name_check=kind.strategy.name_errors)
+    found += _check_finalizers(kind, obj["metadata"])
     with codec.as_sent(obj, floats) if floats else nullcontext():
         found += kind.strategy.validate_create(kind, version, obj)
     return found
@@ -51,7 +52,6 @@ def of_change(
 
     subresource: what was written to. namespaced: as for a new object.
     """
-    status = subresource == "status"
     strategy = kind.strategy.below(subresource) if subresource else kind.strategy
     metadata, before = obj["metadata"], old["metadata"]
     if objectmeta.untouched(metadata, before):  # as most writes leave it
@@ -61,13 +61,22 @@ def of_change(
         placed = kind.namespaced if namespaced is None else namespaced
         found = objectmeta.validate(metadata, namespaced=placed, name_check=_any_name)
         # a real server checks this once for all kinds and once more for many, and says so as often
-        again, changes = strategy.rechecks if not status else (0, 1)
+        again, changes = strategy.rechecks if subresource not in ("status", "finalize") else (0, 1)
         found += again * found
         found += (1 + changes) * objectmeta.validate_update(metadata, before)
-    check = strategy.validate_status if status else strategy.validate_update
+        found += (again + changes) * _check_finalizers(kind, metadata)
+    checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
+    check = checks.get(subresource, strategy.validate_update)
     with codec.as_sent(obj, floats) if floats else nullcontext():
         found += check(kind, version, obj, old, warnings)
     return found
+
+
+def _check_finalizers(kind: Kind, metadata: Object) -> list[FieldError]:
+    finalizers = metadata.get("finalizers")
+    if not finalizers or not kind.strategy.qualified:
+        return []
+    return objectmeta.check_qualified(finalizers, "metadata.finalizers")
 
 
 def _any_name(name: str, prefix: bool) -> list[str]:

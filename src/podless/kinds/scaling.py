@@ -61,6 +61,8 @@ def get(obj: dict[str, Any], path: str) -> tuple[Any, str]:
     """What is at a path such as .spec.replicas, NOTHING where nothing is; and why it cannot be reached, or ""."""
     value: Any = obj
     for name in filter(None, path.split(".")):
+        if value is None:
+            return NOTHING, ""
         if not isinstance(value, dict):
             return NOTHING, f"{gotext.plain(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}"
         if name not in value:

@@ -46,7 +46,7 @@ class Strategy(Generic[K]):
     metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
     leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
-    status.
+    status. qualified: whether finalizers have to have a domain, or be one of the server's own.
     """
 
     generation = False
@@ -64,6 +64,7 @@ class Strategy(Generic[K]):
     orphan_warning = ""
     labels_kept = False
     resets: tuple[tuple[str, ...], ...] = ()
+    qualified = False
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""
@@ -147,6 +148,18 @@ class Strategy(Generic[K]):
         """What is wrong with a status write beside the metadata; warnings as for an update."""
         return self.validate_update(kind, version, obj, old, warnings)
 
+    def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
+        """What a write to /finalize leaves alone."""
+
+    def validate_finalize(
+        self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What is wrong with a write to /finalize beside the metadata."""
+        return ()
+
+    def trim(self, version: Version, obj: Object) -> None:
+        """Drop what the kind does not know from an object that was judged as it came."""
+
     def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
         """What is said of an object of another kind or version, beside that it is one."""
         return ()
@@ -161,9 +174,6 @@ class Strategy(Generic[K]):
     def waits(self, obj: Object) -> bool:
         """Whether a delete only marks the object, because someone holds it."""
         return bool(obj["metadata"].get("finalizers"))
-
-    def finalize(self, obj: Object, given: Object) -> None:
-        """Take over the finalizers of the spec from what a client sent to the finalize subresource."""
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Whether what is wanted of the object differs: such a change counts as a new generation."""

@@ -83,10 +83,10 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
         duplicates is not None and (raw.count(b":") != again.count(b":") or b"\\u003" in raw)
     ):
         if len(raw) <= _SMALL:
-            return _read(raw, duplicates)
-        if again is None:
+            _read(raw, duplicates)
+        elif again is None:
             raise jsonlarge.fault(raw)
-        if duplicates is not None:
+        elif duplicates is not None:
             duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.repeats(raw))
     shapes = raw.translate(_SHAPES)
     return _settle(value, floats) if _floats(raw, shapes) or _LONG in shapes else value

@@ -102,6 +102,15 @@ class Schema:
             default.drop_nulls(obj, self.node, prune.META)
             default.fill(obj, self.node, prune.META)
 
+    def drop_nulls(self, obj: Any) -> None:
+        """Drop, in place, the nulls that the schema does not allow."""
+        default.drop_nulls(obj, self.node, prune.META)
+
+    def fill(self, obj: Any) -> None:
+        """Fill in defaults, in place; nulls that the schema does not allow stay, to be refused."""
+        if not self.preserve:
+            default.fill(obj, self.node, prune.META)
+
     def normalize(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = True) -> None:
         """Prune and default in one walk; as it is, what a stored object needs as it is read, and nothing is refused.
 

@@ -15,7 +15,7 @@ from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.builtin import scales
 from podless.kinds.custom import CustomStrategy
-from podless.meta import clock, codec, restore, structs
+from podless.meta import clock, codec, objectmeta, restore, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
@@ -105,21 +105,34 @@ class _Request:
         """
         call = self.call
         entries = merged["metadata"].pop("managedFields", [])
-        struct = call.kind.struct_of(call.version)
-        try:
-            known = merged if struct is None else restore.restored(struct, merged)
-            obj = call.kind.strategy.decode(call.kind, call.version, known, [], fill=False)
-        except (restore.Misfit, structs.DecodeError, schema.Malformed) as error:
-            why, what = str(error), managers.described(merged)
-            if struct is not None:
-                why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {why}"
-            raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
+        obj = self._typed(merged) if call.kind.struct_of(call.version) is not None else self._loose(merged)
         metadata = obj["metadata"]
         steps.fit_namespace(call, metadata)
         steps.fit_name(call, metadata)
         _default(call, obj, self.body)
         managers.put(metadata, entries)
         return obj
+
+    def _typed(self, merged: Object) -> Object:
+        """A built-in object. Raises Internal."""
+        call, struct = self.call, self.call.kind.struct_of(self.call.version)
+        assert struct is not None
+        try:
+            return call.kind.strategy.decode(call.kind, call.version, restore.restored(struct, merged), [], fill=False)
+        except (restore.Misfit, structs.DecodeError) as error:
+            what = managers.described(merged)
+            why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
+            raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
+
+    def _loose(self, merged: Object) -> Object:
+        """A custom object, which is pruned only after it was judged. Raises Internal."""
+        self.call.loose = True
+        try:
+            merged["metadata"] = objectmeta.coerce(merged.get("metadata") or {}, [])
+        except schema.Malformed as error:
+            what = managers.described(merged)
+            raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
+        return merged
 
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
@@ -168,9 +181,7 @@ def _default(call: Call, obj: Object, applied: Object) -> None:
     """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
     strategy = call.kind.strategy
     if isinstance(strategy, CustomStrategy) and b":null" in codec.encode(applied):
-        from podless.schema import default, prune
-
-        default.fill(obj, strategy.schema(call.version).node, prune.META)
+        strategy.schema(call.version).fill(obj)
     else:
         strategy.fill(call.kind, call.version, obj)
 
@@ -189,13 +200,15 @@ async def _create(api: API, call: Call, request: _Request) -> Object:
         raise Forbidden(kind.plural, kind.group, call.name, why)
     obj = await admit.mutate(api, call, request.chosen, obj)
     steps.fit_namespace(call, obj["metadata"])
-    _check_revision(obj["metadata"])
+    _check_revision(obj["metadata"], kept=request.chosen.dry_run)
     return await prepare(api, call, obj, request.chosen)
 
 
-def _check_revision(metadata: Object) -> None:
-    """A resourceVersion that is a number says nothing here. Raises Internal for any other."""
-    given = metadata.pop("resourceVersion", "") or ""
+def _check_revision(metadata: Object, *, kept: bool) -> None:
+    """A resourceVersion that is a number says nothing here. kept: it is shown again. Raises Internal for any other."""
+    given = metadata.get("resourceVersion") or ""
+    if not kept:
+        metadata.pop("resourceVersion", None)
     try:
         if given:
             options.parse_revision(given)

@@ -33,7 +33,7 @@ class Call:
     query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
     warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on. floats: whole
     numbers that the body gives as floats. conversions: what a conversion webhook told on the way. along:
-    what admission wants to be committed with the write.
+    what admission wants to be committed with the write. loose: the object is judged before it is made to fit its kind.
     """
 
     kind: Kind
@@ -51,6 +51,7 @@ class Call:
     floats: Floats = field(default_factory=list)
     conversions: dict[tuple[bytes, str], bytes] = field(default_factory=dict)
     along: Along | None = None
+    loose: bool = False
 
     @property
     def key(self) -> str:

@@ -85,6 +85,8 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
     call.warnings += objectmeta.dedupe_owners(metadata)
     steps.check_create(call, obj)
+    if call.loose:
+        kind.strategy.trim(call.version, obj)
     steps.warn(call, obj)
     await admit.validate(api, call, chosen, obj)
     call.along = both(call.along, taken)

@@ -80,7 +80,7 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
         return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if kind.custom else own)
     if resets := kind.strategy.below(subresource).resets:
         return {kind.api_version(version.name): sets.of(*(tuple(f"f:{name}" for name in path) for path in resets))}
-    return {kind.api_version(version.name): _STATUS} if version.status and not subresource else {}
+    return {kind.api_version(version.name): _STATUS} if version.status and subresource in ("", "finalize") else {}
 
 
 async def created(api: API, call: Call, obj: Object, manager: str) -> None:

@@ -1,15 +1,13 @@
-"""finalize: the subresource through which the finalizers of a namespace's spec are changed."""
+"""finalize: the subresource through which the finalizers of a namespace's spec are changed, and its metadata."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from podless.cache.entry import Entry
-from podless.fields import managers
 from podless.kinds import view
-from podless.verbs import admit, body, fieldmanager, options, steps, storage
+from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Single
-from podless.verbs.storage import Action, Next
+from podless.verbs.update import rewrite
 
 Object = dict[str, Any]
 
@@ -19,26 +17,11 @@ async def finalize(api: API, call: Call) -> Single:
     chosen = options.write(call, "UpdateOptions")
     given = body.read(call, chosen)
     steps.fit_name(call, given["metadata"])
-    kind = call.kind
-    answer: Single | None = None
 
-    async def attempt(entry: Entry | None) -> Next | Action:
-        nonlocal answer
-        if entry is None:
-            raise call.not_found()
-        obj = view.load(kind, call.version, entry)
-        old = view.load(kind, call.version, entry)
-        wanted = await admit.mutate(api, call, chosen, view.copy(given), old)
-        steps.check_revision(call, wanted["metadata"], entry.revision)
-        kind.strategy.finalize(obj, wanted)
+    async def change(old: Object) -> Object:
+        obj = view.copy(given)
+        steps.check_uid(call, obj["metadata"], old["metadata"]["uid"], dry_run=chosen.dry_run)
         fieldmanager.changed(call, old, obj, chosen.manager)
-        managers.settle(obj, old)
-        await admit.validate(api, call, chosen, obj, old)
-        ends = entry.terminating and not kind.strategy.waits(obj)
-        answer = Single(None, obj) if ends or chosen.dry_run else None
-        if chosen.dry_run:
-            return Action.KEEP
-        return Action.DELETE if ends else Next(obj)
+        return await admit.mutate(api, call, chosen, obj, old)
 
-    written = await storage.update(api, kind, call.key, attempt)
-    return answer or Single(written.entry)
+    return await rewrite(api, call, chosen, change)

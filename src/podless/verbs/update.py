@@ -140,6 +140,8 @@ def prepare(call: Call, obj: Object, old: Object) -> None:
     if call.subresource == "status":
         strategy.prepare_status(call.version, obj, old)
         metadata = obj["metadata"]
+    elif call.subresource == "finalize":
+        strategy.prepare_finalize(call.version, obj, old)
     else:
         strategy.prepare_update(call.version, obj, old)
         call.warnings += objectmeta.dedupe_owners(metadata)
@@ -155,6 +157,8 @@ def check(call: Call, obj: Object, old: Object) -> None:
             metadata["generation"] = metadata.get("generation", 0) + 1
     managers.settle(obj, old)
     steps.check_update(call, obj, old)
+    if call.loose:
+        strategy.trim(call.version, obj)
     if not call.subresource:
         steps.warn(call, obj, old)
 

@@ -151,7 +151,13 @@ NEW_EVENT = {
         ("admissionregistration.k8s.io", "validatingadmissionpolicies", {"spec": {"validations": [{}]}},
          ["x", 1, "<unset>", "5s"]),
         ("admissionregistration.k8s.io", "validatingadmissionpolicybindings",
-         {"spec": {"policyName": "p", "paramRef": {"name": "n"}}}, ["x", "p", "n", "5s"]),
+         {"spec": {"policyName": "p", "paramRef": {"name": "n"}}}, ["x", "p", "*/n", "5s"]),
+        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings",
+         {"spec": {"policyName": "p", "paramRef": {"selector": {
+             "matchLabels": {"b": "c", "a": "b"},
+             "matchExpressions": [{"key": "k", "operator": "In", "values": ["x", "y"]}]}}}},
+         ["x", "p", "&LabelSelector{MatchLabels:map[string]string{a: b,b: c,},MatchExpressions:"
+          "[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:In,Values:[x y],},},}", "5s"]),
     ],
 )  # fmt: skip
 def test_built_in_kinds(group: str, plural: str, obj: dict[str, Any], cells: list[Any]) -> None:

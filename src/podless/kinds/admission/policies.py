@@ -46,7 +46,7 @@ def fill_policy(policy: Object, *, mutating: bool) -> None:
 def check_validating(policy: Object) -> list[FieldError]:
     """All rules of a ValidatingAdmissionPolicy."""
     spec, path = policy["spec"], "spec"
-    errors, environment = _check_common(spec, path)
+    errors, environment = _check_common(spec, path, composed=bool(spec.get("variables")))
     validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
     if not validations and not annotations:
         errors += [field.required(f"{path}.{name}", _NEITHER) for name in ("validations", "auditAnnotations")]
@@ -68,7 +68,7 @@ def check_validating(policy: Object) -> list[FieldError]:
 def check_mutating(policy: Object) -> list[FieldError]:
     """All rules of a MutatingAdmissionPolicy."""
     spec, path = policy["spec"], "spec"
-    errors, environment = _check_common(spec, path)
+    errors, environment = _check_common(spec, path, composed=True)
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or []:
         errors += [
             field.not_supported(f"{path}.matchConstraints.resourceRules.operations", operation, _MUTATING)
@@ -93,8 +93,8 @@ def check_status(policy: Object) -> list[FieldError]:
     return errors
 
 
-def _check_common(spec: Object, path: str) -> tuple[list[FieldError], Environment]:
-    """What both kinds of policy have, and what their expressions may name."""
+def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[FieldError], Environment]:
+    """What both kinds of policy have, and what their expressions may name. composed: `variables` is declared."""
     from podless.cel.policies import Environment  # takes its time, and is needed with the first policy only
 
     errors = rules.check_choice(spec, "failurePolicy", rules.FAILURE_POLICIES, path, required=True)
@@ -103,7 +103,7 @@ def _check_common(spec: Object, path: str) -> tuple[list[FieldError], Environmen
         errors += _check_param_kind(params, f"{path}.paramKind")
     errors += _check_constraints(spec.get("matchConstraints"), f"{path}.matchConstraints")
     variables = spec.get("variables") or []
-    environment = Environment(params=params is not None, composed=bool(variables))
+    environment = Environment(params=params is not None, composed=composed)
     alone = Environment(params=params is not None)
     errors += rules.check_conditions(spec.get("matchConditions") or [], alone, f"{path}.matchConditions")
     for index, variable in enumerate(variables):

@@ -8,12 +8,11 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import NAMESPACE
-from podless.meta import field, names
+from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 
 _LABEL = "kubernetes.io/metadata.name"
 _FINALIZER = "kubernetes"
-_STANDARD = (_FINALIZER,)
 
 
 class NamespaceStrategy(TypedStrategy):
@@ -22,6 +21,7 @@ class NamespaceStrategy(TypedStrategy):
     rechecks = (1, 1)
     grace = False
     anywhere = False
+    qualified = True
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Namespaces are single DNS labels."""
@@ -55,21 +55,23 @@ class NamespaceStrategy(TypedStrategy):
         if status is not None:
             obj["status"] = status
 
-    def finalize(self, obj: Object, given: Object) -> None:
-        """Only the finalizers of the spec change."""
-        held = (given.get("spec") or {}).get("finalizers") or []
-        obj["spec"] = {"finalizers": held} if held else {}
+    def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
+        """All but the status may change."""
+        spec = obj.pop("spec", None) or {}
+        _keep(obj, old, "spec", "status")
+        obj["spec"] = {"finalizers": spec["finalizers"]} if spec.get("finalizers") else {}
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Finalizers are qualified names or the standard one."""
-        errors: list[FieldError] = []
-        for name in (obj.get("spec") or {}).get("finalizers") or []:
-            found = names.qualified_name(name)
-            errors += [field.invalid("spec.finalizers", name, text) for text in found]
-            if not found and "/" not in name and name not in _STANDARD:
-                detail = "name is neither a standard finalizer name nor is it fully qualified"
-                errors.append(field.invalid("spec.finalizers", name, detail))
-        return errors
+        held = (obj.get("spec") or {}).get("finalizers") or []
+        return [error for name in held for error in _check_finalizer(name, "spec.finalizers")]
+
+    def validate_finalize(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same."""
+        held = enumerate(obj["spec"].get("finalizers") or [])
+        return [error for place, name in held for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -101,6 +103,14 @@ class NamespaceStrategy(TypedStrategy):
     def unselectable(self, name: str) -> str:
         """What is said of a field that may not be selected by."""
         return f"field label not supported: {name}"
+
+
+def _check_finalizer(name: str, path: str) -> list[FieldError]:
+    errors = [field.invalid(path, name, text) for text in names.qualified_name(name)]
+    if "/" not in name and name not in objectmeta.STANDARD_FINALIZERS:
+        detail = "name is neither a standard finalizer name nor is it fully qualified"
+        errors.append(field.invalid(path, name, detail))
+    return errors
 
 
 def _keep(obj: Object, old: Object, *parts: str) -> None:

@@ -37,6 +37,7 @@ class SecretStrategy(TypedStrategy):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
     rechecks = (1, 1)
+    qualified = True
 
     def decode(
         self,

@@ -26,6 +26,7 @@ _OLD_HINTS, _HINTS = "service.kubernetes.io/topology-aware-hints", "service.kube
 class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
+    qualified = True
     created_by_update = True
     shown_deleted = True
 

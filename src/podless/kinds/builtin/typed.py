@@ -46,6 +46,8 @@ class DescribedStrategy(TypedStrategy):
     struct: its fields.
     """
 
+    qualified = True
+
     def __init__(self, struct: Struct) -> None:
         self._fresh = {field.name: field.type for field in struct if field.name == "status"}
 

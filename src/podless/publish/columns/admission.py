@@ -15,8 +15,25 @@ def _param_kind(obj: Object) -> str:
 
 
 def _param_ref(obj: Object) -> str:
+    """What a binding takes its parameters from; one without a namespace may be in any."""
     namespace, name = at(obj, "spec", "paramRef", "namespace"), at(obj, "spec", "paramRef", "name")
-    return (f"{namespace}/{name}" if namespace else name) if name else "<unset>"
+    if name:
+        return f"{namespace or '*'}/{name}"
+    selector = at(obj, "spec", "paramRef", "selector", default=None)
+    return "<unset>" if selector is None else _selector(selector)
+
+
+def _selector(selector: Object) -> str:
+    """A label selector as Go prints its message."""
+    labels = selector.get("matchLabels") or {}
+    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
+    needs = "".join(
+        f"LabelSelectorRequirement{{Key:{one.get('key', '')},Operator:{one.get('operator', '')},"
+        f"Values:[{' '.join(one.get('values') or ())}],}},"
+        for one in selector.get("matchExpressions") or ()
+    )
+    matches = f"MatchLabels:map[string]string{{{pairs}}},MatchExpressions:[]LabelSelectorRequirement{{{needs}}},"
+    return f"&LabelSelector{{{matches}}}"
 
 
 _WEBHOOKS = (NAME, Cell("Webhooks", "integer", "How many webhooks there are.", count("webhooks")), AGE)

@@ -22,6 +22,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
     """How many pods have to be there, or may be away."""
 
     unconditional = False
+    qualified = False
     blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
