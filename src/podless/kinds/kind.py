@@ -35,13 +35,15 @@ class Subresource:
     """Something below an object beside its status and scale.
 
     verbs: what may be done with it. kind: of what is sent and answered there, None for the object itself. connects: it
-    leads on to something else, which answers; the kind is that of the options then.
+    leads on to something else, which answers; the kind is that of the options then. options: the kind of the options of
+    a read that answers a text.
     """
 
     name: str
     verbs: tuple[str, ...]
     kind: Kind | None = None
     connects: bool = False
+    options: Kind | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -111,7 +111,7 @@ _BELOW_PODS = (
     Subresource("ephemeralcontainers", _WRITTEN),
     Subresource("eviction", ("create",), EVICTIONS),
     Subresource("exec", ("create", "get"), _sent("PodExecOptions", "pods"), connects=True),
-    Subresource("log", ("get",)),
+    Subresource("log", ("get",), options=_sent("PodLogOptions", "pods")),
     Subresource("portforward", ("create", "get"), _sent("PodPortForwardOptions", "pods"), connects=True),
     Subresource("proxy", _PROXIED, _sent("PodProxyOptions", "pods"), connects=True),
     Subresource("resize", _WRITTEN),

@@ -132,7 +132,7 @@ def components(kind: Kind, version: Version) -> dict[str, Schema]:
     item = walk.name(struct)
     walk.found[item] |= _named(kind.group, kind.kind, version.name)
     for known in kind.more_subresources:
-        if known.kind is not None:
+        if known.kind is not None and not known.connects:
             walk.found |= components(known.kind, known.kind.versions[0])
     if not kind.virtual:
         walk.found[walk.prefix + kind.list_kind] = _list(kind, version, item)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.types import docs
+from podless.meta.structs import Bool, Int, ListOf, String
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
@@ -100,8 +101,9 @@ BUILTIN = Dialect(
 class Operation:
     """One method of one path.
 
-    method: lower case. action: x-kubernetes-action. name: the operation id. queries: keys of standard.PARAMETERS.
-    answer: the component of a good answer, codes: the codes that it comes with. body: the component that is sent, ""
+    method: lower case. action: x-kubernetes-action. name: the operation id. queries: keys of standard.PARAMETERS, or
+    name, kind and type of an option. answer: the component of a good answer, "" for a text; codes: the codes that it
+    comes with. body: the component that is sent, ""
     for none; required: whether it must be.
     """
 
@@ -146,6 +148,9 @@ _SUBRESOURCE = (
 )
 _WATCHED = (_Route("get", "watchlist", "watchlist", "event"),)
 _WATCHED_ITEM = (_Route("get", "watch", "watch", "event"),)
+_CONNECTED = ("get", "post")
+_PROXIED = ("delete", "get", "head", "options", "patch", "post", "put")
+_SCALED = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
 # verb -> what is said of a subresource beside status and scale
 _BELOW = {"create": _COLLECTION[1], **dict(zip(("get", "update", "patch"), _SUBRESOURCE, strict=True))}
 _ITEM = (
@@ -220,13 +225,44 @@ class Writer:
             found += self._path(f"{root}/watch/{inside}", _WATCHED)
             found += self._path(f"{root}/watch/{inside}/{{name}}", _WATCHED_ITEM)
         for known in kind.more_subresources:
-            if not known.connects:
-                found += self._path(f"{item}/{known.name}", [_BELOW[verb] for verb in known.verbs], known.name)
+            found += self._below(f"{item}/{known.name}", known)
         if self.version.scale is not None:
             found += self._path(f"{item}/scale", _SUBRESOURCE, "scale")
         if self.version.status:
             found += self._path(f"{item}/status", _SUBRESOURCE, "status")
         return found
+
+    def _below(self, path: str, known: Subresource) -> list[Operation]:
+        """A subresource beside status and scale."""
+        if not known.connects:
+            return self._path(path, [_BELOW[verb] for verb in known.verbs], known.name)
+        proxies = "update" in known.verbs
+        methods = _PROXIED if proxies else _CONNECTED
+        found = [self._connect(path, method, known) for method in methods]
+        return found + [self._connect(f"{path}/{{path}}", method, known) for method in methods if proxies]
+
+    def _connect(self, path: str, method: str, known: Subresource) -> Operation:
+        """One method of a subresource that leads on to something else."""
+        of, suffix = known.kind, "WithPath" if "{path}" in path else ""
+        assert of is not None
+        scope = "Namespaced" if self.kind.namespaced else ""
+        name = f"{method.title()}{scope}{self.kind.kind}{known.name.title()}{suffix}"
+        return Operation(
+            path=path,
+            method=method,
+            action="connect",
+            text=f"Connect to the {known.name} of one {self.kind.kind}.",
+            name=f"connect{self.prefix}{name}",
+            tag=self.tag,
+            queries=tuple(sorted([*_places(path), *_options(of)])),
+            produces=("*/*",),
+            answer="",
+            codes=(200,),
+            consumes=("*/*",),
+            body="",
+            required=False,
+            gvk={"group": of.group, "version": of.storage_version, "kind": of.kind},
+        )
 
     def _path(self, path: str, routes: Iterable[_Route], sub: str = "", everywhere: bool = False) -> list[Operation]:
         return [self._operation(path, route, sub, everywhere) for route in routes if sub or self._served(route.action)]
@@ -237,7 +273,9 @@ class Writer:
 
     def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> Operation:
         kind, dialect = self.kind, self.dialect
-        noun, gvk = SCALE if sub == "scale" else self.name(kind.kind), self.gvk
+        noun, gvk = self.name(kind.kind), self.gvk
+        if sub == "scale":
+            noun, gvk = SCALE, gvk if kind.custom else _SCALED
         known = kind.subresource(sub)
         if known is not None and known.kind is not None:
             of = known.kind
@@ -258,7 +296,9 @@ class Writer:
             body, queries = "options", [*{*queries, *dialect.deletes}]
         if route.action == "delete" and not kind.custom and kind.strategy.shown_deleted:
             answer = "object"
-        places = [key for key in ("name", "namespace") if f"{{{key}}}" in path]
+        produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
+        if known is not None and known.options is not None:
+            queries, produces, answer = [*queries, *_options(known.options)], (*produces, "text/plain"), ""
         return Operation(
             path=path,
             method=route.method,
@@ -266,8 +306,8 @@ class Writer:
             text=self._text(route.verb, sub),
             name=self._id(route.verb, sub, everywhere),
             tag=self.tag,
-            queries=tuple(sorted([*queries, *places, "pretty"])),
-            produces=dialect.produces + (dialect.streams if route.answer in ("list", "event") else ()),
+            queries=tuple(sorted([*queries, *_places(path), "pretty"])),
+            produces=produces,
             answer=refs[answer],
             codes=dialect.patched if route.action == "patch" else route.codes,
             consumes=dialect.patches if route.action == "patch" else dialect.consumes,
@@ -289,6 +329,23 @@ class Writer:
         if verb == "watchlist":
             verb, rest = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if everywhere else ''}"
         return verb + self.prefix + camel(rest, True)
+
+
+def _places(path: str) -> list[str]:
+    """The parameters in a path."""
+    found = {"name": "name", "namespace": "namespace", "path": "path in path"}
+    return [key for name, key in found.items() if f"{{{name}}}" in path]
+
+
+def _options(kind: Kind) -> list[str]:
+    """The options that a kind of options has, but for those that are no plain values."""
+    found = []
+    for field in kind.struct or ():
+        of = field.type.item if isinstance(field.type, ListOf) else field.type
+        form = "boolean" if isinstance(of, Bool) else "integer" if isinstance(of, Int) else "string"
+        if isinstance(of, Bool | Int | String) and field.name not in ("kind", "apiVersion"):
+            found.append(f"{field.name} {kind.kind} {form}")
+    return found
 
 
 def resources(group: str, version: str) -> Operation:
@@ -336,7 +393,11 @@ def parameter(key: str, kind: str) -> dict[str, Any]:
     """A parameter: its name, place, text and type, and that it is required where it is in the path."""
     if key == "name":
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
-    form, place = PARAMETERS[key]
-    text = docs.text(docs.META, "Parameters", key) or docs.text(docs.META, "DeleteOptions", key)
+    if key in PARAMETERS:
+        form, place = PARAMETERS[key]
+        text = docs.text(docs.META, "Parameters", key) or docs.text(docs.META, "DeleteOptions", key)
+    else:
+        name, of, form = key.split()
+        place, text = "query", docs.text("", of, name) or f"The option {name} of {of}."
     required = {"required": True} if place == "path" else {}
     return {"name": key.split()[0], "in": place, "description": text} | required | {"type": form}

@@ -57,6 +57,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     "limit": ("integer", "query"),
     "namespace": ("string", "path"),
     "orphanDependents": ("boolean", "query"),
+    "path in path": ("string", "path"),
     "pretty": ("string", "query"),
     "propagationPolicy": ("string", "query"),
     "resourceVersion": ("string", "query"),

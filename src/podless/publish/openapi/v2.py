@@ -127,7 +127,7 @@ def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
 
 
 def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
-    return [_parameter(key, kind) if key == "name" else _NAMED[key] for key in keys]
+    return [_NAMED.get(key) or _parameter(key, kind) for key in keys]
 
 
 def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
     if one.body:
         shared_body = BODIES.get(one.body.removeprefix(META))
         own.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body(one.body))
-    answer = {"$ref": DEFINITIONS + one.answer}
+    answer = {"$ref": DEFINITIONS + one.answer} if one.answer else {"type": "string"}
     responses: dict[str, Any] = {str(code): {"description": routes.TEXTS[code], "schema": answer} for code in one.codes}
     return {
         "description": one.text,

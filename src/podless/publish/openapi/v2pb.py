@@ -70,6 +70,8 @@ MESSAGES.fields = {
         "put": (3, _message("Operation")),
         "post": (4, _message("Operation")),
         "delete": (5, _message("Operation")),
+        "options": (6, _message("Operation")),
+        "head": (7, _message("Operation")),
         "patch": (8, _message("Operation")),
         "parameters": (9, many(_parameter)),
     },

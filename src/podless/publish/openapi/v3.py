@@ -31,6 +31,7 @@ def _parameter(key: str, kind: str = "") -> dict[str, Any]:
 
 
 _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
+_TEXT: Document = {"schema": {"type": "string"}}  # what is no object
 _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every group
 
 
@@ -144,7 +145,7 @@ def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
 
 
 def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
-    return [_parameter(key, kind) if key == "name" else _PARAMETERS[key] for key in keys]
+    return [_PARAMETERS.get(key) or _parameter(key, kind) for key in keys]
 
 
 def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
@@ -156,7 +157,7 @@ def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
         shown["requestBody"] = {"content": _content(one.consumes, one.body)}
         if one.required:
             shown["requestBody"]["required"] = True
-    answer = _content(one.produces, one.answer)
+    answer = _content(one.produces, one.answer) if one.answer else dict.fromkeys(one.produces, _TEXT)
     shown["responses"] = {str(code): {"description": routes.TEXTS[code], "content": answer} for code in one.codes}
     shown["responses"]["401"] = {"description": routes.TEXTS[401]}
     if one.gvk:

@@ -74,6 +74,8 @@ MESSAGES.fields = {
         "put": (5, _message("Operation")),
         "post": (6, _message("Operation")),
         "delete": (7, _message("Operation")),
+        "options": (8, _message("Operation")),
+        "head": (9, _message("Operation")),
         "patch": (10, _message("Operation")),
         "parameters": (13, many(_choice("Parameter"))),
         "x-": (14, anything),

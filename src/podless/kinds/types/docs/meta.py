@@ -183,6 +183,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "limit": "How many objects a page holds at most; the rest comes with continue.",
         "name": "The object's name.",
         "namespace": "The namespace.",
+        "path in path": "What is asked for of that which the proxy leads to.",
         "pretty": "Write the answer with line breaks and indentation, as is done for curl, wget and browsers anyway.",
         "resourceVersion": "How new the answer has to be; 0 takes any state, and a watch begins at the one given.",
         "resourceVersionMatch": "What resourceVersion means for a list: Exact or NotOlderThan.",
