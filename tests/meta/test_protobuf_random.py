@@ -6,6 +6,7 @@ import base64
 import contextlib
 import datetime
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -41,6 +42,7 @@ SERVED = dict.fromkeys(
 )
 KINDS = (*SERVED, *OTHERS)
 DEPTH = 2
+_LARGE = ("Container", "Volume", "PersistentVolumeSpec", "ContainerStatus")
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=6)
 NUMBERS = st.integers(-(1 << 63), (1 << 63) - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -82,8 +84,23 @@ def objects(struct: Struct, depth: int = DEPTH) -> SearchStrategy[dict[str, Any]
     if struct.name == JSON_SCHEMA_PROPS.name:
         depth -= 1
     fields = [field for field in struct if depth or not _holds_schemas(field.type)]
-    known = {field.name: values(field.type, depth) for field in fields if field.name not in ("kind", "apiVersion")}
+    fields = [field for field in fields if field.name not in ("kind", "apiVersion")]
+    if _holds_pods(struct):  # of which a part is enough at a time
+        of_names = {field.name: field for field in fields}
+        return st.lists(st.sampled_from(sorted(of_names)), max_size=4, unique=True).flatmap(
+            lambda names: st.fixed_dictionaries({name: values(of_names[name].type, depth) for name in names})
+        )
+    known = {field.name: values(field.type, depth) for field in fields}
     return st.deferred(lambda: st.fixed_dictionaries({}, optional=known))
+
+
+@cache
+def _holds_pods(struct: Struct) -> bool:
+    """Whether a pod or one of its parts is in the struct, which take long to draw as a whole."""
+    inner = [field.type.item if isinstance(field.type, ListOf | MapOf) else field.type for field in struct]
+    return struct.name in _LARGE or any(
+        isinstance(one, Struct) and one.name != JSON_SCHEMA_PROPS.name and _holds_pods(one) for one in inner
+    )
 
 
 def _holds_schemas(type_: Type) -> bool:
