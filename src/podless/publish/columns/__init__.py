@@ -1,7 +1,7 @@
 """The columns of the built-in kinds' tables, as data: one module a group, imported when a table is first asked for.
 
-A module has COLUMNS: plural -> cells. What a column shows is told where the field is (kinds/types/docs).
-Source: the recorded tables.
+A module has COLUMNS: plural -> cells, or GROUPS: group -> them. What a column shows is told where the field is
+(kinds/types/docs). Source: the recorded tables.
 """
 
 from __future__ import annotations
@@ -16,10 +16,21 @@ _MODULES: Mapping[str, str] = {
     "": "core",
     "admissionregistration.k8s.io": "admission",
     "apiregistration.k8s.io": "apiregistration",
+    "apps": "apps",
+    "autoscaling": "autoscaling",
+    "batch": "batch",
+    "certificates.k8s.io": "cluster",
     "coordination.k8s.io": "coordination",
+    "discovery.k8s.io": "cluster",
     "events.k8s.io": "events",
     "extensions": "extensions",
+    "flowcontrol.apiserver.k8s.io": "cluster",
+    "networking.k8s.io": "networking",
+    "node.k8s.io": "cluster",
+    "policy": "policy",
     "rbac.authorization.k8s.io": "rbac",
+    "scheduling.k8s.io": "cluster",
+    "storage.k8s.io": "storage",
 }
 GROUPS = tuple(_MODULES)
 
@@ -27,7 +38,10 @@ GROUPS = tuple(_MODULES)
 def of_group(group: str) -> Mapping[str, tuple[Cell, ...]]:
     """The columns of a group's kinds by their plural."""
     name = _MODULES.get(group)
-    found: Mapping[str, tuple[Cell, ...]] = import_module(f"{__name__}.{name}").COLUMNS if name else {}
+    if not name:
+        return {}
+    module = import_module(f"{__name__}.{name}")
+    found: Mapping[str, tuple[Cell, ...]] = module.GROUPS[group] if hasattr(module, "GROUPS") else module.COLUMNS
     return found
 
 

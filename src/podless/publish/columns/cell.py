@@ -11,9 +11,24 @@ from podless.kinds.types import docs
 Object = Mapping[str, Any]
 
 
+class Lapse(NamedTuple):
+    """A text with a span of time in it: from `since` until now, or to an `until` that is given as well.
+
+    Without `since` it is the text before. What stands around the span are letters that JSON has as they are.
+    """
+
+    before: str
+    since: str = ""
+    after: str = ""
+    until: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Age:
-    """A cell that tells how long ago a time was; read gives the time as text, "" for no time; all else has no cell."""
+    """A cell that tells how long ago a time was.
+
+    read: gives the time as text, "" for no time; a Lapse for more than the time; all else has no cell.
+    """
 
     read: Callable[[Any], Any]
 

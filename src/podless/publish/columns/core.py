@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from podless.publish.columns import events
+from podless.kinds.types.docs import META
+from podless.publish.columns import events, nodes, pods, volumes
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, count, text
+from podless.publish.columns.workload import NONE, balanced, containers, cut, labels, number
 
 
 def _used(limits: bool) -> Callable[[Object], str]:
@@ -20,20 +23,62 @@ def _used(limits: bool) -> Callable[[Object], str]:
 
 
 def _external(obj: Object) -> str:
-    if at(obj, "spec", "type") == "ExternalName":
+    kind, given = at(obj, "spec", "type"), ",".join(at(obj, "spec", "externalIPs", default=()))
+    if kind == "ExternalName":
         return str(at(obj, "spec", "externalName"))
-    return ",".join(at(obj, "spec", "externalIPs", default=())) or "<none>"
+    if kind == "LoadBalancer":
+        return ",".join(filter(None, (balanced(obj), given))) or "<pending>"
+    return given or NONE
 
 
 def _ports(obj: Object) -> str:
-    ports = at(obj, "spec", "ports", default=())
-    return ",".join(f"{at(port, 'port')}/{at(port, 'protocol')}" for port in ports) or "<none>"
+    return ",".join(map(_port, at(obj, "spec", "ports", default=()))) or NONE
+
+
+def _port(port: Object) -> str:
+    on_nodes = f":{port['nodePort']}" if port.get("nodePort") else ""
+    return f"{at(port, 'port')}{on_nodes}/{at(port, 'protocol')}"
 
 
 def _selector(obj: Object) -> str:
-    return (
-        ",".join(f"{key}={value}" for key, value in sorted(at(obj, "spec", "selector", default={}).items())) or "<none>"
-    )
+    return labels(at(obj, "spec", "selector", default=None))
+
+
+def _endpoints(obj: Object) -> str:
+    found: list[str] = []
+    for subset in at(obj, "subsets", default=()):
+        ips = [one["ip"] for one in at(subset, "addresses", default=())]
+        ports = at(subset, "ports", default=())
+        found += [_joined(ip, port["port"]) for port in ports for ip in ips] if ports else ips
+    return cut(found) or NONE
+
+
+def _joined(ip: str, port: int) -> str:
+    return f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}"
+
+
+_TEMPLATE = ("template", "spec")
+_CONTROLLERS = (
+    NAME,
+    Cell("Desired", "integer", Of("", "ReplicationControllerSpec", "replicas"), number("spec", "replicas")),
+    Cell("Current", "integer", Of("", "ReplicationControllerStatus", "replicas"), number("status", "replicas")),
+    Cell("Ready", "integer", Of("", "ReplicationControllerStatus", "readyReplicas"), number("status", "readyReplicas")),
+    AGE,
+    *containers("spec", *_TEMPLATE),
+    Cell("Selector", "string", Of("", "ReplicationControllerSpec", "selector"), _selector, priority=1),
+)
+_NAMES, _IMAGES = containers(*_TEMPLATE)
+_POD_TEMPLATES = (
+    NAME,
+    replace(_NAMES, priority=0),
+    replace(_IMAGES, priority=0),
+    Cell(
+        "Pod Labels",
+        "string",
+        Of(META, "ObjectMeta", "labels"),
+        lambda obj: labels(at(obj, "template", "metadata", "labels", default=None)),
+    ),
+)
 
 
 _SERVICES = (
@@ -62,8 +107,14 @@ COLUMNS: Mapping[str, tuple[Cell, ...]] = {
         ),
         AGE,
     ),
+    "endpoints": (NAME, Cell("Endpoints", "string", Of("", "Endpoints", "subsets"), _endpoints), AGE),
     **events.COLUMNS,
     "namespaces": (NAME, Cell("Status", "string", Of("", "NamespaceStatus", "phase"), text("status", "phase")), AGE),
+    **nodes.COLUMNS,
+    **volumes.COLUMNS,
+    "pods": pods.PODS,
+    "podtemplates": _POD_TEMPLATES,
+    "replicationcontrollers": _CONTROLLERS,
     "resourcequotas": (
         NAME,
         Cell("Request", "string", "What is used of what may be requested.", _used(limits=False)),

@@ -4,12 +4,37 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.meta import gotime
 from podless.meta.bounded import bounded_cache
+from podless.publish.columns.cell import Lapse
 
 _LONGEST = ((1 << 63) - 1) / 1e9  # seconds: a Go duration holds no more
+
+
+class Span(NamedTuple):
+    """A span from a moment until now (seconds since 1970), in a text."""
+
+    before: str
+    moment: float
+    after: str
+
+
+def read(given: Any) -> Span | str | None:
+    """What the cell of an Age shows: a span, or a text or nothing that never changes."""
+    if not isinstance(given, Lapse):
+        moment = since(given)
+        return Span("", moment, "") if isinstance(moment, float) else moment
+    if not given.since:
+        return given.before
+    start = since(given.since)
+    if not isinstance(start, float):
+        return f"{given.before}{start}{given.after}"
+    end = since(given.until) if given.until else None
+    if isinstance(end, float):
+        return f"{given.before}{_human(end - start)}{given.after}"
+    return Span(given.before, start, given.after)
 
 
 def since(given: Any) -> float | str | None:

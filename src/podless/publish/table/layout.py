@@ -48,12 +48,13 @@ class Layout:
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
         then = time.time() if now is None else now
-        return [
-            (ages.shown(moment, then) if type(moment := ages.since(read.read(obj))) is float else moment)
-            if isinstance(read, Age)
-            else read(obj)
-            for read in self.readers
-        ]
+        return [_told(ages.read(read.read(obj)), then) if isinstance(read, Age) else read(obj) for read in self.readers]
+
+
+def _told(found: ages.Span | str | None, then: float) -> str | None:
+    if not isinstance(found, ages.Span):
+        return found
+    return f"{found.before}{ages.shown(found.moment, then)}{found.after}"
 
 
 AGED = Layout(cell.AGED)

@@ -30,13 +30,14 @@ def make_row(
         if not isinstance(read, Age):
             steady.append(read(obj))
             continue
-        moment = ages.since(read.read(obj))
-        if not isinstance(moment, float):
-            steady.append(moment)
+        found = ages.read(read.read(obj))
+        if not isinstance(found, ages.Span):
+            steady.append(found)
             continue
         before = codec.encode(steady)[1:-1]
-        pieces += [b'%b%b%b"' % (lead, before, b"," if steady else b""), moment]
-        lead, steady = b'",', []
+        start = b'%b%b%b"%b' % (lead, before, b"," if steady else b"", found.before.encode())
+        pieces += [start, found.moment]
+        lead, steady = b'%b",' % found.after.encode(), []
     cells = codec.encode(steady)[1:-1]
     if not steady:
         lead = lead.removesuffix(b",")

@@ -1,0 +1,115 @@
+"""Columns of storage.k8s.io."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, count, text
+from podless.publish.columns.workload import joined
+
+_GROUP = "storage.k8s.io"
+_DEFAULTS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_FORMAT = "name"
+
+
+def _class_name(obj: Object) -> str:
+    annotations = at(obj, "metadata", "annotations", default={})
+    preferred = any(annotations.get(name) == "true" for name in _DEFAULTS)
+    return f"{at(obj, 'metadata', 'name')} (default)" if preferred else str(at(obj, "metadata", "name"))
+
+
+def _flag(name: str, field: str, default: bool = False) -> Cell:
+    return Cell(
+        name, "boolean", Of(_GROUP, "CSIDriverSpec", field), lambda obj: at(obj, "spec", field, default=default)
+    )
+
+
+def _tokens(obj: Object) -> str:
+    found = [at(one, "audience") for one in at(obj, "spec", "tokenRequests", default=())]
+    return ",".join(found) if found else "<unset>"
+
+
+_DRIVERS = (
+    NAME,
+    _flag("AttachRequired", "attachRequired", default=True),
+    _flag("PodInfoOnMount", "podInfoOnMount"),
+    _flag("StorageCapacity", "storageCapacity"),
+    Cell("TokenRequests", "string", Of(_GROUP, "CSIDriverSpec", "tokenRequests"), _tokens),
+    _flag("RequiresRepublish", "requiresRepublish"),
+    Cell(
+        "Modes",
+        "string",
+        Of(_GROUP, "CSIDriverSpec", "volumeLifecycleModes"),
+        joined("spec", "volumeLifecycleModes", empty="<none>"),
+    ),
+    AGE,
+)
+_CLASSES = (
+    Cell("Name", "string", NAME.told, _class_name, _FORMAT),
+    Cell("Provisioner", "string", Of(_GROUP, "StorageClass", "provisioner"), text("provisioner")),
+    Cell(
+        "ReclaimPolicy",
+        "string",
+        Of(_GROUP, "StorageClass", "reclaimPolicy"),
+        lambda obj: at(obj, "reclaimPolicy", default="Delete"),
+    ),
+    Cell(
+        "VolumeBindingMode",
+        "string",
+        Of(_GROUP, "StorageClass", "volumeBindingMode"),
+        lambda obj: at(obj, "volumeBindingMode", default="<unset>"),
+    ),
+    Cell(
+        "AllowVolumeExpansion",
+        "string",
+        Of(_GROUP, "StorageClass", "allowVolumeExpansion"),
+        lambda obj: at(obj, "allowVolumeExpansion", default=False),
+    ),
+    AGE,
+)
+_ATTACHMENTS = (
+    NAME,
+    Cell("Attacher", "string", Of(_GROUP, "VolumeAttachmentSpec", "attacher"), text("spec", "attacher"), _FORMAT),
+    Cell(
+        "PV",
+        "string",
+        Of(_GROUP, "VolumeAttachmentSource", "persistentVolumeName"),
+        text("spec", "source", "persistentVolumeName"),
+    ),
+    Cell("Node", "string", Of(_GROUP, "VolumeAttachmentSpec", "nodeName"), text("spec", "nodeName")),
+    Cell(
+        "Attached",
+        "boolean",
+        Of(_GROUP, "VolumeAttachmentStatus", "attached"),
+        lambda obj: at(obj, "status", "attached", default=False),
+    ),
+    AGE,
+)
+
+COLUMNS: Mapping[str, tuple[Cell, ...]] = {
+    "csidrivers": _DRIVERS,
+    "csinodes": (NAME, Cell("Drivers", "integer", Of(_GROUP, "CSINodeSpec", "drivers"), count("spec", "drivers")), AGE),
+    "csistoragecapacities": (
+        NAME,
+        Cell(
+            "StorageClassName",
+            "string",
+            Of(_GROUP, "CSIStorageCapacity", "storageClassName"),
+            text("storageClassName"),
+        ),
+        Cell(
+            "Capacity",
+            "string",
+            Of(_GROUP, "CSIStorageCapacity", "capacity"),
+            lambda obj: at(obj, "capacity", default="<unset>"),
+        ),
+        AGE,
+    ),
+    "storageclasses": _CLASSES,
+    "volumeattachments": _ATTACHMENTS,
+    "volumeattributesclasses": (
+        NAME,
+        Cell("DriverName", "string", Of(_GROUP, "VolumeAttributesClass", "driverName"), text("driverName")),
+        AGE,
+    ),
+}
