@@ -167,8 +167,9 @@ class SQLiteStore:
             raise StoreError("the store is closed")
         future: asyncio.Future[int] = self._loop.create_future()
         if not self._waiting:
-            # after the callbacks that are ready now: the commits they bring share one transaction
-            self._loop.call_soon(self._flush)
+            # A turn of the loop later, for that costs less than a transaction: the commits of requests that are read in
+            # this turn share it.
+            self._loop.call_soon(self._loop.call_soon, self._flush)
         self._waiting.append((operations, future))
         return await future
 
