@@ -43,7 +43,7 @@ class PriorityAndFairness:
         self._last = ""
         self._shared_until = 0.0
         self._left = _TURN  # seconds that may still be begun in this turn
-        self._working: Counter[str] = Counter()
+        self._working: dict[str, int] = {}
         self._at_work = 0
         self._queues: dict[str, _Queue] = {}
         self._spent: dict[str, float] = {}
@@ -96,7 +96,7 @@ class PriorityAndFairness:
     def _room(self, user: str) -> bool:
         """Whether one more request of a user may be at work: together they have a bound, each user has half of it."""
         most = self._limits.in_flight
-        return self._at_work < most and (self._working[user] < max(most // 2, 1) or not self._shared_until)
+        return self._at_work < most and (self._working.get(user, 0) < max(most // 2, 1) or not self._shared_until)
 
     def _run(self, user: str, request: Request) -> Answer | Pending:
         """Begin a request. Raises what the handler raises."""
@@ -125,7 +125,7 @@ class PriorityAndFairness:
     def _work(self, user: str, pending: Any) -> Pending:
         """A request whose answer takes its time is counted until the answer is there."""
         self._at_work += 1
-        self._working[user] += 1
+        self._working[user] = self._working.get(user, 0) + 1
         return self._finish(user, pending)
 
     async def _finish(self, user: str, pending: Any) -> Answer:
@@ -133,9 +133,9 @@ class PriorityAndFairness:
             answer: Answer = pending if isinstance(pending, Stream) else await pending
         finally:
             self._at_work -= 1
-            self._working[user] -= 1
-            if not self._working[user]:
-                del self._working[user]
+            left = self._working.pop(user) - 1
+            if left:
+                self._working[user] = left
             if self._waiting:
                 self._turn_soon()
         return self._watch(user, answer) if isinstance(answer, Stream) else answer

@@ -38,29 +38,35 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """As functools.lru_cache(most), but what has a long text among its arguments is worked out anew each time."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        kept = lru_cache(most)(function)
-        cached = cast(Callable[P, R], kept)
+        def short(*args: Any, **kwargs: Any) -> R:
+            answer = function(*args, **kwargs)
+            for arg in (*args, *kwargs.values()):
+                if arg.__class__ in _TEXTS and len(arg) > LONGEST:
+                    raise _Long(answer)
+            return answer
+
+        kept: Any = lru_cache(most)(short)
         name = f"{function.__module__}.{function.__qualname__}"
         _caches.append(Cache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
 
-        if function.__code__.co_argcount == 1:  # as most are that every request asks
-
-            def one(arg: Any) -> Any:
-                work: Any = function if arg.__class__ in _TEXTS and len(arg) > LONGEST else cached
-                return work(arg)
-
-            return cast(Callable[P, R], wraps(function)(one))
-
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            for arg in (*args, *kwargs.values()) if kwargs else args:
-                if arg.__class__ in _TEXTS and len(arg) > LONGEST:
-                    return function(*args, **kwargs)
-            return cached(*args, **kwargs)
+            try:
+                return cast(R, kept(*args, **kwargs))
+            except _Long as long:
+                return cast(R, long.answer)
 
         return call
 
     return decorate
+
+
+class _Long(Exception):
+    """The answer to a question that is not kept, for what is raised is not."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 _TEXTS = (str, bytes)
