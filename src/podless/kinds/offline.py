@@ -16,7 +16,7 @@ from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
-from podless.meta import codec, gotext, objectmeta, structs
+from podless.meta import clock, codec, gotext, objectmeta, structs
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError, forbidden
 
@@ -70,22 +70,27 @@ def check(kind: Kind, version: Version, raw: bytes, content_type: str = "applica
     except BadRequest as refused:
         return Checked(None, refused.message, body.warnings, (), ())
     metadata = obj["metadata"]
-    given = metadata.get("name"), metadata.get("namespace")
-    _stand_in(metadata)
+    lent = _lend(kind, metadata)
+    errors, warnings = _judged(kind, version, obj, body)
+    for name in lent:
+        metadata.pop(name, None)
+    return Checked(obj, "", body.warnings, errors, warnings)
+
+
+def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequence[FieldError], list[str]]:
+    """What is wrong with a new object, and what is warned of."""
+    metadata = obj["metadata"]
+    namespaced = kind.namespaced and bool(metadata.get("namespace"))
     try:
         kind.strategy.prepare_create(version, obj)
     except Invalid as refused:
-        return Checked(obj, "", body.warnings, refused.errors, ())
+        return refused.errors, []
     warnings = objectmeta.dedupe_owners(metadata)
     errors = judgement.of_type(kind, version, obj) or [
         *_out_of_place(kind, metadata),
-        *judgement.of_new(kind, version, obj, body.floats, namespaced=kind.namespaced and bool(given[1])),
+        *judgement.of_new(kind, version, obj, body.floats, namespaced=namespaced),
     ]
-    if not errors:
-        warnings += _warnings(kind, version, obj, None)
-    if not given[0]:
-        metadata.pop("name", None)
-    return Checked(obj, "", body.warnings, errors, warnings)
+    return errors, warnings if errors else warnings + _warnings(kind, version, obj, None)
 
 
 def change(kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json") -> Checked:
@@ -124,11 +129,15 @@ def read(kind: Kind, version: Version, raw: bytes) -> Object | None:
         return None
 
 
-def _stand_in(metadata: Object) -> None:
-    """A name that the server would make of generateName."""
-    prefix = metadata.get("generateName") or ""
-    if not metadata.get("name") and prefix:
-        metadata["name"] = f"{prefix}x"
+def _lend(kind: Kind, metadata: Object) -> list[str]:
+    """Put in what a server says of a new object, for its rules count on it; returns what was put in."""
+    said: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
+    if kind.strategy.generation:
+        said["generation"] = 1
+    if not metadata.get("name") and metadata.get("generateName"):
+        said["name"] = f"{metadata['generateName']}x"
+    metadata.update(said)
+    return list(said)
 
 
 def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
