@@ -118,3 +118,28 @@ def test_a_quota_counts_a_resource_that_comes_later(client: Client, home: str) -
 def test_what_is_no_quota(client: Client, spec: dict[str, object], fields: list[str]) -> None:
     bad = client.post("/api/v1/namespaces/default/resourcequotas", {"metadata": {"name": "bad"}, "spec": spec})
     assert (bad.status, [cause["field"] for cause in bad.body["details"]["causes"]]) == (422, fields)
+
+
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "2Gi"}}, "storageClassName": "c"}
+
+
+def test_storage_and_ports_are_measured(client: Client, home: str) -> None:
+    hard = {
+        "requests.storage": "3Gi",
+        "c.storageclass.storage.k8s.io/persistentvolumeclaims": 5,
+        "services.nodeports": 1,
+    }
+    assert client.post(f"{home}/resourcequotas", quota(**hard)).status == 201
+    claims = f"{home}/persistentvolumeclaims"
+    assert client.post(claims, {"metadata": {"name": "a"}, "spec": CLAIM}).status == 201
+    refused = client.post(claims, {"metadata": {"name": "b"}, "spec": CLAIM})
+    told = "exceeded quota: counts, requested: requests.storage=2Gi, used: requests.storage=2Gi"
+    assert refused.status == 403
+    assert refused.body["message"].endswith(f"{told}, limited: requests.storage=3Gi")
+    body = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{"port": 80}, {"name": "b", "port": 81}]}}
+    body["spec"]["ports"][0]["name"] = "a"  # type: ignore[index]
+    answer = client.post(f"{home}/services", body)
+    assert answer.status == 403
+    assert "requested: services.nodeports=2, used: services.nodeports=0" in answer.body["message"]
+    until(lambda: used(client, home).get("requests.storage") == "2Gi")
+    assert used(client, home)["c.storageclass.storage.k8s.io/persistentvolumeclaims"] == "1"

@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from functools import partial
 from weakref import WeakValueDictionary
 
-from podless.admission.attributes import CREATE, AdmissionAttributes, Along
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Along
 from podless.admission.chain import Step
+from podless.admission.metering import Meter
 from podless.admission.state import State
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
+from podless.kinds.builtin import usage
 from podless.kinds.builtin.quotas import QUOTAS, counts, limits
 from podless.kinds.kind import Kind
+from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
 from podless.store import Operation
@@ -32,44 +35,84 @@ class ObjectQuota(Step):
     def __init__(self, state: State) -> None:
         self._state = state
         self._quotas = state.cache.collection(QUOTAS.keys)
+        self._meter = Meter()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Creations in namespaces, where there are quotas at all."""
-        return operation == CREATE and not subresource and kind.namespaced and len(self._quotas) > 0
+        """New objects in namespaces, and changes of those that are measured, where there are quotas at all."""
+        if subresource or not kind.namespaced or not len(self._quotas):
+            return False
+        return operation == CREATE or (operation == UPDATE and usage.of(kind) is not None)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden where a quota is used up."""
         kind, namespace = attr.kind, attr.namespace
         if not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
-        charge = partial(self._charge, kind, namespace, attr.name, await self._state.loaded(kind))
+        charge = partial(self._charge, attr, await self._state.loaded(kind))
         if charge() and not attr.dry_run:
             lock = self._locks.setdefault(namespace, asyncio.Lock())
             attr.along = Along((lock,), charge)
 
-    def _charge(self, kind: Kind, namespace: str, name: str, collection: WatchCache) -> Sequence[Operation]:
-        """Counts one more. Raises Forbidden."""
-        used = collection.count(kind.keys.scope(namespace))
+    def _charge(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
+        """Adds what is asked for to what is used. Raises Forbidden."""
         charges = []
-        for entry in self._quotas.under(QUOTAS.keys.scope(namespace))[0]:
+        for entry in self._quotas.under(QUOTAS.keys.scope(attr.namespace))[0]:
             quota = entry.decode()
-            hard = limits(quota)
-            names = [name for name in sorted(counts(kind)) if name in hard]
-            exceeded = [name for name in names if used + 1 > quantity.parse(hard[name])]
+            hard = quota["spec"].get("hard") or {}
+            requested, used = self._asked(attr, collection, entry.name, quota)
+            totals = {name: quantity.total((used[name], requested[name])) for name in requested}
+            exceeded = [name for name in sorted(totals) if quantity.parse(totals[name]) > quantity.parse(hard[name])]
             if exceeded:
-                raise Forbidden(kind.plural, kind.named, name, _text(entry.name, exceeded, used, hard))
-            if names:
+                raise _refusal(attr, _text(entry.name, exceeded, requested, used, hard))
+            if totals:
                 status = quota.setdefault("status", {})
-                amounts = {**(status.get("used") or {}), **dict.fromkeys(names, str(used + 1))}
-                status["used"] = dict(sorted(amounts.items()))
+                status["used"] = dict(sorted({**(status.get("used") or {}), **totals}.items()))
                 charges.append(Operation(entry.key, view.encode(QUOTAS, quota), entry.revision))
         return charges
 
+    def _asked(
+        self, attr: AdmissionAttributes, collection: WatchCache, name: str, quota: Object
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """What a write asks of a quota, and what is used of that. Raises Forbidden."""
+        kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
+        requested, used = self._measured(attr, collection, name, quota)
+        if attr.operation == CREATE:
+            hard, measured = limits(quota), usage.names(kind, counts(kind))
+            for counted in counts(kind):
+                if counted in hard and counted not in measured:
+                    requested[counted], used[counted] = "1", quantity.canonical(str(collection.count(scope)))
+        return requested, used
 
-def _text(quota: str, exceeded: list[str], used: int, hard: dict[str, str]) -> str:
+    def _measured(
+        self, attr: AdmissionAttributes, collection: WatchCache, name: str, quota: Object
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        kind, hard, measure = attr.kind, quota["spec"].get("hard") or {}, usage.of(attr.kind)
+        wanted = usage.names(kind, hard)
+        if measure is None or not wanted or attr.obj is None:
+            return {}, {}
+        new, old = measure(attr.obj), measure(attr.old) if attr.old is not None else None
+        if not usage.applies(quota, new):
+            return {}, {}
+        if old is None and kind.plural == "pods" and (lacking := usage.missing(attr.obj, hard)):
+            raise _refusal(attr, f"failed quota: {name}: must specify {lacking}")
+        before = old.amounts if old is not None and usage.applies(quota, old) else {}
+        asked = {one: quantity.difference(new.amounts.get(one, "0"), before.get(one, "0")) for one in wanted}
+        requested = {one: text for one, text in asked.items() if quantity.parse(text) > 0}
+        if not requested:
+            return {}, {}
+        entries = collection.under(kind.keys.scope(attr.namespace))[0]
+        return requested, self._meter.used(kind, entries, quota, list(requested))
+
+
+def _refusal(attr: AdmissionAttributes, why: str) -> Forbidden:
+    return Forbidden(attr.kind.plural, attr.kind.named, attr.name, why)
+
+
+def _text(
+    quota: str, exceeded: list[str], requested: dict[str, str], used: dict[str, str], hard: dict[str, str]
+) -> str:
     def listed(amount: dict[str, str]) -> str:
         return ",".join(f"{name}={amount[name]}" for name in exceeded)
 
-    requested, present = dict.fromkeys(exceeded, "1"), dict.fromkeys(exceeded, quantity.canonical(str(used)))
-    return f"exceeded quota: {quota}, requested: {listed(requested)}, used: {listed(present)}, limited: {listed(hard)}"
+    return f"exceeded quota: {quota}, requested: {listed(requested)}, used: {listed(used)}, limited: {listed(hard)}"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from podless.admission.metering import Meter
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event, WatchCache
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import report
+from podless.kinds.builtin import usage
 from podless.kinds.builtin.quotas import counted
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.verbs.call import API
 
+_MEASURED = ("pods", "persistentvolumeclaims", "services")
 _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of a quota's status
 
 
@@ -28,6 +31,7 @@ class Quotas(Controller):
         self._kind = kind
         self._collection = api.collection(kind)
         self._followed: dict[str, Leave] = {}
+        self._meter = Meter()
 
     async def begin(self) -> None:
         """Load the quotas, so that no creation passes them, and count."""
@@ -47,9 +51,9 @@ class Quotas(Controller):
     def _changed(self, events: Sequence[Event]) -> None:
         self._look(event.after.namespace for event in events if event.after is not None)
 
-    def _counted(self, events: Sequence[Event]) -> None:
+    def _counted(self, events: Sequence[Event], *, measured: bool) -> None:
         """Something that quotas count came or went."""
-        moved = [entry for event in events if (entry := _moved(event)) is not None]
+        moved = [entry for event in events if (entry := _moved(event, measured=measured)) is not None]
         if moved:
             self._look(entry.namespace for entry in moved)
 
@@ -67,31 +71,44 @@ class Quotas(Controller):
         hard = obj["spec"].get("hard") or {}
         found = ((name, counted(self.api.registry, name)) for name in sorted(hard))
         there = {name: await self._follow(kind) for name, kind in found if kind is not None}
+        metered = [(kind, names, await self._follow(kind)) for kind, names in self._measured(hard)]
 
         def count(obj: Object) -> Object:
             numbers = {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
             used = {name: quantity.canonical(str(number)) for name, number in numbers.items()}
+            for kind, names, one in metered:
+                entries = one.under(one.keys.scope(entry.namespace))[0]
+                for name, text in self._meter.used(kind, entries, obj, names).items():
+                    used[name] = text
+            used = dict(sorted(used.items()))
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}
 
         if obj != count(obj):
             await report(self.api, self._kind, entry.key, count, _MANAGER)
 
+    def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
+        """The kinds that are measured for what a quota names."""
+        for plural in _MEASURED:
+            kind = self.api.registry.get("", plural)
+            if kind is not None and (names := usage.names(kind, sorted(hard))):
+                yield kind, names
+
     async def _follow(self, kind: Kind) -> WatchCache:
         collection = await self.api.loaded(kind)
         if kind.prefix not in self._followed:
-            self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind.prefix, events))
+            self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind, events))
         return collection
 
-    def _hear(self, prefix: str, events: Sequence[Event]) -> None:
+    def _hear(self, kind: Kind, events: Sequence[Event]) -> None:
         if events:
-            self._counted(events)
+            self._counted(events, measured=usage.of(kind) is not None)
         else:  # the resource is gone
-            self._followed.pop(prefix, None)
+            self._followed.pop(kind.prefix, None)
 
 
-def _moved(event: Event) -> Entry | None:
-    """The object that came or went; None for one that only changed."""
-    if event.before is None:
+def _moved(event: Event, *, measured: bool) -> Entry | None:
+    """The object that came or went; None for one that only changed, where nothing is measured on it."""
+    if event.before is None or (measured and event.after is not None):
         return event.after
     return event.before if event.after is None else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -34,7 +35,27 @@ def canonical(text: str) -> str:
 
     Raises QuantityError.
     """
+    return _written(*_read(text))
+
+
+def total(texts: Iterable[str]) -> str:
+    """What several amounts are together, in the form of the first that is not zero. Raises QuantityError."""
+    amount, suffix = Fraction(0), ""
+    for text in texts:
+        more, given = _read(text)
+        suffix = suffix if amount else given
+        amount += more
+    return _written(amount, suffix)
+
+
+def difference(text: str, less: str) -> str:
+    """What is left of an amount, in its form. Raises QuantityError."""
     amount, suffix = _read(text)
+    return _written(amount - _read(less)[0], suffix)
+
+
+def _written(amount: Fraction, suffix: str) -> str:
+    """An amount in the form that a suffix is of."""
     if not amount:
         return "0"
     whole = amount.denominator == 1

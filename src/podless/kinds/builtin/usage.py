@@ -1,0 +1,196 @@
+"""What one object uses of the quotas of its namespace: amounts of compute and storage, ports and balancers.
+
+Source: the evaluators of Kubernetes' pkg/quota/v1/evaluator/core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from podless.kinds.kind import Kind
+from podless.kinds.strategy import Object
+from podless.meta import quantity
+
+Amounts = dict[str, str]
+
+_PLAIN = ("cpu", "memory", "ephemeral-storage")
+_NEEDED = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))
+_CLASS = ".storageclass.storage.k8s.io/"
+_OVER = ("Succeeded", "Failed")
+
+
+class Usage(NamedTuple):
+    """What an object uses. scopes: those of a quota's that the object is in, but for those that name values.
+
+    named: the scopes that have values, with the object's.
+    """
+
+    amounts: Amounts
+    scopes: frozenset[str]
+    named: dict[str, tuple[str, ...]]
+
+
+def of(kind: Kind) -> Callable[[Object], Usage] | None:
+    """What tells the usage of a kind's objects; None where they are but counted."""
+    return _MEASURED.get(kind.plural) if not kind.group else None
+
+
+def names(kind: Kind, hard: Iterable[str]) -> list[str]:
+    """Which of the names of a quota are measured on a kind's objects."""
+    mine = _NAMED.get(kind.plural) if not kind.group else None
+    return [name for name in hard if mine is not None and mine(name)]
+
+
+def applies(quota: Object, usage: Usage) -> bool:
+    """Whether a quota is about an object."""
+    spec = quota["spec"]
+    if not set(spec.get("scopes") or ()) <= usage.scopes | {name for name, values in usage.named.items() if values}:
+        return False
+    wanted = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
+    return all(_in(one, usage) for one in wanted)
+
+
+def _in(one: Object, usage: Usage) -> bool:
+    scope, operator, values = one["scopeName"], one["operator"], set(one.get("values") or ())
+    given = usage.named.get(scope)
+    if given is None:
+        return (scope in usage.scopes) == (operator in ("Exists", "In"))
+    if operator in ("In", "Exists"):
+        return bool(values & set(given)) if operator == "In" else bool(given)
+    return not values & set(given) if operator == "NotIn" else not given
+
+
+def missing(pod: Object, hard: Iterable[str]) -> str:
+    """What the containers of a pod do not say, though a quota limits it; "" where nothing is missing."""
+    wanted = sorted(_NEEDED & set(hard))
+    lacking: dict[str, set[str]] = {}
+    spec = pod["spec"]
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        resources = container.get("resources") or {}
+        said = _computed(resources.get("requests") or {}, resources.get("limits") or {})
+        for name in wanted:
+            if name not in said:
+                lacking.setdefault(name, set()).add(container["name"])
+    return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in wanted if name in lacking)
+
+
+def _pod(pod: Object) -> Usage:
+    spec, status = pod["spec"], pod.get("status") or {}
+    amounts: Amounts = {}
+    if status.get("phase") not in _OVER:
+        amounts = {"pods": "1", **_computed(_total(spec, "requests"), _total(spec, "limits"))}
+    scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
+    scopes.add("BestEffort" if _best_effort(spec) else "NotBestEffort")
+    if _across(spec):
+        scopes.add("CrossNamespacePodAffinity")
+    priority = spec.get("priorityClassName")
+    return Usage(amounts, frozenset(scopes), {"PriorityClass": (priority,) if priority else ()})
+
+
+def _computed(requests: Amounts, limits: Amounts) -> Amounts:
+    """Requests and limits under all names that quotas know them by."""
+    found: Amounts = {}
+    for name, text in requests.items():
+        found[f"requests.{name}"] = text
+        if name in _PLAIN or name.startswith("hugepages-"):
+            found[name] = text
+    return found | {f"limits.{name}": text for name, text in limits.items() if name in _PLAIN}
+
+
+def _total(spec: Object, part: str) -> Amounts:
+    """What a pod needs at the most at one time: its containers, or one that goes before them."""
+    always: list[Amounts] = [_amounts(one, part) for one in spec.get("containers") or ()]
+    before: list[Amounts] = []
+    beside: list[Amounts] = []
+    for one in spec.get("initContainers") or ():
+        if one.get("restartPolicy") == "Always":
+            beside.append(_amounts(one, part))
+            before.append(_sum(beside))
+        else:
+            before.append(_sum([_amounts(one, part), *beside]))
+    total = _sum([*always, *beside])
+    for amounts in before:
+        for name, text in amounts.items():
+            if name not in total or quantity.parse(text) > quantity.parse(total[name]):
+                total[name] = text
+    whole = (spec.get("resources") or {}).get(part) or {}
+    over = spec.get("overhead") or {}
+    extra = {name: text for name, text in over.items() if part == "requests" or name in total}
+    return _sum([{**total, **whole}, extra])
+
+
+def _amounts(container: Object, part: str) -> Amounts:
+    found: Amounts = (container.get("resources") or {}).get(part) or {}
+    return found
+
+
+def _sum(parts: Iterable[Amounts]) -> Amounts:
+    texts: dict[str, list[str]] = {}
+    for part in parts:
+        for name, text in part.items():
+            texts.setdefault(name, []).append(text)
+    return {name: quantity.total(given) for name, given in texts.items()}
+
+
+def _best_effort(spec: Object) -> bool:
+    containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
+    return not any(
+        (one.get("resources") or {}).get(part, {}).keys() & {"cpu", "memory"}
+        for one in (*containers, spec)
+        for part in ("requests", "limits")
+    )
+
+
+def _across(spec: Object) -> bool:
+    """Whether the pod wants to be near, or away from, pods of other namespaces."""
+    for name in ("podAffinity", "podAntiAffinity"):
+        given = (spec.get("affinity") or {}).get(name) or {}
+        terms = [*(given.get("requiredDuringSchedulingIgnoredDuringExecution") or ())]
+        preferred = given.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        terms += [one.get("podAffinityTerm") or {} for one in preferred]
+        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
+            return True
+    return False
+
+
+def _claim(claim: Object) -> Usage:
+    spec, status = claim["spec"], claim.get("status") or {}
+    text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    amounts: Amounts = {"persistentvolumeclaims": "1"} | ({"requests.storage": text} if text is not None else {})
+    if name := spec.get("storageClassName"):
+        amounts |= {f"{name}{_CLASS}{known}": given for known, given in amounts.items()}
+    modified = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
+    classes = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), modified)
+    return Usage(amounts, frozenset(), {"VolumeAttributesClass": tuple(one for one in classes if one)})
+
+
+def _service(service: Object) -> Usage:
+    spec, count = service["spec"], 0
+    ports = spec.get("ports") or []
+    if spec["type"] == "NodePort":
+        count = len(ports)
+    elif spec["type"] == "LoadBalancer":
+        every = spec.get("allocateLoadBalancerNodePorts") is not False
+        count = len(ports) if every else sum(bool(port.get("nodePort")) for port in ports)
+    balanced = str(int(spec["type"] == "LoadBalancer"))
+    amounts = {"services": "1", "services.nodeports": str(count), "services.loadbalancers": balanced}
+    return Usage(amounts, frozenset(), {})
+
+
+def _of_pods(name: str) -> bool:
+    return name in ("pods", *_PLAIN) or (
+        name.startswith(("requests.", "limits.", "hugepages-")) and (name != "requests.storage")
+    )
+
+
+_MEASURED: dict[str, Callable[[Object], Usage]] = {
+    "pods": _pod,
+    "persistentvolumeclaims": _claim,
+    "services": _service,
+}
+_NAMED: dict[str, Callable[[str], bool]] = {
+    "pods": _of_pods,
+    "persistentvolumeclaims": lambda name: name in ("persistentvolumeclaims", "requests.storage") or _CLASS in name,
+    "services": lambda name: name in ("services", "services.nodeports", "services.loadbalancers"),
+}

@@ -1,0 +1,54 @@
+"""What objects use of quotas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.kinds.builtin import catalog, usage
+
+
+def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    named = [{"name": f"c{place}", "resources": one} for place, one in enumerate(containers)]
+    return {"metadata": {"name": "p"}, "spec": {"containers": named, **spec}, "status": {"phase": "Pending"}}
+
+
+def measured(obj: dict[str, Any]) -> usage.Usage:
+    measure = usage.of(catalog.PODS)
+    assert measure is not None
+    return measure(obj)
+
+
+def test_a_pod_uses_what_its_containers_ask_for() -> None:
+    found = measured(pod({"requests": {"cpu": "100m", "memory": "1Gi"}}, {"requests": {"cpu": "1"}}))
+    assert found.amounts["requests.cpu"] == found.amounts["cpu"] == "1100m"
+    assert found.amounts["requests.memory"] == "1Gi"
+    assert found.amounts["pods"] == "1"
+
+
+def test_what_goes_before_counts_where_it_is_more() -> None:
+    first = {"name": "i", "resources": {"requests": {"cpu": "3"}}}
+    side = {"name": "s", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}
+    assert measured(pod({"requests": {"cpu": "1"}}, initContainers=[side, first])).amounts["requests.cpu"] == "4"
+
+
+def test_a_pod_that_is_over_uses_nothing() -> None:
+    over = pod({"requests": {"cpu": "1"}}) | {"status": {"phase": "Succeeded"}}
+    assert measured(over).amounts == {}
+
+
+def test_a_quota_with_scopes_is_about_some_pods() -> None:
+    effort, lasting = {"spec": {"scopes": ["BestEffort"]}}, {"spec": {"scopes": ["NotTerminating"]}}
+    plain, asking = measured(pod({})), measured(pod({"requests": {"cpu": "1"}}, activeDeadlineSeconds=5))
+    assert usage.applies(effort, plain)
+    assert not usage.applies(effort, asking)
+    assert usage.applies(lasting, plain)
+    assert not usage.applies(lasting, asking)
+    one = {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}
+    chosen = {"spec": {"scopeSelector": {"matchExpressions": [one]}}}
+    assert usage.applies(chosen, measured(pod({}, priorityClassName="high")))
+    assert not usage.applies(chosen, plain)
+
+
+def test_what_containers_do_not_say_is_told() -> None:
+    told = usage.missing(pod({"requests": {"cpu": "1"}}, {}), ["requests.cpu", "limits.memory", "pods"])
+    assert told == "limits.memory for: c0,c1; requests.cpu for: c1"
