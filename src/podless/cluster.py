@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,7 +36,7 @@ from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
 from podless.cache.watchcache import Cache
-from podless.controllers import contents, health
+from podless.controllers import contents, health, workloads
 from podless.controllers.accounttokens import AccountTokens
 from podless.controllers.apiservices import APIServices
 from podless.controllers.contents import Contents
@@ -82,7 +82,8 @@ class ClusterSettings:
 
     token_file: in kube-apiserver's CSV format. tokens: more tokens, by token. services: namespace/name or
     namespace/name:port -> host:port. runtime_config: apiextensions.k8s.io/v1beta1 -> True. garbage_delay: None: nothing
-    is collected, as without controllers. Raises StartError for what cannot work.
+    is collected, as without controllers. controllers: names of those in podless.controllers.workloads. Raises
+    StartError for what cannot work.
     """
 
     garbage_delay: float | None = option(
@@ -107,6 +108,14 @@ class ClusterSettings:
     )
     root_configmaps: bool = option(
         "--root-configmaps", "give each namespace the config map kube-root-ca.crt", value=False, values=(True, False)
+    )
+    controllers: Sequence[str] = option(
+        "--controllers",
+        "small stand-ins for kube-controller-manager and kubelets: " + ", ".join(workloads.NAMES) + ", or * for all",
+        value=(),
+        metavar="NAME,...",
+        parse=workloads.parse,
+        default="",
     )
     services: Mapping[str, str] = option(
         "--service",
@@ -161,6 +170,10 @@ class ClusterSettings:
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         runtime.check(self.runtime_config)
+        try:
+            workloads.check(self.controllers)
+        except ValueError as error:
+            raise StartError(str(error)) from None
 
 
 class Cluster:
@@ -232,6 +245,7 @@ class Cluster:
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
+        self._controllers += workloads.build(api, workloads.check(settings.controllers))
         for controller in self._controllers:
             await controller.start()
             self.health.add(controller.name, health.controller(controller))

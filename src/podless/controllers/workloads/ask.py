@@ -1,0 +1,74 @@
+"""What a controller asks of the API, as a client: admission has its say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from podless.auth.user import SERVER
+from podless.kinds.kind import Kind
+from podless.meta import clock, codec
+from podless.meta.errors import Conflict, NotFound
+from podless.verbs import create, delete, patch
+from podless.verbs.call import API, Call
+
+Object = dict[str, Any]
+
+_JSON, _MERGE = "application/json", "application/merge-patch+json"
+_MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
+
+
+def _call(kind: Kind, namespace: str, name: str, body: Object, media: str, subresource: str = "") -> Call:
+    version = kind.by_version[kind.storage_version]
+    query = _MANAGED if media == _MERGE or not name else {}
+    sent = codec.encode(body)
+    return Call(kind, version, namespace, name, subresource, query, sent, media, SERVER, "podless")
+
+
+async def make(api: API, kind: Kind, obj: Object) -> Object:
+    """Create an object, and return it. Raises APIError."""
+    head = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
+    made = await create.create(api, _call(kind, obj["metadata"]["namespace"], "", {**head, **obj}, _JSON))
+    assert made.entry is not None
+    return made.entry.decode()
+
+
+async def change(api: API, kind: Kind, obj: Object, changes: Object) -> None:
+    """Change an object, unless it is gone. Raises APIError."""
+    await _patch(api, kind, obj["metadata"], changes, "")
+
+
+async def report(api: API, kind: Kind, obj: Object, status: Object) -> None:
+    """Say how an object does; what is said already is not said again. Raises APIError."""
+    known = obj.get("status") or {}
+    changes = {name: value for name, value in status.items() if known.get(name) != value}
+    if changes:
+        await _patch(api, kind, obj["metadata"], {"status": changes}, "status")
+
+
+async def _patch(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
+    changes = {"metadata": {"uid": metadata["uid"]}, **changes}
+    with suppress(NotFound, Conflict):  # gone, and perhaps another one has come
+        await patch.patch(api, _call(kind, metadata["namespace"], metadata["name"], changes, _MERGE, subresource))
+
+
+async def drop(api: API, kind: Kind, obj: Object, **options: Any) -> None:
+    """Delete an object, unless it is gone. Raises APIError."""
+    metadata = obj["metadata"]
+    wanted = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
+    with suppress(NotFound, Conflict):
+        await delete.delete(api, _call(kind, metadata["namespace"], metadata["name"], wanted, _JSON))
+
+
+def conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
+    """The conditions of an object with these: type, whether it is met, why, and a text for people."""
+    known = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or ()}
+    for kind, met, reason, message in found:
+        value, before = "True" if met else "False", known.get(kind) or {}
+        same = before.get("status") == value and before.get("reason") == reason and before.get("message") == message
+        if not same:
+            since = before["lastTransitionTime"] if before.get("status") == value else clock.now()
+            fresh = {"type": kind, "status": value, "lastTransitionTime": since, "reason": reason, "message": message}
+            known[kind] = {**before, **fresh}
+    return list(known.values())

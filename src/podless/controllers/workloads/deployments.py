@@ -1,0 +1,170 @@
+"""Deployments get ReplicaSets, and pass from one to the next. Source: the documented rolling update."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from podless.controllers.workloads import ask, hashes
+from podless.controllers.workloads.owned import Object, Owner
+from podless.kinds.builtin.catalog import DEPLOYMENTS, REPLICA_SETS
+
+_HASH = "pod-template-hash"
+_REVISION = "deployment.kubernetes.io/revision"
+_AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability.")
+_LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
+
+
+class Deployments(Owner):
+    """Has one ReplicaSet for each template, and all pods in the latest."""
+
+    name = "deployment-controller"
+    owners, things = DEPLOYMENTS, REPLICA_SETS
+
+    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+        """Make the set of the present template; then step by step as many replicas there, and fewer elsewhere."""
+        sets = [one for one in made if "deletionTimestamp" not in one["metadata"]]
+        sets.sort(key=_revision)
+        wanted = hashes.of(obj["spec"]["template"])
+        new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == wanted), None)
+        old = [one for one in sets if one is not new]
+        if not obj["spec"].get("paused"):
+            newest = max(map(_revision, sets), default=0)
+            if new is None:
+                await self._make(obj, wanted, newest + 1, _growth(obj, None, old))
+                return  # its making is told, and the deployment looked at again
+            if _revision(new) < newest:
+                await ask.change(self.api, REPLICA_SETS, new, _marked(newest + 1))
+                await ask.change(self.api, DEPLOYMENTS, obj, _marked(newest + 1))
+            await self._step(obj, new, old)
+            await self._forget(obj, old)
+        elif len(sets) == 1:
+            await self._scale(sets[0], obj["spec"]["replicas"])
+        await self._report(obj, new, old)
+
+    async def _make(self, obj: Object, wanted: str, revision: int, replicas: int) -> None:
+        spec, template = obj["spec"], obj["spec"]["template"]
+        inner = template.get("metadata") or {}
+        labels = {**(inner.get("labels") or {}), _HASH: wanted}
+        selector = spec["selector"]
+        found: Object = {
+            "replicas": replicas,
+            "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), _HASH: wanted}},
+            "template": {**template, "metadata": {**inner, "labels": labels}},
+        }
+        if spec.get("minReadySeconds"):
+            found["minReadySeconds"] = spec["minReadySeconds"]
+        metadata = {"name": f"{obj['metadata']['name']}-{wanted}", "labels": labels, **_marked(revision)["metadata"]}
+        await self.make(obj, {"metadata": metadata, "spec": found})
+        await ask.change(self.api, DEPLOYMENTS, obj, _marked(revision))
+
+    async def _step(self, obj: Object, new: Object, old: list[Object]) -> None:
+        """One step towards all replicas in the new set."""
+        await self._scale(new, _growth(obj, new, old))
+        least = _limits(obj)[1]
+        if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
+            for one in old:
+                await self._scale(one, 0)
+            return
+        away = _wanted(new) - _able(new)
+        down = sum(map(_wanted, [new, *old])) - least - away
+        left = {one["metadata"]["name"]: _wanted(one) for one in old}
+        for one in old:  # what does not work goes first
+            lost = min(max(down, 0), max(left[one["metadata"]["name"]] - _able(one), 0))
+            left[one["metadata"]["name"]] -= lost
+            down -= lost
+        down = min(down, sum(map(_able, [new, *old])) - least)
+        for one in old:
+            lost = min(max(down, 0), left[one["metadata"]["name"]])
+            left[one["metadata"]["name"]] -= lost
+            down -= lost
+            await self._scale(one, left[one["metadata"]["name"]])
+
+    async def _scale(self, one: Object, replicas: int) -> None:
+        if _wanted(one) != replicas:
+            await ask.change(self.api, REPLICA_SETS, one, {"spec": {"replicas": replicas}})
+
+    async def _forget(self, obj: Object, old: list[Object]) -> None:
+        """Delete the oldest empty sets beyond those that are kept."""
+        empty = [one for one in old if not _wanted(one) and not _count(one, "replicas")]
+        kept = obj["spec"].get("revisionHistoryLimit")
+        for one in empty[: max(0, len(empty) - (10 if kept is None else kept))]:
+            await self.drop(one)
+
+    async def _report(self, obj: Object, new: Object | None, old: list[Object]) -> None:
+        sets = [*old, *([new] if new is not None else [])]
+        total, wanted = sum(_count(one, "replicas") for one in sets), obj["spec"]["replicas"]
+        able, updated = sum(map(_able, sets)), _count(new, "replicas") if new is not None else 0
+        enough = able >= _limits(obj)[1]
+        done = updated == total == able == wanted
+        name = new["metadata"]["name"] if new is not None else ""
+        progress = (
+            ("NewReplicaSetAvailable", f'ReplicaSet "{name}" has successfully progressed.')
+            if done
+            else ("ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.')
+        )
+        known = [("Available", enough, *(_AVAILABLE if enough else _LACKING)), ("Progressing", True, *progress)]
+        status: Object = {
+            "observedGeneration": obj["metadata"]["generation"],
+            "replicas": total or None,
+            "updatedReplicas": updated or None,
+            "readyReplicas": sum(_count(one, "readyReplicas") for one in sets) or None,
+            "availableReplicas": able or None,
+            "unavailableReplicas": max(0, max(total, wanted) - able) or None,
+            "conditions": [
+                {**one, "lastUpdateTime": one.get("lastUpdateTime") or one["lastTransitionTime"]}
+                for one in ask.conditions(obj, *known)
+            ],
+        }
+        await ask.report(self.api, DEPLOYMENTS, obj, status)
+
+
+def _growth(obj: Object, new: Object | None, old: list[Object]) -> int:
+    """How many replicas the new set may have by now."""
+    wanted: int = obj["spec"]["replicas"]
+    now = _wanted(new) if new is not None else 0
+    if now >= wanted:
+        return wanted
+    if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
+        return now if any(_wanted(one) or _count(one, "replicas") for one in old) else wanted
+    room = _limits(obj)[0] - now - sum(map(_wanted, old))
+    return now + max(0, min(room, wanted - now))
+
+
+def _limits(obj: Object) -> tuple[int, int]:
+    """How many pods there may be, and how many have to be available, while it passes from one set to the next."""
+    wanted: int = obj["spec"]["replicas"]
+    rolling = (obj["spec"].get("strategy") or {}).get("rollingUpdate")
+    if rolling is None:
+        return wanted, wanted
+    surge = _share(rolling.get("maxSurge"), wanted, up=True)
+    away = _share(rolling.get("maxUnavailable"), wanted, up=False)
+    return wanted + surge, wanted - min(wanted, away or (0 if surge else 1))
+
+
+def _share(value: Any, whole: int, *, up: bool) -> int:
+    if not isinstance(value, str):
+        return int(value or 0)
+    parts = int(value.removesuffix("%")) * whole / 100
+    return math.ceil(parts) if up else math.floor(parts)
+
+
+def _revision(one: Object) -> int:
+    text: str = (one["metadata"].get("annotations") or {}).get(_REVISION) or "0"
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
+def _marked(revision: int) -> Object:
+    return {"metadata": {"annotations": {_REVISION: str(revision)}}}
+
+
+def _wanted(one: Object) -> int:
+    return int(one["spec"].get("replicas") or 0)
+
+
+def _count(one: Object, name: str) -> int:
+    return int((one.get("status") or {}).get(name) or 0)
+
+
+def _able(one: Object) -> int:
+    return _count(one, "availableReplicas")

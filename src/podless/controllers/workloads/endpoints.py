@@ -1,0 +1,132 @@
+"""Services with a selector get Endpoints: the addresses of their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller
+from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads.owned import Object
+from podless.kinds.builtin.catalog import ENDPOINT_SLICES, ENDPOINTS, PODS
+from podless.kinds.builtin.services import SERVICES
+from podless.kinds.kind import Kind
+from podless.meta.errors import AlreadyExists
+
+_SERVICE = "kubernetes.io/service-name"
+_MANAGER = "endpointslice.kubernetes.io/managed-by"
+_MOST = 1000  # addresses
+
+
+class ServiceEndpoints(Controller):
+    """Makes Endpoints and one EndpointSlice for each Service with a selector, of IPv4 addresses. Keys are Services."""
+
+    name = "endpoint-controller"
+
+    async def begin(self) -> None:
+        """Follow services and pods."""
+        services, found = await self.api.loaded(SERVICES), await self.api.loaded(PODS)
+        for entry in services.under(SERVICES.prefix)[0]:
+            self.queue.add(entry.key)
+        self.leave += [services.add_event_handler(self._note_service), found.add_event_handler(self._note_pod)]
+
+    def _note_service(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.queue.add(event.key)
+
+    def _note_pod(self, events: Sequence[Event]) -> None:
+        homes = {entry.namespace for event in events if (entry := event.after or event.before) is not None}
+        services = self.api.collection(SERVICES)
+        for home in homes:
+            for entry in services.under(SERVICES.keys.scope(home))[0]:
+                self.queue.add(entry.key)
+
+    async def reconcile(self, key: str) -> None:
+        """Write down what the pods of a service are at present."""
+        entry = self.api.collection(SERVICES).get(key)
+        if entry is None or entry.terminating:
+            return
+        service = entry.decode()
+        selector = service["spec"].get("selector")
+        if not selector or service["spec"].get("type") == "ExternalName":
+            return
+        namespace = entry.namespace
+        chosen = []
+        for one in (await self.api.loaded(PODS)).under(PODS.keys.scope(namespace))[0]:
+            pod = one.decode()
+            labels, status = pod["metadata"].get("labels") or {}, pod.get("status") or {}
+            if selector.items() <= labels.items() and pods.active(pod) and ":" not in status.get("podIP", ":"):
+                chosen.append(pod)
+        chosen.sort(key=lambda pod: pod["metadata"]["name"])
+        ports = _ports(service, chosen)
+        await self._put(ENDPOINTS, _endpoints(service, chosen[:_MOST], ports))
+        await self._put(ENDPOINT_SLICES, _slice(service, chosen[:_MOST], ports))
+
+    async def _put(self, kind: Kind, wanted: Object) -> None:
+        """Make an object, or change it where it says something else."""
+        metadata = wanted["metadata"]
+        entry = (await self.api.loaded(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
+        if entry is None:
+            try:
+                await ask.make(self.api, kind, wanted)
+            except AlreadyExists:
+                return
+            return
+        known = entry.decode()
+        changes = {name: value for name, value in wanted.items() if name != "metadata" and known.get(name) != value}
+        if changes:
+            await ask.change(self.api, kind, known, changes)
+
+
+def _ports(service: Object, chosen: list[Object]) -> list[Object]:
+    """The ports of a service as its pods have them; names of ports are looked up in the first pod."""
+    given = [one for pod in chosen[:1] for each in pod["spec"]["containers"] for one in each.get("ports") or ()]
+    named = {one["name"]: one["containerPort"] for one in given if one.get("name")}
+    found: list[Object] = []
+    for port in service["spec"].get("ports") or ():
+        target = port.get("targetPort") or port["port"]
+        number = named.get(target) if isinstance(target, str) else target
+        if number is not None:
+            name = {"name": port["name"]} if port.get("name") else {}
+            found.append({**name, "port": number, "protocol": port.get("protocol") or "TCP"})
+    return found
+
+
+def _target(pod: Object) -> Object:
+    metadata = pod["metadata"]
+    return {"kind": "Pod", "namespace": metadata["namespace"], "name": metadata["name"], "uid": metadata["uid"]}
+
+
+def _endpoints(service: Object, chosen: list[Object], ports: list[Object]) -> Object:
+    metadata = service["metadata"]
+    ready: list[Object] = []
+    others: list[Object] = []
+    for pod in chosen:
+        fits = pods.ready(pod) or service["spec"].get("publishNotReadyAddresses")
+        (ready if fits else others).append({"ip": pod["status"]["podIP"], "targetRef": _target(pod)})
+    one: Object = {"addresses": ready} if ready else {}
+    one |= {"notReadyAddresses": others} if others else {}
+    subsets = [{**one, **({"ports": ports} if ports else {})}] if one else None
+    head = {"name": metadata["name"], "namespace": metadata["namespace"], "labels": metadata.get("labels") or {}}
+    return {"metadata": head, "subsets": subsets}
+
+
+def _slice(service: Object, chosen: list[Object], ports: list[Object]) -> Object:
+    metadata = service["metadata"]
+    ref = {"apiVersion": "v1", "kind": "Service", "name": metadata["name"], "uid": metadata["uid"]}
+    ref |= {"controller": True, "blockOwnerDeletion": True}
+    labels = {**(metadata.get("labels") or {}), _SERVICE: metadata["name"], _MANAGER: "podless"}
+    head = {"name": f"{metadata['name']}-podless", "namespace": metadata["namespace"], "labels": labels}
+    found: list[Object] = []
+    for pod in chosen:
+        ready = pods.ready(pod)
+        shown = bool(ready or service["spec"].get("publishNotReadyAddresses"))
+        conditions = {"ready": shown, "serving": ready, "terminating": False}
+        found.append({"addresses": [pod["status"]["podIP"]], "conditions": conditions, "targetRef": _target(pod)})
+    named = [{"name": "", **port} for port in ports]
+    return {
+        "metadata": {**head, "ownerReferences": [ref]},
+        "addressType": "IPv4",
+        "endpoints": found,
+        "ports": named or None,
+    }

@@ -1,0 +1,21 @@
+"""A name for what a template says: the same for the same template."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from podless.meta import codec
+
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_LENGTH = 10
+
+
+def of(template: dict[str, Any]) -> str:
+    """Letters and digits that no word is made of."""
+    number = int.from_bytes(hashlib.sha256(codec.encode_sorted(template)).digest()[:8])
+    found = ""
+    for _ in range(_LENGTH):
+        number, letter = divmod(number, len(_LETTERS))
+        found += _LETTERS[letter]
+    return found

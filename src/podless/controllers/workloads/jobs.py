@@ -1,0 +1,113 @@
+"""Jobs get pods until enough of them have succeeded."""
+
+from __future__ import annotations
+
+from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.kinds.builtin.catalog import JOBS, PODS
+from podless.meta import clock
+
+_INDEX = "batch.kubernetes.io/job-completion-index"
+_ENDS = ("Complete", "Failed")
+
+
+class Jobs(Owner):
+    """Makes as many pods as may run at once, until the job is complete or has failed too often."""
+
+    name = "job-controller"
+    owners, things = JOBS, PODS
+
+    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+        """One step of a job that has not ended."""
+        spec, status = obj["spec"], obj.get("status") or {}
+        if any(one["type"] in _ENDS and one["status"] == "True" for one in status.get("conditions") or ()):
+            return
+        active = [pod for pod in made if pods.active(pod)]
+        succeeded = [pod for pod in made if pods.phase(pod) == "Succeeded"]
+        failed = max(sum(pods.phase(pod) == "Failed" for pod in made), status.get("failed") or 0)
+        done = max(len(_indexes(succeeded)) if _indexed(spec) else len(succeeded), status.get("succeeded") or 0)
+        if spec.get("suspend"):
+            await self._end(active)
+            held = ask.conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
+            await ask.report(self.api, JOBS, obj, {"active": None, "ready": 0, "startTime": None, "conditions": held})
+            return
+        counts: Object = {"succeeded": done or None, "failed": failed or None}
+        if status.get("startTime") is None:
+            counts["startTime"] = clock.now()
+        if any(one["type"] == "Suspended" and one["status"] == "True" for one in status.get("conditions") or ()):
+            counts["conditions"] = ask.conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
+        if _indexed(spec):
+            counts["completedIndexes"] = _written(sorted(_indexes(succeeded))) or None
+        wanted = spec.get("completions")
+        finished = done >= wanted if wanted is not None else bool(done) and not active
+        if failed > spec["backoffLimit"] or finished:
+            await self._finish(obj, active, counts, finished=finished)
+            return
+        await self._make(obj, made, active, done)
+        counts |= {"active": len(self._active(obj)) or None, "ready": sum(map(pods.ready, self._active(obj)))}
+        await ask.report(self.api, JOBS, obj, counts)
+
+    async def _finish(self, obj: Object, active: list[Object], counts: Object, *, finished: bool) -> None:
+        """Say first what is about to be, as the real one does, then that it is."""
+        await self._end(active)
+        if finished:
+            reason, first, last = ("CompletionsReached", "Reached expected number of succeeded pods"), *_GOOD
+        else:
+            reason, first, last = ("BackoffLimitExceeded", "Job has reached the specified backoff limit"), *_BAD
+        counts |= {"active": None, "ready": 0}
+        counts["conditions"] = ask.conditions(obj, (first, True, *reason), (last, True, *reason))
+        if finished:
+            counts["completionTime"] = clock.now()
+        await ask.report(self.api, JOBS, obj, counts)
+
+    async def _make(self, obj: Object, made: list[Object], active: list[Object], done: int) -> None:
+        spec, name = obj["spec"], obj["metadata"]["name"]
+        wanted, room = spec.get("completions"), (spec.get("parallelism") or 0) - len(active)
+        if wanted is None:
+            room = 0 if done else room
+        else:
+            room = min(room, wanted - done - len(active))
+        if room < 0:
+            await self._end(active[room:])
+        taken = _indexes(active) | _indexes([pod for pod in made if pods.phase(pod) == "Succeeded"])
+        free = (index for index in range(wanted or 0) if index not in taken)
+        for _ in range(room):
+            pod = pod_of(spec["template"], generateName=f"{name}-")
+            if _indexed(spec):
+                index = str(next(free))
+                head = pod["metadata"]
+                head["generateName"] = f"{name}-{index}-"
+                head["labels"] = {**(head.get("labels") or {}), _INDEX: index}
+                head["annotations"] = {**(head.get("annotations") or {}), _INDEX: index}
+                pod["spec"].setdefault("hostname", f"{name}-{index}")
+            await self.make(obj, pod)
+
+    def _active(self, obj: Object) -> list[Object]:
+        return [pod for pod in self._made.get(obj["metadata"]["uid"], {}).values() if pods.active(pod)]
+
+    async def _end(self, active: list[Object]) -> None:
+        for pod in active:
+            await self.drop(pod)
+
+
+_GOOD, _BAD = ("SuccessCriteriaMet", "Complete"), ("FailureTarget", "Failed")
+
+
+def _indexed(spec: Object) -> bool:
+    return spec.get("completionMode") == "Indexed"
+
+
+def _indexes(made: list[Object]) -> set[int]:
+    found = ((pod["metadata"].get("annotations") or {}).get(_INDEX) or "" for pod in made)
+    return {int(text) for text in found if text.isascii() and text.isdigit()}
+
+
+def _written(indexes: list[int]) -> str:
+    """Indexes as a text: 0-2,5."""
+    spans: list[list[int]] = []
+    for index in indexes:
+        if spans and spans[-1][1] == index - 1:
+            spans[-1][1] = index
+        else:
+            spans.append([index, index])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)

@@ -1,0 +1,108 @@
+"""What controllers share that make objects in the name of others: who made what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller
+from podless.controllers.workloads import ask
+from podless.kinds.kind import Kind
+from podless.verbs.call import API
+
+Object = dict[str, Any]
+
+
+class _Place(NamedTuple):
+    """Whose an object is: the uid of its owner, and the owner's key."""
+
+    uid: str
+    key: str
+
+
+class Owner(Controller):
+    """Reconciles objects of a kind, the owners, by what was made for them. Keys are those of owners.
+
+    owners: the kind. things: the kind of what is made. What others made is not taken over.
+    """
+
+    owners: ClassVar[Kind]
+    things: ClassVar[Kind]
+
+    def __init__(self, api: API) -> None:
+        super().__init__(api)
+        self._places: dict[str, _Place] = {}
+        self._made: dict[str, dict[str, Object]] = {}  # by uid of the owner and key
+
+    async def begin(self) -> None:
+        """Follow both kinds, and look at all owners once."""
+        things, owners = await self.api.loaded(self.things), await self.api.loaded(self.owners)
+        for entry in things.under(self.things.prefix)[0]:
+            self._put(entry.key, entry.decode())
+        for entry in owners.under(self.owners.prefix)[0]:
+            self.queue.add(entry.key)
+        self.leave += [things.add_event_handler(self._note_thing), owners.add_event_handler(self._note_owner)]
+
+    def _note_owner(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.queue.add(event.key)
+
+    def _note_thing(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self._put(event.key, event.after.decode() if event.after is not None else None)
+
+    def _put(self, key: str, obj: Object | None) -> None:
+        """Know of a thing, or that it is gone."""
+        before = self._places.pop(key, None)
+        if before is not None:
+            left = self._made[before.uid]
+            del left[key]
+            if not left:
+                del self._made[before.uid]
+            self.queue.add(before.key)
+        place = self._place(obj) if obj is not None else None
+        if obj is not None and place is not None:
+            self._places[key] = place
+            self._made.setdefault(place.uid, {})[key] = obj
+            self.queue.add(place.key)
+
+    def _place(self, obj: Object) -> _Place | None:
+        metadata, owners = obj["metadata"], self.owners
+        for ref in metadata.get("ownerReferences") or ():
+            group = ref["apiVersion"].rpartition("/")[0]
+            if ref.get("controller") and ref["kind"] == owners.kind and group == owners.group:
+                return _Place(ref["uid"], owners.key(metadata["namespace"], ref["name"]))
+        return None
+
+    async def reconcile(self, key: str) -> None:
+        """Look at an owner, unless it is gone or going."""
+        entry = self.api.collection(self.owners).get(key)
+        if entry is None or entry.terminating:
+            return
+        obj = entry.decode()
+        await self.look(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
+
+    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+        """Bring what was made for an owner to what it should be."""
+        raise NotImplementedError
+
+    async def make(self, owner: Object, obj: Object) -> None:
+        """Make a thing for an owner."""
+        metadata, kind = owner["metadata"], self.owners
+        ref: Object = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
+        ref |= {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
+        head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [ref]}
+        made = await ask.make(self.api, self.things, {**obj, "metadata": head})
+        self._put(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
+
+    async def drop(self, obj: Object) -> None:
+        """Delete a thing."""
+        await ask.drop(self.api, self.things, obj)
+
+
+def pod_of(template: Object, **metadata: Any) -> Object:
+    """A pod as a template describes it. metadata: what it has beside."""
+    given = template.get("metadata") or {}
+    kept = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
+    return {"metadata": {**kept, **metadata}, "spec": dict(template["spec"])}

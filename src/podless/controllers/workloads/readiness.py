@@ -1,0 +1,98 @@
+"""Pods run and are ready at once, though nobody runs them: what kubelets would say. As kwok does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ipaddress import IPv4Address
+
+from podless.cache.entry import Entry
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller
+from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads.owned import Object
+from podless.kinds.builtin.catalog import PODS
+from podless.meta import clock
+
+_FIRST = int(IPv4Address("10.0.0.1"))
+_MANY = (1 << 24) - 2
+
+
+class Readiness(Controller):
+    """Sets pods Running and Ready, whatever their probes and gates; those of jobs have succeeded at once.
+
+    Pods that are being deleted are gone at once.
+    """
+
+    name = "podless-ready"
+
+    async def begin(self) -> None:
+        """Follow pods."""
+        collection = await self.api.loaded(PODS)
+        self._given = 0
+        for entry in collection.under(PODS.prefix)[0]:
+            self._look(entry)
+        self.leave.append(collection.add_event_handler(self._note))
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.after is not None:
+                self._look(event.after)
+
+    def _look(self, entry: Entry) -> None:
+        pod = entry.decode()
+        if pods.going(pod) or pods.phase(pod) == "Pending" or (pods.phase(pod) == "Running" and not pods.ready(pod)):
+            self.queue.add(entry.key)
+
+    async def reconcile(self, key: str) -> None:
+        """Set a pod running, or end it."""
+        entry = self.api.collection(PODS).get(key)
+        if entry is None:
+            return
+        pod = entry.decode()
+        if pods.going(pod):
+            if not pod["metadata"].get("finalizers"):
+                await ask.drop(self.api, PODS, pod, gracePeriodSeconds=0)
+        elif pods.active(pod) and not pods.ready(pod):
+            await ask.report(self.api, PODS, pod, self._status(pod))
+
+    def _status(self, pod: Object) -> Object:
+        status, done = pod.get("status") or {}, _of_job(pod)
+        ready = ("ContainersReady", not done, "PodCompleted" if done else "", "")
+        known = ask.conditions(pod, ("Initialized", True, "", ""), ready, ("Ready", *ready[1:]))
+        known = [{name: value for name, value in one.items() if value != ""} for one in known]
+        address = status.get("podIP") or self._address()
+        return {
+            "phase": "Succeeded" if done else "Running",
+            "conditions": known,
+            "startTime": status.get("startTime") or clock.now(),
+            "podIP": address,
+            "podIPs": [{"ip": address}],
+            "containerStatuses": [_container(one, done) for one in pod["spec"]["containers"]],
+            "initContainerStatuses": [_container(one, True) for one in pod["spec"].get("initContainers") or ()] or None,
+        }
+
+    def _address(self) -> str:
+        """An address that nobody answers at; no other pod has it since the start."""
+        self._given += 1
+        return str(IPv4Address(_FIRST + self._given % _MANY))
+
+
+def _of_job(pod: Object) -> bool:
+    refs = pod["metadata"].get("ownerReferences") or ()
+    return any(ref.get("controller") and ref["kind"] == "Job" for ref in refs)
+
+
+def _container(given: Object, done: bool) -> Object:
+    state: Object = {"running": {"startedAt": clock.now()}}
+    if done:
+        ended = {"exitCode": 0, "reason": "Completed", "startedAt": clock.now(), "finishedAt": clock.now()}
+        state = {"terminated": ended}
+    return {
+        "name": given["name"],
+        "image": given.get("image") or "",
+        "imageID": "",
+        "ready": not done,
+        "started": not done,
+        "restartCount": 0,
+        "state": state,
+    }

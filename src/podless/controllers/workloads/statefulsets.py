@@ -1,0 +1,131 @@
+"""StatefulSets get their pods, one after the other, and their claims."""
+
+from __future__ import annotations
+
+from podless.controllers.workloads import ask, hashes, pods
+from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.kinds.builtin.catalog import CLAIMS, PODS, STATEFUL_SETS
+from podless.meta.errors import AlreadyExists
+
+_REVISION, _POD, _INDEX = (
+    "controller-revision-hash",
+    "statefulset.kubernetes.io/pod-name",
+    "apps.kubernetes.io/pod-index",
+)
+
+
+class StatefulSets(Owner):
+    """Makes pods with names that end in their number, and makes them anew when the template changes."""
+
+    name = "statefulset-controller"
+    owners, things = STATEFUL_SETS, PODS
+
+    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+        """One step: what is missing, what is too much, what has an old template."""
+        spec, name = obj["spec"], obj["metadata"]["name"]
+        revision = f"{name}-{hashes.of(spec['template'])}"
+        first = (spec.get("ordinals") or {}).get("start") or 0
+        wanted = range(first, first + spec["replicas"])
+        known = {number: pod for pod in made if (number := _number(name, pod)) is not None}
+        if not await self._ended(known) and await self._grow(obj, wanted, known, revision):
+            await self._shrink(obj, wanted, known, revision)
+        await self._report(key, obj, list(known.values()), revision)
+
+    async def _ended(self, known: dict[int, Object]) -> bool:
+        """Whether a pod has come to an end, which is dropped to be made anew."""
+        over = [pod for pod in known.values() if pods.phase(pod) in ("Succeeded", "Failed") and not pods.going(pod)]
+        for pod in over:
+            await self.drop(pod)
+        return bool(over)
+
+    async def _grow(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> bool:
+        """Make what is missing; in order, each when all before it are ready. Returns whether nothing is to be waited
+        for.
+        """
+        ordered = obj["spec"].get("podManagementPolicy") != "Parallel"
+        whole = True
+        for number in wanted:
+            pod = known.get(number)
+            if pod is None:
+                await self._make(obj, number, revision)
+            if pod is None or pods.going(pod) or not pods.ready(pod):
+                whole = False
+                if ordered:
+                    break
+        return whole
+
+    async def _shrink(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> None:
+        """Drop the last that is too much, or else the last with an old template."""
+        parallel = obj["spec"].get("podManagementPolicy") == "Parallel"
+        extra = sorted((number for number in known if number not in wanted), reverse=True)
+        for number in extra if parallel else extra[:1]:
+            if not pods.going(known[number]):
+                await self.drop(known[number])
+        strategy = obj["spec"].get("updateStrategy") or {}
+        if extra or strategy.get("type") == "OnDelete":
+            return
+        least = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+        for number in sorted(known, reverse=True):
+            if number >= least and _revision(known[number]) != revision:
+                await self.drop(known[number])
+                return
+
+    async def _make(self, obj: Object, number: int, revision: str) -> None:
+        spec, metadata = obj["spec"], obj["metadata"]
+        name = f"{metadata['name']}-{number}"
+        pod = pod_of(spec["template"], name=name)
+        own = {_REVISION: revision, _POD: name, _INDEX: str(number)}
+        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **own}
+        pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
+        claims = [(one["metadata"]["name"], one) for one in spec.get("volumeClaimTemplates") or ()]
+        for title, claim in claims:
+            await self._claim(obj, claim, f"{title}-{name}")
+        if claims:
+            names = {title for title, _ in claims}
+            others = [one for one in pod["spec"].get("volumes") or () if one["name"] not in names]
+            bound = [{"name": title, "persistentVolumeClaim": {"claimName": f"{title}-{name}"}} for title, _ in claims]
+            pod["spec"]["volumes"] = [*others, *bound]
+        await self.make(obj, pod)
+
+    async def _claim(self, obj: Object, claim: Object, name: str) -> None:
+        """Make a claim that is not there; it stays when the set goes."""
+        namespace = obj["metadata"]["namespace"]
+        if (await self.api.loaded(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
+            return
+        labels = obj["spec"]["selector"].get("matchLabels") or {}
+        metadata = {"namespace": namespace, "name": name, "labels": labels}
+        try:
+            await ask.make(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
+        except AlreadyExists:
+            return
+
+    async def _report(self, key: str, obj: Object, made: list[Object], revision: str) -> None:
+        status = obj.get("status") or {}
+        ready, available, rest = pods.counts(made, obj["spec"].get("minReadySeconds") or 0)
+        if rest:
+            self.queue.add(key, rest)
+        updated = sum(_revision(pod) == revision for pod in made)
+        done = updated == len(made) == ready
+        current = revision if done or not status.get("currentRevision") else status["currentRevision"]
+        counted: Object = {
+            "observedGeneration": obj["metadata"]["generation"],
+            "replicas": len(made),
+            "readyReplicas": ready or None,
+            "availableReplicas": available,
+            "currentReplicas": sum(_revision(pod) == current for pod in made) or None,
+            "updatedReplicas": updated or None,
+            "currentRevision": current,
+            "updateRevision": revision,
+            "collisionCount": 0,
+        }
+        await ask.report(self.api, STATEFUL_SETS, obj, counted)
+
+
+def _number(name: str, pod: Object) -> int | None:
+    text: str = pod["metadata"]["name"].removeprefix(f"{name}-")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
+
+
+def _revision(pod: Object) -> str:
+    found: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
+    return found
