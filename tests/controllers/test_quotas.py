@@ -75,6 +75,12 @@ def test_built_in_kinds_count_under_both_names(client: Client, home: str) -> Non
     assert shown["rows"][0]["cells"][1] == "configmaps: 2/2, count/configmaps: 2/5, pods: 0/3"
 
 
+def test_of_what_is_not_served_nothing_is_used(client: Client, home: str) -> None:
+    given = {"limits.cpu": "2", "requests.storage": "1Gi", "services.nodeports": 1, "example.com/gpu": 1}
+    assert client.post(f"{home}/resourcequotas", quota(**given)).status == 201
+    until(lambda: used(client, home) == {"limits.cpu": "0", "requests.storage": "0", "services.nodeports": "0"})
+
+
 def test_a_quota_with_scopes_counts_no_objects(client: Client, home: str) -> None:
     scoped = {"metadata": {"name": "counts"}, "spec": {"hard": {"count/configmaps": 0}, "scopes": ["BestEffort"]}}
     assert client.post(f"{home}/resourcequotas", scoped).status == 201

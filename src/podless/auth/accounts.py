@@ -61,7 +61,7 @@ def identity(entry: Entry) -> str:
     """The object's uid, found once; "" for one that is being deleted."""
     known: str | None = entry.forms.get("identity")
     if known is None:
-        known = entry.forms["identity"] = "" if entry.terminating else entry.decode()["metadata"]["uid"]
+        known = entry.forms["identity"] = "" if entry.terminating else entry.decode()["metadata"].get("uid", "")
     return known
 
 

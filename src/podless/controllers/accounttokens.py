@@ -81,7 +81,7 @@ class AccountTokens(Controller):
         if entry is None or entry.terminating or (place := _account(entry)) is None:
             return
         account = self._accounts.get(place)
-        uid = account.decode()["metadata"]["uid"] if account is not None else ""
+        uid = account.decode()["metadata"].get("uid", "") if account is not None else ""
         given = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
         if account is not None and given in (None, "", uid):
             await amend(self.api, SECRETS, key, partial(self._filled, Bound(account.name, uid)), react=False)

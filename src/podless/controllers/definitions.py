@@ -112,7 +112,9 @@ class Definitions(Controller):
             return
         await report(self.api, self._kind, key, say, SELF)
         kind = self._serving.served(key)
-        if kind is not None and kind.uid == entry.decode()["metadata"]["uid"]:  # else somebody else's objects are there
+        if kind is not None and kind.uid == entry.decode()["metadata"].get(
+            "uid", ""
+        ):  # else somebody else's objects are there
             await empty(self.api, kind)
         await amend(self.api, self._kind, key, _release)
 

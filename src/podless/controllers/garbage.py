@@ -131,11 +131,11 @@ class Garbage(Controller):
         metadata = entry.decode()["metadata"]
         finalizers = metadata.get("finalizers") or ()
         dependents = self._graph.dependents(kind.group, kind.kind, entry.name)
-        mine = {key: owner.blocks for key, owner in dependents if owner.uid == metadata["uid"]}
+        mine = {key: owner.blocks for key, owner in dependents if owner.uid == metadata.get("uid", "")}
         if "deletionTimestamp" not in metadata:
             await self._collect(kind, entry, metadata, mine)
         elif ORPHAN in finalizers:
-            await asyncio.gather(*(self._let_go(key, {metadata["uid"]}) for key in mine))
+            await asyncio.gather(*(self._let_go(key, {metadata.get("uid", "")}) for key in mine))
             await self._release(kind, entry, ORPHAN)
         elif FOREGROUND in finalizers:
             for key in mine:  # they have waited long enough: they are next, unless they wait for their own
@@ -165,7 +165,7 @@ class Garbage(Controller):
                 self.queue.add(entry.key)  # its own turn comes in the state that this made
                 return
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
-        await remove(self.api, call, DeleteOptions(False, policy, metadata["uid"], str(entry.revision)))
+        await remove(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
     async def _state(self, kind: Kind, entry: Entry, owner: Owner) -> str:
         """Whether the owner stays, waits for its dependents to go first, or is not there."""
@@ -178,7 +178,7 @@ class Garbage(Controller):
         if found is None:
             return _DANGLING
         metadata = found.decode()["metadata"]
-        if metadata["uid"] != owner.uid:
+        if metadata.get("uid", "") != owner.uid:
             return _DANGLING
         return _WAITING if _in_foreground(metadata) else _SOLID
 

@@ -11,7 +11,7 @@ from podless.cache.watchcache import Event, WatchCache
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import report
 from podless.kinds.builtin import usage
-from podless.kinds.builtin.quotas import counted
+from podless.kinds.builtin.quotas import STANDARD, counted
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
@@ -74,7 +74,8 @@ class Quotas(Controller):
         metered = [(kind, names, await self._follow(kind)) for kind, names in self._measured(hard)]
 
         def count(obj: Object) -> Object:
-            numbers = {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
+            numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
+            numbers |= {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
             used = {name: quantity.canonical(str(number)) for name, number in numbers.items()}
             for kind, names, one in metered:
                 entries = one.under(one.keys.scope(entry.namespace))[0]

@@ -141,11 +141,14 @@ def of_discovery(accept: str, *, aggregated: bool) -> Form:
 
 
 def readable(form: Form, query: Mapping[str, Sequence[str]], agent: str) -> Form:
-    """The form, indented where the client is a person: by the parameter `pretty`, or by what sends the request."""
+    """The form, indented where the client is a person."""
+    return form if form.pretty or not for_people(query, agent) else form._replace(pretty=True)
+
+
+def for_people(query: Mapping[str, Sequence[str]], agent: str) -> bool:
+    """Whether the client is a person: by the parameter `pretty`, or by what sends the request."""
     given = next(filter(None, query.get("pretty", ())[:1]), "") if query else ""
-    if form.pretty or not (given in _TRUE if given else agent.startswith(_PEOPLE)):
-        return form
-    return form._replace(pretty=True)
+    return given in _TRUE if given else agent.startswith(_PEOPLE)
 
 
 def of_error(accept: str) -> Form:

@@ -37,19 +37,30 @@ def with_status(handler: Handler) -> Handler:
         try:
             answer = await pending
         except Exception as error:
-            answer = render(error, request.headers.get("accept", ""))
+            answer = _render(error, request)
         return _warn(request, answer) if request.warnings else answer
 
     def handle(request: Request) -> Answer | Pending:
         try:
             answer = handler(request)
         except Exception as error:
-            answer = render(error, request.headers.get("accept", ""))
+            answer = _render(error, request)
         if not isinstance(answer, (Response, Stream)):
             return later(request, answer)
         return _warn(request, answer) if request.warnings else answer
 
     return handle
+
+
+def _render(error: Exception, request: Request) -> Response:
+    """The answer to a request that failed, indented for people."""
+    answer = render(error, request.headers.get("accept", ""))
+    if answer.media != JSON or not negotiate.for_people(request.query, request.headers.get("user-agent", "")):
+        return answer
+    from podless.http.render import pretty
+
+    whole = b"".join(bytes(chunk) for chunk in answer.chunks)
+    return Response(answer.status, [pretty(codec.decode_own(whole))], JSON, answer.headers)
 
 
 def _warn(request: Request, answer: Answer) -> Answer:

@@ -105,7 +105,9 @@ class WatchStream:
         if self._form.target == "PartialObjectMetadata":
             obj |= {"apiVersion": f"meta.k8s.io/{self._form.version}", "kind": "PartialObjectMetadata"}
         elif self._form.target == "Table":
-            return self._table_line("BOOKMARK", obj)
+            # the mark behind the initial state is in the object, which is shown though none are asked for
+            include = "Metadata" if annotations and self._include == "None" else self._include
+            return self._table_line("BOOKMARK", obj, include)
         return _event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
     def _layout(self) -> table.Layout:
@@ -130,7 +132,9 @@ class WatchStream:
         if self._form.media == PROTOBUF and render is not None:
             render = _protobuf
         if render is None:
-            return b"".join([self._table_line(item.type, view.load(kind, version, item.entry)) for item in seen])
+            return b"".join(
+                [self._table_line(item.type, view.load(kind, version, item.entry), self._include) for item in seen]
+            )
         if not isinstance(seen, View):
             return b"".join([render(kind, version, self._form, item) for item in seen])
         key = (self._form, kind.group, version.name, kind.changed)
@@ -139,11 +143,11 @@ class WatchStream:
             known = seen.frames[key] = b"".join([render(kind, version, self._form, item) for item in seen])
         return known
 
-    def _table_line(self, type_: str, obj: Object) -> bytes:
+    def _table_line(self, type_: str, obj: Object, include: str) -> bytes:
         revision = {"resourceVersion": obj["metadata"]["resourceVersion"]}
         headed = not self._columns_sent
         self._columns_sent = True
-        row = table.encode_row(self._layout(), obj, self._include, self._form.version)
+        row = table.encode_row(self._layout(), obj, include, self._form.version)
         return _line(
             type_.encode(), table.encode_table(self._layout(), [row], revision, self._form.version, headed=headed)
         )

@@ -78,17 +78,18 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
     """Raises Conflict for a precondition that does not hold; "" is one, too."""
-    wrong_uid = chosen.uid is not None and chosen.uid != metadata["uid"]
+    uid = metadata.get("uid", "")
+    wrong_uid = chosen.uid is not None and chosen.uid != uid
     wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
     if not kind.strategy.grace and (wrong_uid or wrong_revision):
-        what, given, found = "UID", chosen.uid, metadata["uid"]
+        what, given, found = "UID", chosen.uid, uid
         if not wrong_uid:
             what, given, found = "ResourceVersion", chosen.revision, str(entry.revision)
         why = f"Precondition failed: {what} in precondition: {given}, {what} in object meta: {found}"
         raise Conflict(kind.plural, kind.named, entry.name, why)
     if wrong_uid:
         why = (
-            f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({metadata['uid']}). "
+            f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({uid}). "
             "The object might have been deleted and then recreated"
         )
         raise Conflict(kind.kind, kind.named, entry.name, why)
@@ -140,7 +141,7 @@ def _blank(call: Call) -> Object:
 
 
 def _gone(kind: Kind, entry: Entry, metadata: Object) -> Object:
-    details = {"name": entry.name, "group": kind.group, "kind": kind.plural, "uid": metadata["uid"]}
+    details = {"name": entry.name, "group": kind.group, "kind": kind.plural, "uid": metadata.get("uid", "")}
     return {
         "kind": "Status",
         "apiVersion": "v1",

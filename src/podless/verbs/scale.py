@@ -127,7 +127,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         if verb == "patch":
             _fit(call, given)
         else:
-            steps.check_uid(call, given["metadata"], old["metadata"]["uid"], dry_run=chosen.dry_run)
+            steps.check_uid(call, given["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
         given = await admit.mutate(api, call, chosen, given, before)
         if (given.get("spec") or {}).get("replicas") == _UNSET:
             raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')

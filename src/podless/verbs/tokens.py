@@ -32,7 +32,7 @@ async def request(api: API, call: Call, obj: Object) -> Object:
     bound = await _bound(api, call, spec.get("boundObjectRef"))
     audiences = spec.get("audiences") or [AUDIENCE]
     seconds = spec["expirationSeconds"]
-    uid = account.decode()["metadata"]["uid"]
+    uid = account.decode()["metadata"].get("uid", "")
     now = time.time()
     if (accounts := api.authenticator.accounts) is None:
         raise NotServed
@@ -77,7 +77,7 @@ async def _bound(api: API, call: Call, ref: Object | None) -> Bound | None:
     entry = (await api.loaded(SECRETS)).get(SECRETS.key(call.namespace, name))
     if entry is None:
         raise NotFound(SECRETS.plural, "", name)
-    uid = entry.decode()["metadata"]["uid"]
+    uid = entry.decode()["metadata"].get("uid", "")
     if ref.get("uid") and ref["uid"] != uid:
         why = (
             f"the UID in the bound object reference ({ref['uid']}) does not match the UID in record. "

@@ -38,7 +38,7 @@ async def update(api: API, call: Call) -> Single:
 
     async def change(old: Object) -> Object:
         obj = view.copy(given)
-        steps.check_uid(call, obj["metadata"], old["metadata"]["uid"], dry_run=chosen.dry_run)
+        steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
         fieldmanager.changed(call, old, obj, chosen.manager)
         return await admit.mutate(api, call, chosen, obj, old)
 

@@ -27,7 +27,8 @@ _OBJECTS = frozenset(
         "services", "services.loadbalancers", "services.nodeports",
     }
 )  # fmt: skip
-_STANDARD = _COMPUTE | _OBJECTS | {"requests.storage"}
+# what every cluster knows; of these nothing is used where nothing is served
+STANDARD = _COMPUTE | _OBJECTS | {"requests.storage"}
 _OF_PODS = _COMPUTE - {"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"} | {"pods"}
 # scope -> the standard resources that it may be said of
 _SCOPES = {
@@ -109,9 +110,9 @@ def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError
     for name, text in (amounts or {}).items():
         where = f"{path}[{name}]"
         found = [field.invalid(where, name, fault) for fault in names.qualified_name(name)]
-        if not found and "/" not in name and name not in _STANDARD:
+        if not found and "/" not in name and name not in STANDARD:
             found.append(field.invalid(where, name, "must be a standard resource type or fully qualified"))
-        if "/" not in name and name not in _STANDARD:
+        if "/" not in name and name not in STANDARD:
             found.append(field.invalid(where, name, "must be a standard resource for quota"))
         amount = quantity.parse(text)
         if amount < 0:
@@ -164,7 +165,7 @@ def _check_scope_names(
         if fitting is None:
             errors.append(field.invalid(path, shown, "unsupported scope"))
             continue
-        if any(name in _STANDARD and name not in fitting for name in hard):
+        if any(name in STANDARD and name not in fitting for name in hard):
             errors.append(field.invalid(path, shown, "unsupported scope applied to resource"))
     opposed = [pair for pair in _OPPOSED if pairs and set(pair) <= set(scopes)]
     return [*errors, *(field.invalid(path, shown, "conflicting scopes") for _ in opposed)]
