@@ -293,6 +293,8 @@ class Cluster:
         for controller in self._controllers:
             await controller.stop()
         self._controllers = []
+        if hasattr(self, "api"):
+            self.api.aside.close()
         if self._remote is not None:
             await self._remote.close()
             self._remote = None

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from podless.http import worker
 from podless.meta import codec
+from podless.meta.aside import quiet
 from podless.meta.errors import Timeout, TooManyRequests
 
 _SECONDS = 10.0  # for one body
@@ -66,7 +67,8 @@ class _Worker:
             raise Timeout(_LATE, {}) from None
         finally:
             deadline.cancel()
-        return pickle.loads(made)
+        with quiet():
+            return pickle.loads(made)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

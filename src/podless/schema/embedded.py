@@ -20,7 +20,7 @@ _KIND = re.compile(r"^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?\Z")
 _NAME = re.compile(r"^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\Z")
 _SPACE = re.compile(r"^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?\Z")
 _LABEL = re.compile(r"^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?\Z")
-_PREFIX = re.compile(r"^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*\Z")
+_PREFIX = re.compile(r"[a-z0-9]++(?:-++[a-z0-9]++)*+(?:\.[a-z0-9]++(?:-++[a-z0-9]++)*+)*+")
 
 
 class Malformed(ValueError):
@@ -188,7 +188,7 @@ def _qualified(key: str) -> bool:
     prefix, slash, name = key.rpartition("/")
     if not name or not _LABEL.match(name):
         return False
-    return not slash or (len(prefix) < 254 and _PREFIX.match(prefix) is not None)
+    return not slash or (len(prefix) < 254 and _PREFIX.fullmatch(prefix) is not None)
 
 
 def _segment(name: str, prefix: bool) -> list[str]:

@@ -7,7 +7,8 @@ import re
 from podless.meta.field import Key, Path
 from podless.schema.node import Node
 
-_TOKEN = re.compile(r"'(?:[^\\']|\\.|\\(?=$))*'|'.*\Z|[.\[\]]|[^.\[\]]+", re.DOTALL)
+# without going back: what begins with a quote is a text to its end, or all that is left
+_TOKEN = re.compile(r"'(?:[^\\']++|\\.|\\(?=$))*+(?:'|\Z)|[.\[\]]|[^.\[\]]++", re.DOTALL)
 
 
 def parse(text: str, node: Node | None, arrays: bool = True) -> tuple[Path, Node | None]:

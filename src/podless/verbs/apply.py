@@ -38,12 +38,15 @@ async def apply(api: API, call: Call) -> Single:
     Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does where
     what is applied is not of the schema).
     """
-    request = _Request(call)
+    request = await api.aside.run(len(call.body), _Request, call)
     warned = len(call.warnings)
     made: Single | None = None
 
+    def merge(old: Object) -> Object:
+        return request.fit(request.merged(old))
+
     async def change(old: Object) -> Object:
-        return await admit.mutate(api, call, request.chosen, request.fit(request.merged(old)), old)
+        return await admit.mutate(api, call, request.chosen, await api.aside.run(len(call.body), merge, old), old)
 
     rewriting = Rewriting(api, call, request.chosen, change)
 
@@ -190,11 +193,12 @@ async def _create(api: API, call: Call, request: _Request) -> Object:
     """The new object as it is to be stored. Raises Denied, and what `prepare` does."""
     kind = call.kind
     steps.may_create(api, call)
-    merged = request.merged(None)
+    size = len(call.body)
+    merged = await api.aside.run(size, request.merged, None)
     if merged["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
         raise Conflict(kind.plural, kind.group, call.name, f"{why} found")
-    obj = request.fit(merged)
+    obj = await api.aside.run(size, request.fit, merged)
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.group, call.name, why)

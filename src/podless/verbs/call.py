@@ -16,6 +16,7 @@ from podless.cache.watchcache import Cache, WatchCache
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
+from podless.meta.aside import Aside
 from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
 from podless.meta.pace import Pace
@@ -124,7 +125,7 @@ class API:
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered. allocators: by prefix
     of a kind, who gives its objects what a real server gives before it checks them. pace: long work in pieces.
-    watchdog: told of what holds the event loop for long.
+    watchdog: told of what holds the event loop for long. aside: does long work beside it.
     """
 
     def __init__(
@@ -149,6 +150,7 @@ class API:
         self.allocators: dict[str, Allocator] = {}
         self.pace = Pace()
         self.watchdog = Watchdog()
+        self.aside = Aside()
 
     def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""

@@ -22,7 +22,7 @@ _NAMES_TRIED = 8  # of those that are generated; with a million objects of one p
 async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
     chosen = options.write(call, "CreateOptions")
-    obj = body.read(call, chosen)
+    obj = await api.aside.run(len(call.body), body.read, call, chosen)
     steps.wipe(obj["metadata"])
     return await make(api, call, obj, chosen)
 
@@ -67,7 +67,7 @@ async def _insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Si
     obj = await prepare(api, call, obj, chosen)
     key = kind.key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     if not chosen.dry_run:
-        return Single(await storage.create(api, kind, key, obj, call.along), None, 201)
+        return Single(await storage.create(api, kind, key, obj, call.along, len(call.body)), None, 201)
     if (existing := (await api.loaded(kind)).get(key)) is not None:
         raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
     return Single(None, obj, 201)
@@ -83,17 +83,22 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(call.version, obj)
     taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
-    call.warnings += objectmeta.dedupe_owners(metadata)
-    steps.check_create(call, obj)
-    if call.loose:
-        kind.strategy.trim(call.version, obj)
-    steps.warn(call, obj)
+    await api.aside.run(len(call.body), _check, call, obj)
     await admit.validate(api, call, chosen, obj)
     call.along = both(call.along, taken)
     if chosen.dry_run:
         return await api.converter.unstored(kind, call.version, obj)
     steps.check_new_revision(metadata)
     return await api.converter.stored(kind, obj)
+
+
+def _check(call: Call, obj: Object) -> None:
+    """Check a new object. Raises Invalid."""
+    call.warnings += objectmeta.dedupe_owners(obj["metadata"])
+    steps.check_create(call, obj)
+    if call.loose:
+        call.kind.strategy.trim(call.version, obj)
+    steps.warn(call, obj)
 
 
 def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:

@@ -91,7 +91,8 @@ async def created(api: API, call: Call, obj: Object, manager: str) -> None:
     given = obj["metadata"].get("managedFields")
     while True:
         try:
-            entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), clock.now())
+            name, now = managers.name(manager, call.agent), clock.now()
+            entries = await api.aside.run(len(call.body), managers.update, place(call), None, obj, name, now)
         except conversion.Unconverted as unconverted:
             await unconverted.fetch(api.converter)
             obj["metadata"]["managedFields"] = given

@@ -60,17 +60,23 @@ async def patch(api: API, call: Call) -> Single:
         return await apply(api, call)
     chosen = options.write(call, "PatchOptions")
     collection = await api.loaded(call.kind)
-    if collection.get(call.key) is None:
+    entry = collection.get(call.key)
+    if entry is None:
         raise call.not_found()
     repeated: list[str] = []
-    made = prepare(call, media, chosen, repeated)
+    size = max(len(call.body), len(entry.body))
+    made = await api.aside.run(size, prepare, call, media, chosen, repeated)
 
-    async def change(old: Object) -> Object:
+    def merge(old: Object) -> Object:
         obj = read(call, chosen, made, made.apply(old), repeated, old["metadata"])
         steps.fit_namespace(call, obj["metadata"])
         steps.fit_name(call, obj["metadata"])
         _check_version(obj)
         fieldmanager.changed(call, old, obj, chosen.manager)
+        return obj
+
+    async def change(old: Object) -> Object:
+        obj = await api.aside.run(size, merge, old)
         return await admit.mutate(api, call, chosen, obj, old)
 
     return await rewrite(api, call, chosen, change)

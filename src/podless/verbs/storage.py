@@ -52,9 +52,11 @@ class Written(NamedTuple):
 Attempt = Callable[[Entry | None], Awaitable[Next | Action]]
 
 
-async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | None = None) -> Entry:
-    """Store a new object. Raises Conflicted where the key is in use, Overtaken, or what refuses what goes along."""
-    stored = _encode(kind, obj)
+async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | None = None, size: int = 0) -> Entry:
+    """Store a new object. size: bytes that it came in, about. Raises Conflicted where the key is in use,
+    Overtaken, or what refuses what goes along.
+    """
+    stored = await api.aside.run(size, _encode, kind, obj)
     for _ in range(_TRIES):
         try:
             revision = await _write(api, kind, Operation(key, stored, 0), along, obj)

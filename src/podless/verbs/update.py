@@ -26,7 +26,7 @@ Change = Callable[[Object], Awaitable[Object]]
 async def update(api: API, call: Call) -> Single:
     """Replace the object, or its status, by what the body says. Raises what `rewrite` does, and BadRequest."""
     chosen = options.write(call, "UpdateOptions")
-    given = body.read(call, chosen)
+    given = await api.aside.run(len(call.body), body.read, call, chosen)
     steps.fit_namespace(call, given["metadata"])
     steps.fit_name(call, given["metadata"])
     if await _makes(api, call):
@@ -36,10 +36,14 @@ async def update(api: API, call: Call) -> Single:
             given["metadata"].pop("resourceVersion", None)
         return await make(api, call, given, chosen)
 
-    async def change(old: Object) -> Object:
+    def merge(old: Object) -> Object:
         obj = view.copy(given)
         steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
         fieldmanager.changed(call, old, obj, chosen.manager)
+        return obj
+
+    async def change(old: Object) -> Object:
+        obj = await api.aside.run(len(call.body), merge, old)
         return await admit.mutate(api, call, chosen, obj, old)
 
     return await rewrite(api, call, chosen, change)
@@ -93,7 +97,7 @@ class Rewriting:
         # two copies: a patch shares with what it is applied to, and the checks need the old state untouched
         old, obj = await self._changed(entry)
         steps.check_revision(call, obj["metadata"], entry.revision)
-        taken = await self._finish(obj, old)
+        taken = await self._finish(obj, old, max(len(call.body), len(entry.body)))
         if shown is None:
             await admit.validate(api, call, chosen, obj, old)
         else:
@@ -112,12 +116,12 @@ class Rewriting:
             except conversion.Unconverted as unconverted:
                 await unconverted.fetch(self._api.converter)
 
-    async def _finish(self, obj: Object, old: Object) -> Along | None:
-        """The steps between what the client wants and what is stored."""
+    async def _finish(self, obj: Object, old: Object, size: int) -> Along | None:
+        """The steps between what the client wants and what is stored. size: in bytes, about."""
         call = self._call
         prepare(call, obj, old)
         taken = await steps.allocate(self._api, call, obj, old, dry_run=self._chosen.dry_run)
-        check(call, obj, old)
+        await self._api.aside.run(size, check, call, obj, old)
         return taken
 
     async def _outcome(self, entry: Entry, obj: Object, along: Along | None) -> Next | Action:

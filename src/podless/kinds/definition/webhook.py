@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import re
+from bisect import bisect_left
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,7 +20,8 @@ REVIEWS = ("v1", "v1beta1")
 _STRATEGIES = ("None", "Webhook")
 _ONLY = "should not be set when strategy is not set to Webhook"
 _FORM = "; desired format: https://host[/path]"
-_PEM = re.compile(rb"-----BEGIN ([^\n-]*)-----\s*?\n(.*?)-----END \1-----", re.DOTALL)
+_BEGIN = re.compile(rb"-----BEGIN ([^\n-]*+)-----[^\S\n]*+\n")
+_END = re.compile(rb"-----END ([^\n-]*+)-----")
 
 
 def check_conversion(conversion: Object | None, path: str, *, old: Object | None, any_bundle: bool) -> list[FieldError]:
@@ -157,13 +159,32 @@ def _knew(old: Object | None) -> bool:
     return not versions or bool(set(versions) & set(REVIEWS))
 
 
+def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """The blocks of a PEM text, each with its kind, and what stands between them; each byte is looked at once."""
+    ends: dict[bytes, list[int]] = {}
+    for end in _END.finditer(data):
+        ends.setdefault(end[1], []).append(end.start())
+    found: list[tuple[bytes, bytes]] = []
+    rest: list[bytes] = []
+    done = at = 0
+    while begin := _BEGIN.search(data, at):
+        places = ends.get(begin[1], [])
+        place = bisect_left(places, begin.end())
+        at = begin.end()
+        if place < len(places):
+            rest.append(data[done : begin.start()])
+            found.append((begin[1], data[at : places[place]]))
+            done = at = places[place] + len(b"-----END -----") + len(begin[1])
+    return found, b"".join((*rest, data[done:]))
+
+
 def _bundle_fault(data: bytes) -> str:
     """Why no certificate can be read from PEM, or ""."""
     if not data:
         return ""
     from cryptography import x509  # few definitions have a bundle, and the import takes longer than most of a start
 
-    blocks = _PEM.findall(data)
+    blocks, rest = _blocks(data)
     certificates = [body for kind, body in blocks if kind == b"CERTIFICATE"]
     faults = []
     for body in certificates:
@@ -173,6 +194,6 @@ def _bundle_fault(data: bytes) -> str:
             faults.append("failed to parse certificate: x509: malformed certificate")
         else:
             return ""
-    if not faults and blocks and not _PEM.sub(b"", data):
+    if not faults and blocks and not rest:
         faults.append("no valid certificate authority data seen")
     return f"unable to load root certificates: {(faults or ['unable to parse bytes as PEM block'])[0]}"

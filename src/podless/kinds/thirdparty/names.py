@@ -12,8 +12,8 @@ from podless.meta import names
 
 _SEGMENTS = 3  # of a name: the kind, and a domain of at least two
 _SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
-_WORDS = re.compile(r"[a-z][a-z0-9]*(-[a-z][a-z0-9]*)*")
-_CAMEL = re.compile(r"([A-Z][a-z0-9]*)+")
+_WORDS = re.compile(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
+_CAMEL = re.compile(r"(?:[A-Z][a-z0-9]*+)++")
 _KIND = (
     "the first segment must be a kind in lower case, each of whose words begins with a letter, such as cron-tab for "
     "CronTab"

@@ -19,7 +19,7 @@ from podless.publish.jsonpath.steps import (
 )
 
 _KEY = re.compile(r"'([^']*)'")
-_FILTER = re.compile(r"([^!<>=]+)([!<>=]+)(.+?)")
+_FILTER = re.compile(r"([^!<>=]++)([!<>=]+)(.+)")
 _NUMBER = re.compile(r"[-+]?[0-9.]*")
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))", re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"'}
