@@ -134,6 +134,21 @@ class ClusterSettings:
         parse=runtime.parse,
         default="",
     )
+    profile: str = option(
+        "--profile",
+        "which built-in kinds are served: full has those of workloads, networks and storage, crds only what "
+        "definitions and their objects need",
+        value=runtime.PROFILES[0],
+        choices=runtime.PROFILES,
+    )
+    disable_builtin: Sequence[str] = option(
+        "--disable-builtin",
+        "built-in APIs to leave out: apps/v1, batch/v1, v1/pods and the like",
+        value=(),
+        metavar="API,...",
+        parse=runtime.parse_disabled,
+        default="",
+    )
     token_file: str | os.PathLike[str] | None = option(
         "--token-auth-file",
         'CSV file of tokens: token,user,uid,"group1,group2"',
@@ -169,7 +184,10 @@ class ClusterSettings:
     def __post_init__(self) -> None:
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
+        if self.profile not in runtime.PROFILES:
+            raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtime.PROFILES)}")
         runtime.check(self.runtime_config)
+        runtime.check_disabled(self.disable_builtin)
         try:
             workloads.check(self.controllers)
         except ValueError as error:
@@ -213,7 +231,8 @@ class Cluster:
         await backup.refuse_half(store)
         await cache.open()
         registry = Registry()
-        for kind in runtime.served(builtin.ALL, settings.runtime_config):
+        chosen = settings.runtime_config
+        for kind in runtime.served(builtin.ALL, chosen, settings.disable_builtin, settings.profile):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = remote = Client(dict(settings.services))

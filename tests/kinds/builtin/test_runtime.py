@@ -58,3 +58,38 @@ def test_what_cannot_be_chosen_is_said(text: str, capsys: Any) -> None:
 def test_a_server_says_it_too() -> None:
     with pytest.raises(StartError, match="apps/v1 is not one of"), Server(runtime_config={"apps/v1": True}):
         pass
+
+
+def plurals(**chosen: Any) -> set[str]:
+    """group/version/plural of what is served."""
+    kinds = runtime.served(ALL, {}, **chosen)
+    return {f"{kind.group}/{version.name}/{kind.plural}" for kind in kinds for version in kind.versions}
+
+
+def test_the_profile_crds_has_only_what_definitions_need() -> None:
+    left, all_of_them = plurals(profile="crds"), plurals()
+    assert left < all_of_them
+    assert {"/v1/services", "/v1/configmaps", "apiextensions.k8s.io/v1/customresourcedefinitions"} <= left
+    assert not {name for name in left if name.startswith(("apps/", "batch/", "/v1/pods"))}
+
+
+def test_apis_are_left_out_by_group_version_and_resource() -> None:
+    gone = plurals() - plurals(disabled=runtime.parse_disabled("apps/v1, v1/pods,autoscaling/v1"))
+    assert {name for name in gone if not name.startswith("apps/v1/")} == {
+        "/v1/pods",
+        "autoscaling/v1/horizontalpodautoscalers",
+    }
+    assert "apps/v1/deployments" in gone
+
+
+@pytest.mark.parametrize("text", ["apps", "v1/configmaps", "apps/v1/pods", "rbac.authorization.k8s.io/v1"])
+def test_what_cannot_be_left_out_is_said(text: str) -> None:
+    with pytest.raises(runtime.BadRuntimeConfig, match="disable-builtin: "):
+        runtime.parse_disabled(text)
+    with pytest.raises(StartError, match="disable-builtin: "), Server(disable_builtin=[text]):
+        pass
+
+
+def test_a_profile_that_is_none_is_said() -> None:
+    with pytest.raises(StartError, match="unknown profile 'some'"), Server(profile="some"):
+        pass

@@ -1,0 +1,54 @@
+"""Kinds that are loaded at first use."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from podless.kinds.builtin import LATE
+from podless.kinds.kind import Version, serving
+from podless.kinds.late import NOT_YET, LateKind
+
+LOADED = """
+import sys
+from podless import Server
+def late():
+    names = ("types.pods", "types.apps", "builtin.apps.deployments", "builtin.core.pods", "types.networking")
+    return [name for name in names if f"podless.kinds.{name}" in sys.modules]
+import json, ssl, urllib.request
+with Server(profile="full") as server:
+    print(late())
+    def get(path):
+        request = urllib.request.Request(server.url + path, headers={"Authorization": f"Bearer {server.token}"})
+        urllib.request.urlopen(request, context=ssl._create_unverified_context()).read()
+    get("/apis/apps/v1"), get("/apis"), get("/apis/apps/v1/namespaces/default/configmaps".replace("apis/apps", "api"))
+    print(late())
+    get("/apis/apps/v1/namespaces/default/deployments")
+    print("builtin.apps.deployments" in late(), "types.networking" in late())
+"""
+
+
+def test_a_server_holds_no_kinds_that_nobody_uses() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "[]", "True False"]
+
+
+@pytest.mark.parametrize("kind", LATE, ids=lambda kind: kind.resource)
+def test_all_have_their_rules_and_fields(kind: LateKind) -> None:
+    for version in kind.versions:
+        struct = kind.struct_of(version)
+        assert struct is not None
+        assert struct.name == kind.kind
+        assert version.status <= ("status" in struct.ranks)
+    assert kind.strategy is not NOT_YET
+    assert not kind.custom
+
+
+def test_a_kind_with_fewer_versions_is_as_late() -> None:
+    whole = next(kind for kind in LATE if len(kind.versions) > 1)
+    left = serving(whole, {"v2"})
+    assert isinstance(left, LateKind)
+    assert [version.name for version in left.versions] == ["v2"]
+    assert left.struct_of(Version("v2")) is whole.struct_of(Version("v2"))

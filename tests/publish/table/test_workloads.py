@@ -1,0 +1,136 @@
+"""The cells of workloads: how a pod does, how far a job is, what is bound to what."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from podless.publish import columns
+from podless.publish.columns.workload import cut, selected
+from podless.publish.table.layout import Layout
+from podless.publish.table.rows import encode_row
+
+NOW = 1_700_000_000.0
+HOUR_AGO = "2023-11-14T21:13:20Z"
+
+
+def cells(group: str, plural: str, obj: dict[str, Any]) -> dict[str, Any]:
+    layout = Layout(columns.columns(group, plural))
+    found = layout.cells(obj, NOW)
+    row = encode_row(layout, obj, "None", now=NOW)
+
+    assert json.loads(row)["cells"] == found  # both ways tell the same
+    return dict(zip((cell.name for cell in layout.columns), found, strict=True))
+
+
+def pod(*states: dict[str, Any], first: Any = (), phase: str = "Running", **more: Any) -> dict[str, Any]:
+    named = [{"name": f"c{place}", **state} for place, state in enumerate(states)]
+    inits = [{"name": f"i{place}", **state} for place, state in enumerate(first)]
+    return {
+        "metadata": {"name": "p", **more.pop("metadata", {})},
+        "spec": {
+            "containers": [{"name": one["name"]} for one in named],
+            "initContainers": more.pop("inits", [{"name": one["name"]} for one in inits]),
+        },
+        "status": {"phase": phase, "containerStatuses": named, "initContainerStatuses": inits, **more},
+    }
+
+
+RUNNING = {"ready": True, "state": {"running": {}}}
+DONE = {"state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
+
+
+@pytest.mark.parametrize(
+    ("obj", "ready", "word"),
+    [
+        (pod(phase="Pending"), "0/0", "Pending"),
+        (pod(RUNNING, RUNNING), "2/2", "Running"),
+        (pod(RUNNING, {"state": {"waiting": {"reason": "CrashLoopBackOff"}}}), "1/2", "CrashLoopBackOff"),
+        (pod({"state": {"terminated": {"exitCode": 3}}}), "0/1", "ExitCode:3"),
+        (pod({"state": {"terminated": {"exitCode": 3, "signal": 9}}}), "0/1", "Signal:9"),
+        (pod(DONE, phase="Succeeded"), "0/1", "Completed"),
+        (pod(DONE, RUNNING), "1/2", "NotReady"),
+        (pod(DONE, RUNNING, conditions=[{"type": "Ready", "status": "True"}]), "1/2", "Running"),
+        (pod(RUNNING, first=[{"state": {"running": {}}}]), "0/1", "Init:0/1"),
+        (pod(RUNNING, first=[{"state": {"terminated": {"exitCode": 1}}}]), "0/1", "Init:ExitCode:1"),
+        (pod(RUNNING, first=[DONE]), "1/1", "Running"),
+        (
+            pod(
+                RUNNING,
+                first=[{"started": True, "ready": True}],
+                inits=[{"name": "i0", "restartPolicy": "Always"}],
+            ),
+            "2/2",
+            "Running",
+        ),
+        (
+            pod(
+                phase="Pending",
+                conditions=[{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}],
+            ),
+            "0/0",
+            "SchedulingGated",
+        ),
+        (pod(RUNNING, metadata={"deletionTimestamp": HOUR_AGO}), "1/1", "Terminating"),
+        (pod(DONE, phase="Succeeded", metadata={"deletionTimestamp": HOUR_AGO}), "0/1", "Completed"),
+        (pod(RUNNING, reason="NodeLost", metadata={"deletionTimestamp": HOUR_AGO}), "1/1", "Unknown"),
+    ],
+)
+def test_how_a_pod_does(obj: dict[str, Any], ready: str, word: str) -> None:
+    shown = cells("", "pods", obj)
+    assert (shown["Ready"], shown["Status"]) == (ready, word)
+
+
+def test_restarts_say_when_the_last_one_was() -> None:
+    ended = {"terminated": {"exitCode": 1, "finishedAt": HOUR_AGO}}
+    assert cells("", "pods", pod({**RUNNING, "restartCount": 2, "lastState": ended}))["Restarts"] == "2 (60m ago)"
+    assert cells("", "pods", pod({**RUNNING, "restartCount": 2}))["Restarts"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("status", "word", "duration"),
+    [
+        ({}, "Running", ""),
+        ({"startTime": HOUR_AGO}, "Running", "60m"),
+        (
+            {
+                "startTime": HOUR_AGO,
+                "completionTime": "2023-11-14T21:14:20Z",
+                "conditions": [{"type": "Complete", "status": "True"}],
+            },
+            "Complete",
+            "60s",
+        ),
+        ({"conditions": [{"type": "Suspended", "status": "True"}]}, "Suspended", ""),
+        ({"conditions": [{"type": "Failed", "status": "False"}]}, "Running", ""),
+    ],
+)
+def test_how_far_a_job_is(status: Any, word: str, duration: str) -> None:
+    shown = cells("batch", "jobs", {"metadata": {"name": "j"}, "spec": {"parallelism": 2}, "status": status})
+    assert (shown["Status"], shown["Duration"], shown["Completions"]) == (word, duration, "0/1 of 2")
+
+
+def test_selectors_are_in_the_order_of_their_keys() -> None:
+    given = {
+        "matchLabels": {"b": "c"},
+        "matchExpressions": [
+            {"key": "a", "operator": "NotIn", "values": ["z", "y"]},
+            {"key": "c", "operator": "Exists"},
+            {"key": "d", "operator": "DoesNotExist"},
+        ],
+    }
+    assert selected(given) == "a notin (y,z),b=c,c,!d"
+    assert selected(None) == selected({}) == "<none>"
+
+
+def test_long_lists_are_cut() -> None:
+    assert cut(["a", "b", "c"]) == "a,b,c"
+    assert cut(["a", "b", "c", "d", "e"]) == "a,b,c + 2 more..."
+
+
+@pytest.mark.parametrize("group", columns.GROUPS)
+def test_an_empty_object_has_cells(group: str) -> None:
+    for plural in columns.of_group(group):
+        assert cells(group, plural, {"metadata": {"name": "x"}, "spec": {}, "status": {}})
