@@ -46,7 +46,8 @@ class Strategy(Generic[K]):
     metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
     leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
-    status. qualified: whether finalizers have to have a domain, or be one of the server's own.
+    status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what an object
+    that is not there is called in place of the plural, if anything.
     """
 
     generation = False
@@ -65,6 +66,7 @@ class Strategy(Generic[K]):
     labels_kept = False
     resets: tuple[tuple[str, ...], ...] = ()
     qualified = False
+    missing = ""
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""

@@ -37,3 +37,9 @@ def test_an_annotation_that_goes_out_of_use_is_warned_of(client: Client) -> None
     assert "deprecated in v1.32+" in made.headers["Warning"]
     assert "Warning" not in client.merge(f"{ACCOUNTS}/old", {"secrets": [{"name": "a"}]}).headers
     client.send("DELETE", f"{ACCOUNTS}/old")
+
+
+def test_a_missing_component_is_named_in_the_singular(client: Client) -> None:
+    answer = client.get("/api/v1/componentstatuses/nope")
+    assert (answer.status, answer.body["details"]["kind"]) == (404, "componentstatus")
+    assert answer.body["message"] == 'componentstatus "nope" not found'

@@ -9,6 +9,8 @@ from podless.kinds.types.cluster import COMPONENT_STATUS
 class ComponentStatusStrategy(DescribedStrategy):
     """What is known of the control plane's components."""
 
+    missing = "componentstatus"
+
 
 STRUCT = COMPONENT_STATUS
 STRATEGY = ComponentStatusStrategy(STRUCT)
