@@ -20,6 +20,7 @@ from podless.http.chain import Filter, chain, filters
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
+from podless.http.measured import Measured
 from podless.http.message import Handler
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
@@ -212,17 +213,21 @@ class App:
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""
         api = cluster.api
+        measured = Measured()
         documents = NonResource(
             api.registry,
             lambda: self._address,
-            Metrics(api.cache, api.registry, held, api.watchdog),
+            Metrics(api.cache, api.registry, held, api.watchdog, measured, api.store.times),
             cluster.health,
             api.authenticator.accounts,
             Operations(api),
         )
         self._offload = Offload(self.settings.limits.read_time)
         last = APIHandler(api, documents, self._offload)
-        return chain(filters(api, self.settings.limits, self._auditing(), log=self.settings.verbose), last.handle)
+        return chain(
+            filters(api, self.settings.limits, self._auditing(), log=self.settings.verbose, measured=measured),
+            last.handle,
+        )
 
     def _auditing(self) -> Filter | None:
         """The filter that tells the audit log, where one is wanted. Raises BadPolicy."""

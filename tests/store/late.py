@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from podless.meta.histogram import Histogram
 from podless.store import Change, Operation, Record, Stored
 from podless.store.contract import Deliver
 from podless.store.history import Keep
@@ -45,6 +46,10 @@ class LateStore:
         self._disturbed = disturbed
         self._number = 0
         self._feeds: set[asyncio.Task[None]] = set()
+
+    @property
+    def times(self) -> Mapping[str, Histogram]:
+        return self._inner.times
 
     @property
     def compacted(self) -> int:

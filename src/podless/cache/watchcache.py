@@ -71,6 +71,7 @@ class WatchCache:
     """The objects under one prefix of the store.
 
     floor: changes at or before this revision are not in the window. changed: nothing has changed since this revision.
+    told: how many events watchers were told of.
     """
 
     def __init__(self, cache: Cache, store: Store, where: Keys) -> None:
@@ -79,6 +80,7 @@ class WatchCache:
         self.loaded = False
         self.floor = 0
         self.changed = 0
+        self.told = 0
         self._cache = cache
         self._store = store
         self._entries: dict[str, Entry] = {}
@@ -179,6 +181,7 @@ class WatchCache:
         if not events:
             return
         began = time.monotonic()
+        self.told += len(events) * len(self._watchers)
         for watcher in list(self._watchers):
             _tell(watcher, events)
         rest = (time.monotonic() - began) * _REST

@@ -27,6 +27,7 @@ from podless.http.fairness import PriorityAndFairness
 from podless.http.impersonation import with_impersonation
 from podless.http.limits import Limits
 from podless.http.log import with_log
+from podless.http.measured import Measured
 from podless.http.message import Handler
 from podless.http.requestinfo import with_request_info
 from podless.http.status import with_status
@@ -35,11 +36,14 @@ from podless.verbs.call import API
 Filter = Callable[[Handler], Handler]
 
 
-def filters(api: API, limits: Limits, audit: Filter | None = None, *, log: bool = False) -> list[Filter]:
+def filters(
+    api: API, limits: Limits, audit: Filter | None = None, *, log: bool = False, measured: Measured | None = None
+) -> list[Filter]:
     """The filters before an API's handler, the first that a request meets first. audit: tells of requests."""
     return [
         *([with_log] if log else []),  # a line for each request
         with_request_info,  # the verb, and the resource or path
+        *([measured.filter] if measured is not None else []),  # how long it takes
         *([audit] if audit is not None else []),  # what is asked, by whom, and what comes of it
         with_status,  # exceptions to Status, warnings to headers
         with_request_deadline,  # ?timeout=

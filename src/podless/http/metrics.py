@@ -7,25 +7,32 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from podless.cache.watchcache import Cache
 from podless.http.held import Held
+from podless.http.measured import Measured
 from podless.kinds.registry import Registry
+from podless.meta.histogram import Histogram
 from podless.meta.watchdog import Watchdog
 
+Times = Mapping[str, Histogram]
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
     """The figures of one server."""
 
-    def __init__(self, cache: Cache, registry: Registry, held: Held, watchdog: Watchdog) -> None:
+    def __init__(
+        self, cache: Cache, registry: Registry, held: Held, watchdog: Watchdog, measured: Measured, times: Times
+    ) -> None:
         self._cache = cache
         self._registry = registry
         self._held = held
         self._watchdog = watchdog
+        self._measured = measured
+        self._times = times
         self._started = time.time()
 
     def text(self) -> bytes:
@@ -52,10 +59,30 @@ class Metrics:
                 "Watches of each resource, those of the server itself included.",
                 [(_labels(kind.group, kind.plural), collection.watchers) for kind, collection in loaded],
             ),
+            _family(
+                "apiserver_storage_objects",
+                "gauge",
+                "Objects of each resource that is in memory.",
+                [(_resource(kind.group, kind.plural), len(collection)) for kind, collection in loaded],
+            ),
+            _family(
+                "apiserver_watch_events_total",
+                "counter",
+                "Events that watchers were told of.",
+                [(_labels(kind.group, kind.plural), collection.told) for kind, collection in loaded],
+            ),
+            *self._measured.lines(),
+            *self._of_store(),
             *self._of_clients(),
             _family("podless_revision", "counter", "Writes since the store was made.", [("", self._cache.revision)]),
         ]
         return "".join(families).encode()
+
+    def _of_store(self) -> Iterator[str]:
+        name = "etcd_request_duration_seconds"
+        yield f"# HELP {name} Time of what the store was asked.\n# TYPE {name} histogram\n"
+        for operation, times in self._times.items():
+            yield from times.samples(name, f'operation="{operation}"')
 
     def _of_clients(self) -> list[str]:
         held, watchdog = self._held, self._watchdog
@@ -80,6 +107,11 @@ def _family(name: str, type_: str, about: str, samples: Iterable[tuple[str, floa
 
 def _labels(group: str, plural: str) -> str:
     return f'{{group="{group}",resource="{plural}"}}'
+
+
+def _resource(group: str, plural: str) -> str:
+    """As a real server names it: pods, or gadgets.example.com."""
+    return f'{{resource="{plural}.{group}"}}' if group else f'{{resource="{plural}"}}'
 
 
 def _resident() -> int:

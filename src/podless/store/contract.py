@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from podless.meta.histogram import Histogram
 from podless.store.keys import Stored
 
 
@@ -91,6 +92,10 @@ class Store(Protocol):
 
     name: str
     prompt: bool
+
+    @property
+    def times(self) -> Mapping[str, Histogram]:
+        """By what it was asked, how long that took."""
 
     @property
     def compacted(self) -> int:

@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from podless.meta.histogram import Histogram
 from podless.store import format, keys, upkeep
 from podless.store.contract import (
     Change,
@@ -55,6 +56,7 @@ _TEND = 10.0  # seconds between two looks at what a quiet store needs
 _REST = 4.0  # background work rests so many times as long as a step took
 # a disk without room, a quota, a file that may not grow
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+_TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _LOOK = 0.2  # seconds between two looks at the files while there are writes
 _SAY = 10.0  # seconds between two lines about writes that fail
 _NOWHERE = "/health"  # a key that nobody writes
@@ -72,6 +74,7 @@ class SQLiteStore:
     prompt = True
 
     def __init__(self, path: Path | None = None, *, keep: Keep | None = None) -> None:
+        self.times = {"txn": Histogram(_TIMES)}
         self._path = path
         self._revision = 0
         self._sequence = 0
@@ -179,6 +182,7 @@ class SQLiteStore:
             self._carry_out(waiting)
 
     def _carry_out(self, waiting: Sequence[_Waiting]) -> None:
+        began = time.perf_counter()
         try:
             outcomes, changes = self._write([operations for operations, _ in waiting])
         except Exception as error:
@@ -191,6 +195,7 @@ class SQLiteStore:
                 self._refuse(str(error))
         else:
             self._accepted()
+        self.times["txn"].observe(time.perf_counter() - began)
         if changes:
             self._revision = changes[-1].revision
             for prefix, deliver in self._watches:

@@ -1,0 +1,31 @@
+"""Counts of how long things took, as Prometheus' histograms."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+
+class Histogram:
+    """One histogram. bounds: the upper ends of its buckets, in seconds, ascending."""
+
+    __slots__ = ("_bounds", "_counts", "_sum")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self._sum = 0.0
+
+    def observe(self, seconds: float) -> None:
+        """Count one."""
+        self._counts[bisect_left(self._bounds, seconds)] += 1
+        self._sum += seconds
+
+    def samples(self, name: str, labels: str) -> Iterator[str]:
+        """Its lines. labels: such as verb="GET", "" for none."""
+        total, comma = 0, "," if labels else ""
+        for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
+            total += count
+            yield f'{name}_bucket{{{labels}{comma}le="{bound}"}} {total}\n'
+        shown = f"{{{labels}}}" if labels else ""
+        yield f"{name}_sum{shown} {self._sum:.9g}\n{name}_count{shown} {total}\n"
