@@ -27,3 +27,11 @@ def test_who_says_what_becomes_of_them_is_not(client: Client) -> None:
     answer = client.send("DELETE", f"{JOBS}/said", {"propagationPolicy": "Background"})
     assert answer.status == 200
     assert "Warning" not in answer.headers
+
+
+def test_of_all_jobs_it_is_told_once(client: Client) -> None:
+    for name in ("one", "two"):
+        assert client.post(JOBS, job(name)).status == 201
+    answer = client.send("DELETE", JOBS)
+    assert answer.status == 200
+    assert answer.headers["Warning"].count("child pods are preserved by default") == 1

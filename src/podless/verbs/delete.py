@@ -25,13 +25,19 @@ async def delete(api: API, call: Call) -> Single | Document:
 
     Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
     """
-    chosen, strategy = options.delete(call), call.kind.strategy
-    if strategy.orphan_warning and not chosen.policy:
-        call.warnings.append(strategy.orphan_warning)
+    chosen = options.delete(call)
+    warn(call, chosen)
     answer = await remove(api, call, chosen, asked=call)
     if answer is None:
         raise call.not_found()
     return answer
+
+
+def warn(call: Call, chosen: DeleteOptions) -> None:
+    """Tell a client that says nothing about dependants that they stay, where that is a surprise."""
+    text = call.kind.strategy.orphan_warning
+    if text and not chosen.policy:
+        call.warnings.append(text)
 
 
 async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None) -> Single | Document | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
-from podless.verbs.delete import remove
+from podless.verbs.delete import remove, warn
 from podless.verbs.list import list_
 
 
@@ -12,6 +12,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     """Delete every selected object; answers them as they were. Raises what delete and list raise."""
     listed = options.listing(call)
     chosen = options.delete(call)
+    warn(call, chosen)
     collection = await api.loaded(call.kind)
     page = await list_(api, call, collection, listed)
     await api.converter.ready(call.kind, call.version, page.entries)
