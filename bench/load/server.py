@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import urllib.parse
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,18 +22,19 @@ from bench.load.client import Target
 
 
 class Served:
-    """A running server; a context manager. folder: where its data is, a temporary one without."""
+    """A running server; a context manager. folder: where its data is, a temporary one without. more: options."""
 
-    def __init__(self, folder: Path | None = None, tls: bool = True) -> None:
+    def __init__(self, folder: Path | None = None, tls: bool = True, more: Sequence[str] = ()) -> None:
         self._scratch = tempfile.TemporaryDirectory(prefix="podless-bench-") if folder is None else None
         self.folder = folder or Path(self._scratch.name if self._scratch else "")
         self._tls = tls
+        self._more = more
         self.ready = 0.0  # seconds from start to the first answer
         self.ended = 0.0  # seconds from SIGTERM to the end
 
     def __enter__(self) -> Self:
         _files()
-        command = [sys.executable, "-m", "podless", "serve", "--data", str(self.folder), "--port", "0"]
+        command = [sys.executable, "-m", "podless", "serve", "--data", str(self.folder), "--port", "0", *self._more]
         if not self._tls:
             command.append("--insecure-http")
         began = time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 
 import pytest
@@ -52,5 +53,15 @@ async def test_no_more_waits_than_may(monkeypatch: pytest.MonkeyPatch) -> None:
             await beside.run(1 << 20, divmod, 7, 2)
         go.set()
         assert await task
+    finally:
+        beside.close()
+
+
+async def test_the_garbage_collector_rests_meanwhile_and_goes_on() -> None:
+    beside = Aside()
+    try:
+        assert gc.isenabled()
+        assert not await beside.run(1 << 20, gc.isenabled)
+        assert gc.isenabled()
     finally:
         beside.close()
