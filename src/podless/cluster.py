@@ -19,12 +19,15 @@ from podless.admission.escalation import Escalation
 from podless.admission.generations import Generations
 from podless.admission.ingressclass import DefaultIngressClass
 from podless.admission.lifecycle import NamespaceLifecycle
+from podless.admission.limits import LimitRanger
 from podless.admission.mutating import MutatingPolicies
+from podless.admission.podsecurity import PodSecurity
 from podless.admission.quota import ObjectQuota
 from podless.admission.reading import ParameterReading
+from podless.admission.scheduling import DefaultTolerations, NodeTaints, Priority, RuntimeClasses
 from podless.admission.state import State
 from podless.admission.validating import ValidatingPolicies
-from podless.admission.volumes import ClaimLimits, DefaultClass, Growth, Protection
+from podless.admission.volumes import DefaultClass, Growth, Protection
 from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
@@ -326,10 +329,15 @@ def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Ste
     """What writes pass, in the order of a real server's plugins."""
     return [
         NamespaceLifecycle(state),
-        ClaimLimits(state),
+        LimitRanger(state),
+        NodeTaints(),
+        PodSecurity(state),
+        Priority(state),
+        DefaultTolerations(),
         DefaultClass(state),
         Protection(),
         Growth(state),
+        RuntimeClasses(state),
         Decisions(authorizer),
         Requests(),
         DefaultIngressClass(state),

@@ -1,7 +1,6 @@
 """What is done to claims and volumes beside their own rules.
 
-Source: the DefaultStorageClass, StorageObjectInUseProtection, PersistentVolumeClaimResize and LimitRanger plugins of
-kube-apiserver.
+Source: the DefaultStorageClass, StorageObjectInUseProtection and PersistentVolumeClaimResize plugins of kube-apiserver.
 """
 
 from __future__ import annotations
@@ -16,12 +15,7 @@ from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
 
-_CLAIMS, _VOLUMES, _CLASSES, _RANGES = (
-    "persistentvolumeclaims",
-    "persistentvolumes",
-    "storageclasses",
-    "limitranges",
-)
+_CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"
 _GROUP = "storage.k8s.io"
 _HOLDERS = {_CLAIMS: "kubernetes.io/pvc-protection", _VOLUMES: "kubernetes.io/pv-protection"}
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
@@ -30,47 +24,6 @@ _UNBOUND = "Only bound persistent volume claims can be expanded"
 _FIXED = (
     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
 )
-
-
-class ClaimLimits(Step):
-    """Claims ask for what the ranges of their namespace allow."""
-
-    def __init__(self, state: State) -> None:
-        self._state = state
-
-    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """New and changed claims."""
-        return kind.plural == _CLAIMS and not kind.group and not subresource and operation in (CREATE, UPDATE)
-
-    async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden."""
-        assert attr.obj is not None
-        ranges = self._state.registry.get("", _RANGES)
-        if ranges is None or "deletionTimestamp" in attr.obj["metadata"]:
-            return
-        text = ((attr.obj["spec"].get("resources") or {}).get("requests") or {}).get("storage")
-        for entry in (await self._state.loaded(ranges)).under(ranges.keys.scope(attr.namespace))[0]:
-            faults = [fault for item in entry.decode()["spec"].get("limits") or [] for fault in _faults(item, text)]
-            if faults:
-                why = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
-                raise Forbidden(_CLAIMS, "", attr.name, why)
-
-
-def _faults(item: Object, text: str | None) -> list[str]:
-    """Why an amount of storage is not within the bounds of one item of a range."""
-    if item["type"] != "PersistentVolumeClaim":
-        return []
-    found = []
-    for bound, what, sign in (("min", "minimum", 1), ("max", "maximum", -1)):
-        limit = (item.get(bound) or {}).get("storage")
-        if limit is None:
-            continue
-        said = f"{what} storage usage per PersistentVolumeClaim is {limit}"
-        if text is None:
-            found.append(f"{said}.  No request is specified")
-        elif (quantity.parse(limit) - quantity.parse(text)) * sign > 0:
-            found.append(f"{said}, but request is {text}")
-    return found
 
 
 class DefaultClass(Step):

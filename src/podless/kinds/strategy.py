@@ -60,6 +60,7 @@ class Strategy(Generic[K]):
     created_by_update = False
     cached = True
     rechecks = (0, 1)
+    rearranged = False
     anywhere = True
     orphans = False
     orphan_warning = ""
@@ -169,6 +170,10 @@ class Strategy(Generic[K]):
     def below(self, subresource: str) -> Strategy[K]:
         """The rules for what is written to an endpoint below the object that takes the object itself."""
         return self
+
+    def grace_period(self, obj: Object, asked: int | None) -> int | None:
+        """How many seconds an object stays after its delete; None where it has no such time. asked: by the client."""
+        return None
 
     def prepare_delete(self, obj: Object) -> None:
         """What a delete does to an object before it is looked at whether it has to wait."""

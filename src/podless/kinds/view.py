@@ -10,7 +10,7 @@ import orjson
 
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec
+from podless.meta import codec, structs
 from podless.meta.structs_meta import OBJECT_META
 from podless.store.keys import Stored
 
@@ -29,7 +29,7 @@ def encode(kind: Kind, obj: Object) -> Stored:
     metadata["resourceVersion"] = _MARK
     if kind.strategy.ordered:
         obj["metadata"] = _ordered(metadata)
-        body = codec.encode(obj)
+        body = codec.encode(arranged(kind, obj))
     else:
         body = codec.encode_sorted(obj)
     if kept is None:
@@ -38,6 +38,13 @@ def encode(kind: Kind, obj: Object) -> Stored:
         metadata["resourceVersion"] = kept
     offset = body.index(_MARK_BYTES)
     return Stored(body[:offset] + body[offset + len(_MARK_BYTES) :], offset)
+
+
+def arranged(kind: Kind, obj: Object) -> Object:
+    """The object in the field order of its structs, where the rules of its kind may have left another one."""
+    if not kind.strategy.rearranged or kind.struct is None:
+        return obj
+    return structs.arrange(kind.struct, obj)
 
 
 _FIELDS = tuple(known.name for known in OBJECT_META.fields)

@@ -554,6 +554,50 @@ def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict
     return out
 
 
+def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
+    """An object with the fields of all its structs in their order; what is in order already stays the same object."""
+    ranks, last, ordered, changed = struct.ranks, -1, True, None
+    for name, inner in _held(struct):
+        value = obj.get(name)
+        if not value:
+            continue
+        if inner.__class__ is Struct:
+            new: Any = arrange(inner, value)
+        else:
+            new = [arrange(inner.item, one) for one in value]
+            new = value if all(map(_same, new, value)) else new
+        if new is not value:
+            changed = {} if changed is None else changed
+            changed[name] = new
+    for name in obj:
+        rank = ranks.get(name, last)
+        if rank < last:
+            ordered = False
+            break
+        last = rank
+    if ordered and changed is None:
+        return obj
+    out = obj if changed is None else {**obj, **changed}
+    return out if ordered else dict(sorted(out.items(), key=lambda item: ranks.get(item[0], -1)))
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _held(struct: Struct) -> list[tuple[str, Any]]:
+    """The fields that are structs, or lists of them."""
+    found: list[tuple[str, Any]] = struct.made("held", lambda: list(_structs(struct)))
+    return found
+
+
+def _structs(struct: Struct) -> Iterator[tuple[str, Any]]:
+    for field in struct.fields:
+        kind = field.type
+        if isinstance(kind, Struct) or (isinstance(kind, ListOf) and isinstance(kind.item, Struct)):
+            yield field.name, kind
+
+
 def canonical(value: Any) -> Any:
     """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
     if type(value) is dict:

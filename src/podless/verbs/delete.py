@@ -7,7 +7,7 @@ from typing import Any
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
-from podless.meta import clock
+from podless.meta import clock, gotime
 from podless.meta.errors import Conflict
 from podless.verbs import admit, options, storage
 from podless.verbs.call import API, Call, Document, Single
@@ -47,10 +47,11 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
     """
     kind = call.kind
     answer: Single | Document | None = None
+    dropped: Entry | None = None
 
     async def attempt(entry: Entry | None) -> Next | Action:
-        nonlocal answer
-        answer = None
+        nonlocal answer, dropped
+        answer = dropped = None
         if entry is None:
             return Action.KEEP
         await api.converter.ready(kind, call.version, [entry])
@@ -63,6 +64,12 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         if kind.strategy.grace and kind.strategy.collected:
             _hold(metadata, chosen.policy or (_standard(kind, metadata) if asked is not None else ""))
         kind.strategy.prepare_delete(obj)
+        period = kind.strategy.grace_period(obj, _asked(chosen))
+        if period is not None:
+            step, ends = _ending(obj, period, chosen)
+            answer = Single(entry) if step is Action.KEEP else Single(None, obj)
+            dropped = None if not ends or kind.strategy.waits(obj) or chosen.dry_run else entry
+            return Action.KEEP if chosen.dry_run else step
         if not kind.strategy.waits(obj):
             answer = Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
             if chosen.dry_run and held:
@@ -77,9 +84,47 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         return Next(obj)
 
     written = await storage.update(api, kind, call.key, attempt)
+    if dropped is not None and written.entry is not None:
+        written = await _drop(api, call, written.entry)
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
         answer.obj["metadata"]["resourceVersion"] = str(written.revision)
     return answer or (Single(written.entry) if written.entry is not None else None)
+
+
+def _asked(chosen: DeleteOptions) -> int | None:
+    """The grace period that a client asks for; a negative one is the shortest."""
+    asked = chosen.given.get("gracePeriodSeconds")
+    return None if asked is None else 1 if asked < 0 else int(asked)
+
+
+def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Action, bool]:
+    """What becomes of an object that has time to end, and whether that time is over. Changes the object."""
+    metadata, asked = obj["metadata"], _asked(chosen)
+    if "deletionTimestamp" not in metadata:
+        metadata["deletionTimestamp"] = clock.now(period)
+        metadata["deletionGracePeriodSeconds"] = period
+        if "generation" in metadata:
+            metadata["generation"] += 1
+        return Next(obj), not period
+    left = metadata.get("deletionGracePeriodSeconds")
+    if left is not None and (asked is None or asked >= left):
+        return Action.KEEP, False  # it can only be made shorter
+    period = asked or 0
+    if left is not None:
+        began = gotime.instant(metadata["deletionTimestamp"])[0] // 10**9 - left
+        metadata["deletionTimestamp"] = clock.text(began + period)
+    metadata["deletionGracePeriodSeconds"] = period
+    return Next(obj), not period
+
+
+async def _drop(api: API, call: Call, marked: Entry) -> storage.Written:
+    """Take the object away after all could see that it is about to go."""
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        same = entry is not None and entry.created == marked.created
+        return Action.DELETE if same else Action.KEEP
+
+    return await storage.update(api, call.kind, call.key, attempt)
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 from podless.auth import authenticate, rules
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
-from podless.kinds.builtin import reviews
+from podless.kinds.builtin import catalog, reviews
 from podless.kinds.kind import Kind
 from podless.meta import clock, field, labelselector
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
-from podless.verbs import admit, body, fieldmanager, options, steps, tokens
+from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens
 from podless.verbs.call import API, Call, Document
 
 Object = dict[str, Any]
@@ -221,4 +221,6 @@ _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
     reviews.LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
     reviews.SELF_SUBJECT_RULES_REVIEWS: _rules,
     reviews.TOKEN_REQUESTS: tokens.request,
+    catalog.BINDINGS: pods.bind,
+    catalog.EVICTIONS: pods.evict,
 }

@@ -172,4 +172,6 @@ def _ends(builtin: bool, obj: Object) -> bool:
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False
+    if metadata.get("deletionGracePeriodSeconds"):
+        return False
     return not (builtin and (obj.get("spec") or {}).get("finalizers"))

@@ -47,6 +47,7 @@ class DescribedStrategy(TypedStrategy):
     """
 
     qualified = True
+    rearranged = True
 
     def __init__(self, struct: Struct) -> None:
         self._fresh = {field.name: field.type for field in struct if field.name == "status"}

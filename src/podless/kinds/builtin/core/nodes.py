@@ -1,13 +1,162 @@
-"""Node: a machine that pods run on."""
+"""Node: a machine that pods run on.
+
+Source: Kubernetes' pkg/registry/core/node and ValidateNode of pkg/apis/core/validation.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from podless.kinds.builtin.podspec.checks import label_key
+from podless.kinds.builtin.podspec.resources import quantity_errors
+from podless.kinds.builtin.podspec.scheduling import taint_effect
 from podless.kinds.builtin.typed import DescribedStrategy
-from podless.kinds.types.nodes import NODE
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
+from podless.kinds.types.nodes import NODE, NODE_ADDRESS, TAINT
+from podless.meta import addresses, names
+from podless.meta.field import FieldError, duplicate, forbidden, invalid
+
+Errors = Iterator[FieldError]
+
+_UNIQUE = "taints must be unique by key and effect pair"
+_FAMILIES = "may specify no more than one CIDR for each IP family"
+_ONCE = 'node updates may not change {} except from "" to valid'
+_NO_CONFIG = "spec.configSource: the feature is removed"
+_NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes"
 
 
 class NodeStrategy(DescribedStrategy):
-    """A machine that pods run on."""
+    """Its status may be given when it is made; its ranges and its provider's name stay once they are known."""
+
+    rechecks = (1, 1)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """What can be allocated is what there is; podCIDR and podCIDRs say the same."""
+        spec, status = obj["spec"], obj["status"]
+        one, several = spec.get("podCIDR"), spec.get("podCIDRs")
+        if one and (not several or several[0] != one):
+            spec["podCIDRs"] = [one]
+        elif several:
+            spec["podCIDR"] = several[0]
+        if status.get("allocatable") is None and status.get("capacity"):
+            status["allocatable"] = dict(status["capacity"])
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """What is no longer served goes."""
+        obj["spec"].pop("configSource", None)
+        obj["status"].pop("config", None)
+        obj["status"].pop("declaredFeatures", None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        obj["status"] = old["status"]
+        if "configSource" not in old["spec"]:
+            obj["spec"].pop("configSource", None)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays."""
+        obj["spec"] = old["spec"]
+        if "config" not in old["status"]:
+            obj["status"].pop("config", None)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """Taints, amounts and ranges."""
+        return list(_node(obj))
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same, and what may change."""
+        return [*_node(obj), *_change(obj, old)]
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What may change."""
+        return list(_change(obj, old))
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Of what is no longer in use, and of odd ranges."""
+        spec = obj["spec"]
+        found = [_NO_CONFIG] if spec.get("configSource") is not None else []
+        found += [_NO_ID] if spec.get("externalID") else []
+        for place, text in enumerate(spec.get("podCIDRs") or ()):
+            found += addresses.range_warnings(f"spec.podCIDRs[{place}]", text)
+        return found
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """Whether it takes pods."""
+        return {"spec.unschedulable": "true" if obj["spec"].get("unschedulable") else "false"}
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset({"spec.unschedulable"})
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
+
+def _node(obj: Object) -> Errors:
+    spec = obj["spec"]
+    yield from _taints(spec.get("taints") or [])
+    yield from _amounts(obj["status"])
+    ranges: list[str] = spec.get("podCIDRs") or []
+    for place, text in enumerate(ranges):
+        for fault in addresses.range_faults(text):
+            yield invalid(f"spec.podCIDRs[{place}]", text, fault)
+    if len(ranges) > 1:
+        bad = next((text for text in ranges if addresses.parse_range(text) is None), None)
+        if bad is not None:
+            why = f"invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR address: {bad}"
+            yield FieldError("InternalError", "spec.podCIDRs", None, why)
+        if bad is not None or len(ranges) > 2 or not addresses.dual(ranges):
+            yield invalid("spec.podCIDRs", ranges, _FAMILIES)
+
+
+def _taints(given: list[Object]) -> Errors:
+    known: set[tuple[str, str]] = set()
+    for place, one in enumerate(given):
+        path, key, effect = f"metadata.taints[{place}]", one.get("key", ""), one.get("effect", "")
+        yield from label_key(f"{path}.key", key)
+        found = names.label_value(one.get("value") or "")
+        if found:
+            yield invalid(f"{path}.value", one.get("value") or "", ";".join(found))
+        yield from taint_effect(effect, f"{path}.effect")
+        if (key, effect) in known:
+            yield FieldError("FieldValueDuplicate", path, gostructs.shown(TAINT, one), _UNIQUE)
+        known.add((key, effect))
+
+
+def _amounts(status: Object) -> Errors:
+    for part in ("capacity", "allocatable"):
+        for name, amount in sorted((status.get(part) or {}).items()):
+            yield from quantity_errors(name, amount, f"status.{part}.{name}")
+
+
+def _change(obj: Object, old: Object) -> Errors:
+    spec, before = obj["spec"], old["spec"]
+    yield from _amounts(obj["status"])
+    known: set[tuple[Any, Any]] = set()
+    for place, one in enumerate(obj["status"].get("addresses") or ()):
+        pair = one.get("type", ""), one.get("address", "")
+        if pair in known:
+            yield duplicate(f"status.addresses[{place}]", gostructs.shown(NODE_ADDRESS, one))
+        known.add(pair)
+    ranges: list[str] = spec.get("podCIDRs") or []
+    held: list[str] = before.get("podCIDRs") or []
+    if held:
+        moved = sum(one != other for one, other in zip(ranges, held, strict=False))
+        for _ in range(moved if len(ranges) == len(held) else 1):
+            yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
+    if before.get("providerID") and before["providerID"] != spec.get("providerID"):
+        yield forbidden("spec.providerID", _ONCE.format("providerID"))
+    yield from _taints(spec.get("taints") or [])
+    if (spec.get("externalID") or "") != (before.get("externalID") or ""):
+        yield forbidden("spec.externalID", "may not be updated")
 
 
 STRUCT = NODE

@@ -1,16 +1,225 @@
-"""Pod: containers that run together."""
+"""Pod: containers that run together.
+
+Source: Kubernetes' pkg/registry/core/pod.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from podless.kinds.builtin.podspec import default_pod, drop_disabled
+from podless.kinds.builtin.podspec import selectors as selecting
+from podless.kinds.builtin.podspec.amounts import quality
+from podless.kinds.builtin.podspec.statuses import check as check_status
+from podless.kinds.builtin.podspec.template import validate_new_pod
+from podless.kinds.builtin.podspec.updates import ephemeral, resize, same, update
+from podless.kinds.builtin.podspec.warnings import pod as pod_warnings
 from podless.kinds.builtin.typed import DescribedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object, Strategy
 from podless.kinds.types.pods import POD
+from podless.meta import addresses, clock, names
+from podless.meta.field import FieldError
+
+_FIELDS = (
+    "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+    "status.phase", "status.podIP", "status.nominatedNodeName",
+)  # fmt: skip
+_ENDED = ("Failed", "Succeeded")
+_HOSTNAME = (
+    "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; "
+    "a DNS label is recommended: "
+)
+_GATED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "lastProbeTime": None,
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
 
 
 class PodStrategy(DescribedStrategy):
-    """Containers that run together."""
+    """Little of a pod can be changed; it ends in its own time."""
 
     generation = True
+    shown_deleted = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The defaults of PodSpec, and those of pods."""
+        default_pod(obj)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """It is pending, of the quality of service that it asks for."""
+        spec = obj["spec"]
+        obj["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+        drop_disabled(spec)
+        if spec.get("schedulingGates"):
+            head = {"phase": "Pending", "conditions": [{**_GATED, "lastTransitionTime": clock.now()}]}
+            obj["status"] = {**head, "qosClass": obj["status"]["qosClass"]}
+        selecting.complete(spec, obj["metadata"].get("labels") or {})
+        selecting.confine(obj)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        obj["status"] = old["status"]
+        drop_disabled(obj["spec"], old["spec"])
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays, and so do owners; generations that were seen are not forgotten."""
+        super().prepare_status(version, obj, old)
+        metadata, before = obj["metadata"], old["metadata"]
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences"):
+            if name in before:
+                metadata[name] = before[name]
+            else:
+                metadata.pop(name, None)
+        status, known = obj.setdefault("status", {}), old["status"]
+        for name in ("qosClass", "observedGeneration"):
+            if not status.get(name) and known.get(name):
+                status[name] = known[name]
+        seen: dict[str, list[int]] = {}
+        for condition in known.get("conditions") or ():
+            seen.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration") or 0)
+        for condition in status.get("conditions") or ():
+            rest = seen.get(condition.get("type", ""))
+            last = rest.pop(0) if rest else 0
+            if not condition.get("observedGeneration") and last:
+                condition["observedGeneration"] = last
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """The whole PodSpec."""
+        return validate_new_pod(obj)
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same, and what may change."""
+        return update(obj, old)
+
+    def validate_status(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """What containers may become, and addresses."""
+        for part in ("podIPs", "hostIPs"):
+            for place, one in enumerate(obj["status"].get(part) or ()):
+                warnings += addresses.warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
+        return check_status(obj, old)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Whether the spec differs."""
+        return not same(obj["spec"], old["spec"])
+
+    def below(self, subresource: str) -> Strategy[Kind]:
+        """Containers are added, and resources changed, at endpoints of their own."""
+        return _BELOW.get(subresource, self)
+
+    def grace_period(self, obj: Object, asked: int | None) -> int | None:
+        """What runs is given time to end."""
+        spec = obj["spec"]
+        if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in _ENDED:
+            return 0
+        period = spec.get("terminationGracePeriodSeconds") or 0 if asked is None else asked
+        return 1 if period < 0 else int(period)
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """About new pods."""
+        if old is not None:
+            return []
+        found = names.label(obj["metadata"].get("name") or "")
+        return [*([f"{_HOSTNAME}[{' '.join(found)}]"] if found else []), *pod_warnings(obj)]
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """Where it is, and how it does."""
+        spec, status = obj["spec"], obj.get("status") or {}
+        texts = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")
+        found = {f"spec.{name}": spec.get(name) or "" for name in texts}
+        ips = status.get("podIPs") or [{}]
+        return found | {
+            "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+            "status.phase": status.get("phase") or "",
+            "status.podIP": ips[0].get("ip") or "",
+            "status.nominatedNodeName": status.get("nominatedNodeName") or "",
+        }
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset(_FIELDS)
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
+
+class _Part(PodStrategy):
+    """A part of the spec that is changed at an endpoint of its own: all else stays as it is."""
+
+    def take(self, spec: Object, old: Object) -> Object:
+        """The spec with the part that a client wants."""
+        raise NotImplementedError
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """All else stays, metadata as well."""
+        obj["spec"] = self.take(obj["spec"], old["spec"])
+        obj["status"] = old["status"]
+        metadata, before = obj["metadata"], old["metadata"]
+        for name in ("labels", "annotations", "finalizers", "ownerReferences"):
+            if name in before:
+                metadata[name] = before[name]
+            else:
+                metadata.pop(name, None)
+        drop_disabled(obj["spec"], old["spec"])
+
+
+class _Ephemeral(_Part):
+    """Containers for a look."""
+
+    def take(self, spec: Object, old: Object) -> Object:
+        given = spec.get("ephemeralContainers")
+        kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
+        return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        return ephemeral(obj, old)
+
+
+class _Resize(_Part):
+    """Resources of containers."""
+
+    def take(self, spec: Object, old: Object) -> Object:
+        parts = ("containers", "initContainers")
+        if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
+            return spec
+        taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
+        kept = {name: value for name, value in old.items() if name != "resources"}
+        own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
+        return _in_order(kept | taken | own)
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        return resize(obj, old)
+
+
+def _resources(given: list[Object], before: list[Object]) -> list[Object]:
+    """The containers as they were, with the resources that are given; as given, where they are others."""
+    if any(one.get("name") != other.get("name") for one, other in zip(given, before, strict=True)):
+        return given
+    out = []
+    for one, other in zip(given, before, strict=True):
+        kept = {name: value for name, value in other.items() if name not in ("resources", "resizePolicy")}
+        out.append(kept | {name: one[name] for name in ("resources", "resizePolicy") if name in one})
+    return out
+
+
+def _in_order(spec: Object) -> Object:
+    struct = next(field.type for field in POD if field.name == "spec")
+    ranks: dict[str, int] = struct.ranks  # type: ignore[attr-defined]
+    return {name: spec[name] for name in sorted(spec, key=ranks.__getitem__)}
 
 
 STRUCT = POD
 STRATEGY = PodStrategy(STRUCT)
+_BELOW: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(STRUCT), "resize": _Resize(STRUCT)}

@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from podless.kinds.builtin.podspec import (
+    default_pod_template,
+    drop_disabled,
+    pod_template_warnings,
+    validate_pod_template,
+)
 from podless.kinds.builtin.typed import DescribedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Object
 from podless.kinds.types.pods import POD_TEMPLATE
+from podless.meta.field import FieldError
 
 
 class PodTemplateStrategy(DescribedStrategy):
-    """What pods may be made of."""
+    """A template, and nothing else."""
 
     generation = True
+    created_by_update = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The defaults of PodSpec."""
+        default_pod_template(obj["template"])
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Without what is not served."""
+        drop_disabled(obj["template"]["spec"])
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The same."""
+        drop_disabled(obj["template"]["spec"], old["template"]["spec"])
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """The template."""
+        return validate_pod_template(obj["template"], "template")
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same."""
+        return validate_pod_template(obj["template"], "template", old["template"])
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """About the template."""
+        if old is not None and old["template"] == obj["template"]:
+            return []
+        return pod_template_warnings(obj["template"], "template")
 
 
 STRUCT = POD_TEMPLATE

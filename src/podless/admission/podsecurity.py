@@ -1,0 +1,228 @@
+"""Pod security: namespaces say by their labels what their pods may do.
+
+Source: Kubernetes' pod-security-admission, with a real server's defaults: all is allowed where no label says otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
+from podless.admission.chain import Step
+from podless.admission.podstandards import violations
+from podless.admission.refusals import forbidden
+from podless.admission.scheduling import is_pod
+from podless.admission.state import State
+from podless.kinds.builtin.catalog import PODS
+from podless.kinds.kind import Kind
+from podless.meta.errors import Invalid
+from podless.meta.field import FieldError
+from podless.meta.gotext import quote
+
+Object = dict[str, Any]
+Labels = dict[str, str]
+
+_PREFIX = "pod-security.kubernetes.io/"
+_LEVELS = ("privileged", "baseline", "restricted")
+_LATEST = "latest"
+_VERSION = re.compile(r"v1\.(0|[1-9][0-9]*)")
+_NEWEST = 36
+_BAD_LEVEL, _BAD_VERSION = f"must be one of {', '.join(_LEVELS)}", 'must be "latest" or "v1.x"'
+
+_WATCHED = ("", "ephemeralcontainers", "resize")
+_TEMPLATES = {
+    ("", "podtemplates"): ("template",),
+    ("", "replicationcontrollers"): ("spec", "template"),
+    ("apps", "deployments"): ("spec", "template"),
+    ("apps", "replicasets"): ("spec", "template"),
+    ("apps", "statefulsets"): ("spec", "template"),
+    ("apps", "daemonsets"): ("spec", "template"),
+    ("batch", "jobs"): ("spec", "template"),
+    ("batch", "cronjobs"): ("spec", "jobTemplate", "spec", "template"),
+}
+_MOST_PODS = 3000
+
+
+class _Rule(NamedTuple):
+    """A level in a version of the standards."""
+
+    level: str = "privileged"
+    version: str = _LATEST
+
+    def __str__(self) -> str:
+        return f"{self.level}:{self.version}"
+
+    @property
+    def rank(self) -> int:
+        """Higher for stricter levels."""
+        return _LEVELS.index(self.level)
+
+    def found(self, metadata: Object, spec: Object) -> list[tuple[str, str]]:
+        """What is at odds with the rule."""
+        if self.level == "privileged":
+            return []
+        minor = _NEWEST if self.version == _LATEST else min(int(self.version[3:]), _NEWEST)
+        return violations(self.level, minor, metadata, spec)
+
+
+class _Policy(NamedTuple):
+    """What a namespace's labels say; errors: what is wrong with them."""
+
+    enforce: _Rule
+    audit: _Rule
+    warn: _Rule
+    errors: list[FieldError]
+
+
+class PodSecurity(Step):
+    """Refuses pods that do what they may not in their namespace, and warns of templates of such."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Namespaces, pods, and what makes pods."""
+        if operation not in (CREATE, UPDATE):
+            return False
+        if is_pod(kind):
+            return subresource in _WATCHED
+        return not subresource and ((kind.group, kind.plural) in _TEMPLATES or _is_namespace(kind))
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        """Raises Forbidden for pods, Invalid for namespaces with labels that say nothing."""
+        if attr.obj is None:
+            return
+        if _is_namespace(attr.kind):
+            await self._namespace(attr, attr.obj)
+            return
+        policy = await self._of(attr.namespace)
+        if is_pod(attr.kind):
+            if attr.old is None or _significant(attr.obj["spec"], attr.old["spec"]):
+                _judge(attr, policy, attr.obj, enforce=True)
+            return
+        template: Object | None = attr.obj
+        for name in _TEMPLATES[attr.kind.group, attr.kind.plural]:
+            template = (template or {}).get(name)
+        if template is not None:
+            _judge(attr, policy, template, enforce=False)
+
+    async def _of(self, namespace: str) -> _Policy:
+        entry = await self._state.namespace(namespace)
+        return _policy((entry.decode()["metadata"].get("labels") or {}) if entry is not None else {})
+
+    async def _namespace(self, attr: AdmissionAttributes, obj: Object) -> None:
+        policy = _policy(obj["metadata"].get("labels") or {})
+        old = None if attr.old is None else _policy(attr.old["metadata"].get("labels") or {})
+        if policy.errors and (old is None or policy.errors != old.errors):
+            raise Invalid(attr.kind.kind, attr.kind.group, attr.name, policy.errors)
+        if old is None or policy.enforce == old.enforce:
+            return
+        rule = policy.enforce
+        if rule.rank == 0 or (rule.version == old.enforce.version and rule.rank <= old.enforce.rank):
+            return
+        attr.warnings += _told(attr.name, rule, await self._pods(attr.name))
+
+    async def _pods(self, namespace: str) -> list[Object]:
+        """All pods of a namespace, the first of each controller before its others."""
+        pods = await self._state.loaded(PODS)
+        first: list[Object] = []
+        others: list[Object] = []
+        known = set()
+        for entry in pods.under(PODS.keys.scope(namespace))[0]:
+            pod = entry.decode()
+            owners = pod["metadata"].get("ownerReferences") or ()
+            owner = next((one.get("uid") for one in owners if one.get("controller")), None)
+            (others if owner in known else first).append(pod)
+            if owner is not None:
+                known.add(owner)
+        return first + others
+
+
+def _is_namespace(kind: Kind) -> bool:
+    return kind.plural == "namespaces" and not kind.group
+
+
+def _policy(labels: Labels) -> _Policy:
+    errors: list[FieldError] = []
+
+    def given(mode: str, fallback: str) -> _Rule:
+        level, version = labels.get(_PREFIX + mode, "privileged"), labels.get(f"{_PREFIX}{mode}-version", _LATEST)
+        if level not in _LEVELS:
+            errors.append(_wrong(mode, level, _BAD_LEVEL))
+            level = fallback
+        if version != _LATEST and not _VERSION.fullmatch(version):
+            errors.append(_wrong(f"{mode}-version", version, _BAD_VERSION))
+            version = _LATEST
+        return _Rule(level, version)
+
+    enforce, audit, warn = given("enforce", "restricted"), given("audit", "privileged"), given("warn", "privileged")
+    if _PREFIX + "warn" not in labels and labels.get(_PREFIX + "enforce") in _LEVELS and enforce.rank > warn.rank:
+        warn = _Rule(enforce.level, warn.version if f"{_PREFIX}warn-version" in labels else enforce.version)
+    return _Policy(enforce, audit, warn, errors)
+
+
+def _wrong(label: str, value: str, detail: str) -> FieldError:
+    return FieldError("FieldValueInvalid", f"metadata.labels[{_PREFIX}{label}]", value, detail)
+
+
+def _significant(spec: Object, old: Object) -> bool:
+    """Whether a change of a pod is one of what it runs."""
+    for name in ("containers", "initContainers"):
+        images = [[one.get("image") for one in of.get(name) or []] for of in (spec, old)]
+        if images[0] != images[1]:
+            return True
+    known = {one["name"]: one.get("image") for one in old.get("ephemeralContainers") or []}
+    return any(
+        one["name"] not in known or known[one["name"]] != one.get("image")
+        for one in spec.get("ephemeralContainers") or []
+    )
+
+
+def _judge(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, enforce: bool) -> None:
+    """Raises Forbidden where the pod may not be; leaves warnings, and notes for the audit log."""
+    metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+    found: dict[_Rule, str] = {}
+
+    def told(rule: _Rule) -> str:
+        if rule not in found:
+            found[rule] = _listed(rule.found(metadata, spec))
+        return found[rule]
+
+    if enforce:
+        attr.annotations[f"{_PREFIX}enforce-policy"] = str(policy.enforce)
+    if told(policy.audit):
+        text = f"would violate PodSecurity {quote(str(policy.audit))}: {told(policy.audit)}"
+        attr.annotations[f"{_PREFIX}audit-violations"] = text
+    if enforce and told(policy.enforce):
+        raise forbidden(attr, f"violates PodSecurity {quote(str(policy.enforce))}: {told(policy.enforce)}")
+    if told(policy.warn):
+        attr.warnings.append(f"would violate PodSecurity {quote(str(policy.warn))}: {told(policy.warn)}")
+
+
+def _listed(found: Iterable[tuple[str, str]]) -> str:
+    return ", ".join(f"{reason} ({detail})" for reason, detail in found)
+
+
+def _told(namespace: str, rule: _Rule, pods: list[Object]) -> list[str]:
+    """Warnings of the pods that are there already, by what is wrong with them."""
+    names: dict[str, list[str]] = {}
+    for pod in pods[:_MOST_PODS]:
+        reasons = ", ".join(reason for reason, _ in rule.found(pod["metadata"], pod["spec"]))
+        if reasons:
+            names.setdefault(reasons, []).append(pod["metadata"]["name"])
+    warnings = []
+    if len(pods) > _MOST_PODS:
+        only = f"only checked against the first {_MOST_PODS} of {len(pods)} existing pods"
+        warnings.append(f"new PodSecurity enforce level {only}")
+    if names:
+        violated = f"violate the new PodSecurity enforce level {quote(str(rule))}"
+        warnings.append(f"existing pods in namespace {quote(namespace)} {violated}")
+    return warnings + sorted(f"{min(those)}{_more(len(those))}: {reasons}" for reasons, those in names.items())
+
+
+def _more(count: int) -> str:
+    if count == 1:
+        return ""
+    return " (and 1 other pod)" if count == 2 else f" (and {count - 1} other pods)"

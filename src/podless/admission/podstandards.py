@@ -1,0 +1,360 @@
+"""The Pod Security Standards: what pods of a level may do, by the version of the standard.
+
+Source: Kubernetes' pod-security-admission/policy. A check gives (reason, detail) where a pod is at odds with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from podless.meta.gotext import quote
+
+Object = dict[str, Any]
+Finding = tuple[str, str] | None
+
+_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+_SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+_SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+_PROFILES = frozenset({"RuntimeDefault", "Localhost"})
+_CAPABILITIES = frozenset(
+    (
+        *("AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP"),
+        *("SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"),
+    )
+)
+_SYSCTLS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (0, ("kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies")),
+    (0, ("net.ipv4.ping_group_range", "net.ipv4.ip_unprivileged_port_start")),
+    (27, ("net.ipv4.ip_local_reserved_ports",)),
+    (29, ("net.ipv4.tcp_keepalive_time", "net.ipv4.tcp_fin_timeout")),
+    (29, ("net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes")),
+    (32, ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem")),
+)
+_HARMLESS = (
+    *("configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected"),
+    "secret",
+)
+_VOLUMES = (
+    *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs", "rbd"),
+    *("flexVolume", "cinder", "cephfs", "flocker", "fc", "azureFile", "vsphereVolume", "quobyte", "azureDisk"),
+    *("photonPersistentDisk", "portworxVolume", "scaleIO", "storageos"),
+)
+
+
+class _Pod:
+    """A pod as checks look at it. minor: the version of the standard."""
+
+    def __init__(self, metadata: Object, spec: Object, minor: int) -> None:
+        self.spec = spec
+        self.minor = minor
+        self.annotations: dict[str, str] = metadata.get("annotations") or {}
+        self.context: Object = spec.get("securityContext") or {}
+        self.containers: list[Object] = [
+            one for name in ("initContainers", "containers", "ephemeralContainers") for one in spec.get(name) or []
+        ]
+        self.windows = minor >= 25 and (spec.get("os") or {}).get("name") == "windows"
+        self.apart = minor >= 35 and spec.get("hostUsers") is False
+
+    def contexts(self) -> Iterator[tuple[str, Object]]:
+        """Names and security contexts of the containers."""
+        for one in self.containers:
+            yield one["name"], one.get("securityContext") or {}
+
+
+def _several(one: str, count: int) -> str:
+    return one if count == 1 else f"{one}s"
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    """The texts as they are, between quotation marks: nothing in them is escaped."""
+    return ", ".join(f'"{text}"' for text in texts)
+
+
+def _containers(names: list[str]) -> str:
+    return f"{_several('container', len(names))} {_quoted(names)}"
+
+
+def _setters(pod: bool, names: list[str]) -> str:
+    return " and ".join([*(["pod"] if pod else []), *([_containers(names)] if names else [])])
+
+
+def _app_armor(pod: _Pod) -> Finding:
+    def bad(context: Object) -> str | None:
+        profile = context.get("appArmorProfile")
+        kind: str | None = profile.get("type", "") if profile is not None else None
+        return kind if kind is not None and kind not in _PROFILES else None
+
+    found = [(name, bad(context)) for name, context in pod.contexts()]
+    names = [name for name, kind in found if kind is not None]
+    of_pod = bad(pod.context)
+    kinds = sorted({kind for kind in (of_pod, *(kind for _, kind in found)) if kind is not None})
+    noted = sorted(
+        f"{key}={quote(value)}"
+        for key, value in pod.annotations.items()
+        if key.startswith(_ARMOR) and value and value != "runtime/default" and not value.startswith("localhost/")
+    )
+    setters = [_setters(of_pod is not None, names)] if of_pod is not None or names else []
+    if noted:
+        setters.append(_several("annotation", len(noted)))
+    if not setters:
+        return None
+    kinds += noted
+    reason = _several("forbidden AppArmor profile", len(kinds))
+    return reason, f"{' and '.join(setters)} must not set AppArmor profile type to {_quoted(kinds)}"
+
+
+def _added(pod: _Pod, allowed: frozenset[str]) -> str:
+    names = []
+    found: set[str] = set()
+    for name, context in pod.contexts():
+        bad = set((context.get("capabilities") or {}).get("add") or ()) - allowed
+        if bad:
+            names.append(name)
+            found |= bad
+    if not names:
+        return ""
+    return f"{_containers(names)} must not include {_quoted(sorted(found))} in securityContext.capabilities.add"
+
+
+def _capabilities(pod: _Pod) -> Finding:
+    detail = _added(pod, _CAPABILITIES)
+    return ("non-default capabilities", detail) if detail else None
+
+
+def _capabilities_restricted(pod: _Pod) -> Finding:
+    if pod.windows:
+        return None
+    names = [
+        name for name, context in pod.contexts() if "ALL" not in ((context.get("capabilities") or {}).get("drop") or ())
+    ]
+    details = [f'{_containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
+    added = _added(pod, frozenset({"NET_BIND_SERVICE"}))
+    details += [added] if added else []
+    return ("unrestricted capabilities", "; ".join(details)) if details else None
+
+
+def _host_namespaces(pod: _Pod) -> Finding:
+    found = [f"{name}=true" for name in ("hostNetwork", "hostPID", "hostIPC") if pod.spec.get(name)]
+    return ("host namespaces", ", ".join(found)) if found else None
+
+
+def _host_paths(pod: _Pod) -> Finding:
+    found = [one["name"] for one in pod.spec.get("volumes") or [] if one.get("hostPath") is not None]
+    return ("hostPath volumes", f"{_several('volume', len(found))} {_quoted(found)}") if found else None
+
+
+def _host_ports(pod: _Pod) -> Finding:
+    names = []
+    ports: set[str] = set()
+    for one in pod.containers:
+        found = {str(port["hostPort"]) for port in one.get("ports") or [] if port.get("hostPort")}
+        if found:
+            names.append(one["name"])
+            ports |= found
+    if not names:
+        return None
+    uses = "uses" if len(names) == 1 else "use"
+    return "hostPort", f"{_containers(names)} {uses} {_several('hostPort', len(ports))} {', '.join(sorted(ports))}"
+
+
+def _hosts(pod: _Pod) -> Finding:
+    names: set[str] = set()
+    hosts: set[str] = set()
+    for one in pod.containers:
+        lifecycle = one.get("lifecycle") or {}
+        probes = [one.get(name) for name in ("livenessProbe", "readinessProbe", "startupProbe")]
+        for asked in (*probes, lifecycle.get("postStart"), lifecycle.get("preStop")):
+            given = (((asked or {}).get(how) or {}).get("host", "") for how in ("httpGet", "tcpSocket"))
+            found = {host for host in given if host}
+            if found:
+                names.add(one["name"])
+                hosts |= found
+    if not names:
+        return None
+    uses = "uses" if len(names) == 1 else "use"
+    what = _several("probe or lifecycle host", len(hosts))
+    return "probe or lifecycle host", f"{_containers(sorted(names))} {uses} {what} {_quoted(sorted(hosts))}"
+
+
+def _privileged(pod: _Pod) -> Finding:
+    names = [name for name, context in pod.contexts() if context.get("privileged")]
+    return ("privileged", f"{_containers(names)} must not set securityContext.privileged=true") if names else None
+
+
+def _proc_mount(pod: _Pod) -> Finding:
+    return None if pod.apart else _proc_mount_restricted(pod)
+
+
+def _proc_mount_restricted(pod: _Pod) -> Finding:
+    found = [(name, context.get("procMount")) for name, context in pod.contexts()]
+    found = [(name, kind) for name, kind in found if kind is not None and kind != "Default"]
+    if not found:
+        return None
+    kinds = _quoted(sorted({kind for _, kind in found if kind is not None}))
+    return "procMount", f"{_containers([name for name, _ in found])} must not set securityContext.procMount to {kinds}"
+
+
+def _se_linux(pod: _Pod) -> Finding:
+    allowed = {"", "container_t", "container_init_t", "container_kvm_t"}
+    if pod.minor >= 31:
+        allowed.add("container_engine_t")
+
+    def bad(context: Object) -> Object | None:
+        options = context.get("seLinuxOptions") or {}
+        wrong = options.get("type", "") not in allowed or options.get("user") or options.get("role")
+        return options if wrong else None
+
+    found = [(name, bad(context)) for name, context in pod.contexts()]
+    of_pod = bad(pod.context)
+    every = [one for one in (of_pod, *(one for _, one in found)) if one is not None]
+    if not every:
+        return None
+    kinds = sorted({one.get("type", "") for one in every} - allowed)
+    details = [f"{_several('type', len(kinds))} {_quoted(kinds)}"] if kinds else []
+    details += [f"{name} may not be set" for name in ("user", "role") if any(one.get(name) for one in every)]
+    setters = _setters(of_pod is not None, [name for name, one in found if one is not None])
+    return "seLinuxOptions", f"{setters} set forbidden securityContext.seLinuxOptions: {'; '.join(details)}"
+
+
+def _seccomp(pod: _Pod) -> Finding:
+    return _seccomp_noted(pod) if pod.minor < 19 else _seccomp_set(pod)
+
+
+def _seccomp_noted(pod: _Pod) -> Finding:
+    keys = [_SECCOMP_POD, *(_SECCOMP + one["name"] for one in pod.containers)]
+    given = {key: pod.annotations[key] for key in keys if key in pod.annotations}
+    bad = sorted(
+        f"{key}={quote(value)}"
+        for key, value in given.items()
+        if value not in ("runtime/default", "docker/default") and not value.startswith("localhost/")
+    )
+    return ("seccompProfile", f"forbidden {_several('annotation', len(bad))} {', '.join(bad)}") if bad else None
+
+
+def _profile(context: Object) -> str | None:
+    profile = context.get("seccompProfile")
+    return profile.get("type", "") if profile is not None else None
+
+
+def _seccomp_set(pod: _Pod) -> Finding:
+    of_pod = _profile(pod.context)
+    bad = of_pod is not None and of_pod not in _PROFILES
+    found = [(name, _profile(context)) for name, context in pod.contexts()]
+    found = [(name, kind) for name, kind in found if kind is not None and kind not in _PROFILES]
+    if not bad and not found:
+        return None
+    kinds = {kind for _, kind in found if kind is not None} | ({of_pod} if bad and of_pod is not None else set())
+    setters = _setters(bad, [name for name, _ in found])
+    return "seccompProfile", f"{setters} must not set securityContext.seccompProfile.type to {_quoted(sorted(kinds))}"
+
+
+def _seccomp_restricted(pod: _Pod) -> Finding:
+    if pod.windows:
+        return None
+    found = _seccomp_set(pod)
+    if found is not None or _profile(pod.context) in _PROFILES:
+        return found
+    names = [name for name, context in pod.contexts() if context.get("seccompProfile") is None]
+    must = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+    return ("seccompProfile", f"pod or {_containers(names)} {must}") if names else None
+
+
+def _sysctls(pod: _Pod) -> Finding:
+    allowed = {name for since, names in _SYSCTLS if pod.minor >= since for name in names}
+    found = [one.get("name", "") for one in pod.context.get("sysctls") or []]
+    found = [name for name in found if name not in allowed]
+    return ("forbidden sysctls", ", ".join(found)) if found else None
+
+
+def _host_process(pod: _Pod) -> Finding:
+    def bad(context: Object) -> bool:
+        return bool((context.get("windowsOptions") or {}).get("hostProcess"))
+
+    setters = _setters(bad(pod.context), [name for name, context in pod.contexts() if bad(context)])
+    return (
+        ("hostProcess", f"{setters} must not set securityContext.windowsOptions.hostProcess=true") if setters else None
+    )
+
+
+def _escalation(pod: _Pod) -> Finding:
+    if pod.windows:
+        return None
+    names = [name for name, context in pod.contexts() if context.get("allowPrivilegeEscalation") is not False]
+    detail = f"{_containers(names)} must set securityContext.allowPrivilegeEscalation=false"
+    return ("allowPrivilegeEscalation != false", detail) if names else None
+
+
+def _volumes(pod: _Pod) -> Finding:
+    names = []
+    kinds = set()
+    for one in pod.spec.get("volumes") or []:
+        if any(one.get(kind) is not None for kind in _HARMLESS):
+            continue
+        names.append(one["name"])
+        kinds.add(next((kind for kind in _VOLUMES if one.get(kind) is not None), "unknown"))
+    if not names:
+        return None
+    uses = "uses" if len(names) == 1 else "use"
+    what = f"{_several('restricted volume type', len(kinds))} {_quoted(sorted(kinds))}"
+    return "restricted volume types", f"{_several('volume', len(names))} {_quoted(names)} {uses} {what}"
+
+
+def _non_root(pod: _Pod) -> Finding:
+    if pod.apart:
+        return None
+    reason = "runAsNonRoot != true"
+    said = pod.context.get("runAsNonRoot")
+    setters = _setters(
+        said is False, [name for name, context in pod.contexts() if context.get("runAsNonRoot") is False]
+    )
+    if setters:
+        return reason, f"{setters} must not set securityContext.runAsNonRoot=false"
+    names = [name for name, context in pod.contexts() if context.get("runAsNonRoot") is None and not said]
+    return (reason, f"pod or {_containers(names)} must set securityContext.runAsNonRoot=true") if names else None
+
+
+def _user(pod: _Pod) -> Finding:
+    if pod.apart:
+        return None
+    setters = _setters(
+        pod.context.get("runAsUser") == 0, [name for name, context in pod.contexts() if context.get("runAsUser") == 0]
+    )
+    return ("runAsUser=0", f"{setters} must not set runAsUser=0") if setters else None
+
+
+class _Check(NamedTuple):
+    """since: the first version of the standard with it. instead: the baseline check it is asked in the stead of."""
+
+    find: Callable[[_Pod], Finding]
+    since: int = 0
+    instead: Callable[[_Pod], Finding] | None = None
+
+
+_BASELINE = (
+    *(_Check(_app_armor), _Check(_capabilities), _Check(_host_namespaces), _Check(_host_paths), _Check(_host_ports)),
+    *(_Check(_hosts, 34), _Check(_privileged), _Check(_proc_mount), _Check(_se_linux), _Check(_seccomp)),
+    *(_Check(_sysctls), _Check(_host_process)),
+)
+_RESTRICTED = (
+    _Check(_escalation, 8),
+    _Check(_capabilities_restricted, 22, _capabilities),
+    _Check(_proc_mount_restricted, 35, _proc_mount),
+    _Check(_volumes, 0, _host_paths),
+    _Check(_non_root),
+    _Check(_user, 23),
+    _Check(_seccomp_restricted, 19, _seccomp),
+)
+
+
+def violations(level: str, minor: int, metadata: Object, spec: Object) -> list[tuple[str, str]]:
+    """Reasons and details of what keeps a pod from a level ("baseline" or "restricted"; "privileged" allows all)."""
+    if level == "privileged":
+        return []
+    pod = _Pod(metadata, spec, minor)
+    checks = [check for check in _BASELINE if minor >= check.since]
+    if level == "restricted":
+        more = [check for check in _RESTRICTED if minor >= check.since]
+        replaced = {check.instead for check in more}
+        checks = [check for check in checks if check.find not in replaced] + more
+    return [found for check in checks if (found := check.find(pod)) is not None]

@@ -1,0 +1,63 @@
+"""What may change of a pod that waits at a scheduling gate: it may be sent to fewer nodes.
+
+Source: Kubernetes' pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
+from podless.kinds.types.topology import NODE_SELECTOR_TERM
+from podless.meta import field
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_WHERE = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
+
+
+def fit(spec: Object, old: Object) -> Errors:
+    """What is wrong with selectors of nodes; they become those of the old spec, so that the rest can be compared."""
+    given, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
+    if given != before:
+        if any(given.get(key) != value for key, value in before.items()):
+            why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+            yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), why)
+        _put(spec, "nodeSelector", old.get("nodeSelector"))
+    nodes, known = (((one.get("affinity") or {}).get("nodeAffinity")) for one in (spec, old))
+    if nodes == known:
+        return
+    yield from _terms(nodes or {}, known or {})
+    others = {name: value for name, value in (spec.get("affinity") or {}).items() if name != "nodeAffinity"}
+    if known is not None:
+        spec["affinity"] = {"nodeAffinity": known, **others}
+    else:
+        _put(spec, "affinity", others or old.get("affinity"))
+
+
+def _put(spec: Object, name: str, value: Any) -> None:
+    if value is None:
+        spec.pop(name, None)
+    else:
+        spec[name] = value
+
+
+def _terms(given: Object, before: Object) -> Errors:
+    known = (before.get(_REQUIRED) or {}).get("nodeSelectorTerms") or []
+    terms = (given.get(_REQUIRED) or {}).get("nodeSelectorTerms") or []
+    if known and len(known) != len(terms):
+        why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield field.invalid(_WHERE, gostructs.listed(NODE_SELECTOR_TERM, terms or None), why)
+        return
+    for place, (term, old) in enumerate(zip(terms, known, strict=False)):
+        if not _adds(term, old):
+            shown = gostructs.shown(NODE_SELECTOR_TERM, term)
+            yield field.invalid(f"{_WHERE}[{place}]", shown, "only additions are allowed (no mutations or deletions)")
+
+
+def _adds(term: Object, old: Object) -> bool:
+    parts = ("matchExpressions", "matchFields")
+    if not any(old.get(part) for part in parts):
+        return not any(term.get(part) for part in parts)
+    return all((term.get(part) or [])[: len(old.get(part) or [])] == (old.get(part) or []) for part in parts)

@@ -1,0 +1,53 @@
+"""What a new pod says of itself in its selectors and contexts, because it asks for that elsewhere.
+
+Source: Kubernetes' pkg/registry/core/pod (strategy.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.kinds.builtin.podspec import containers, marks, security
+from podless.kinds.strategy import Object
+
+_TERMS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution")
+_KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
+
+
+def complete(spec: Object, labels: dict[str, str]) -> None:
+    """Keys of labels in which pods are to be alike become a part of the selectors. labels: of the pod."""
+    for term in _terms(spec):
+        selector = term.get("labelSelector")
+        if selector is None:
+            continue
+        for name, operator in _KEYS.items():
+            for key in term.get(name) or ():
+                if key in labels:
+                    added = {"key": key, "operator": operator, "values": [labels[key]]}
+                    selector.setdefault("matchExpressions", []).append(added)
+
+
+def _terms(spec: Object) -> Iterator[Object]:
+    for name in ("podAffinity", "podAntiAffinity"):
+        for part in _TERMS:
+            for term in ((spec.get("affinity") or {}).get(name) or {}).get(part) or ():
+                yield term.get("podAffinityTerm") or term
+    yield from spec.get("topologySpreadConstraints") or ()
+
+
+def confine(obj: Object) -> None:
+    """AppArmor profiles that annotations name become fields."""
+    annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
+    if not any(key.startswith(marks.APP_ARMOR) for key in annotations):
+        return
+    if (spec.get("os") or {}).get("name") == "windows":
+        return
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for container, _ in containers.visit(spec, ""):
+        given = annotations.get(marks.APP_ARMOR + container.get("name", ""))
+        context = container.get("securityContext") or {}
+        if given is None or context.get("appArmorProfile") is not None:
+            continue
+        profile = marks.profile_of(given)
+        if profile is not None and profile != of_pod and not any(True for _ in security.app_armor(profile, "")):
+            container["securityContext"] = {**context, "appArmorProfile": profile}

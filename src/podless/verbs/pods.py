@@ -1,0 +1,243 @@
+"""What is done to a pod beside writing it: it is bound to a node, or evicted from one.
+
+Source: Kubernetes' pkg/registry/core/pod/storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.kinds import view
+from podless.kinds.builtin.catalog import DISRUPTION_BUDGETS
+from podless.meta import clock, field, selectors
+from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, TooManyRequests
+from podless.verbs import delete as deleting
+from podless.verbs import options, storage
+from podless.verbs.call import API, Call
+from podless.verbs.options import DeleteOptions
+from podless.verbs.storage import Action, Next
+
+Object = dict[str, Any]
+
+_OTHER = "name in URL does not match name in {} object"
+_DONE = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+_REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
+_SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+_FREE = ("Failed", "Pending", "Succeeded")
+_BEHIND = 10  # seconds to wait for a budget that is not up to date
+_MOST_DISRUPTED = 2000
+
+
+async def bind(api: API, call: Call, obj: Object) -> Object:
+    """Say on which node a pod runs. Raises BadRequest, Internal, NotFound or Conflict."""
+    metadata, target = obj["metadata"], obj.get("target") or {}
+    if metadata.get("name", "") != call.name:
+        raise BadRequest(_OTHER.format("Binding"))
+    errors = []
+    if target.get("kind") and target["kind"] != "Node":
+        errors.append(field.not_supported("target.kind", target["kind"], ("Node", "<empty>")))
+    if not target.get("name"):
+        errors.append(field.required("target.name"))
+    if errors:
+        raise Internal(field.join(errors))
+    dry_run = options.write(call, "CreateOptions").dry_run
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        if entry is None:
+            raise call.not_found()
+        pod = view.load(call.kind, call.version, entry)
+        if why := _unbindable(pod, metadata):
+            raise Conflict("pods/binding", "", call.name, why)
+        pod["spec"] = {**pod["spec"], "nodeName": target["name"]}
+        pod["status"].pop("nominatedNodeName", None)
+        for name in ("annotations", "labels"):
+            if metadata.get(name):
+                pod["metadata"][name] = dict(sorted({**(pod["metadata"].get(name) or {}), **metadata[name]}.items()))
+        condition(pod["status"], {"type": "PodScheduled", "status": "True"})
+        return Action.KEEP if dry_run else Next(pod)
+
+    await storage.update(api, call.kind, call.key, attempt)
+    return dict(_DONE)
+
+
+def _unbindable(pod: Object, given: Object) -> str:
+    """Why a pod cannot be bound now."""
+    metadata, spec, name = pod["metadata"], pod["spec"], pod["metadata"]["name"]
+    for key, shown in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+        if given.get(key) and given[key] != metadata.get(key):
+            return (
+                f"Precondition failed: {shown} in precondition: {given[key]}, {shown} in object meta: {metadata[key]}"
+            )
+    if "deletionTimestamp" in metadata:
+        return f"pod {name} is being deleted, cannot be assigned to a host"
+    if spec.get("nodeName"):
+        return f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+    return f"pod {name} has non-empty .spec.schedulingGates" if spec.get("schedulingGates") else ""
+
+
+def condition(status: Object, given: Object) -> None:
+    """Set one condition of a pod's status; its time is that of its last change."""
+    conditions = status.setdefault("conditions", [])
+    before = next((one for one in conditions if one.get("type") == given["type"]), None)
+    since = clock.now()
+    if before is not None and before.get("status") == given["status"]:
+        since = before.get("lastTransitionTime") or since
+    rest = {name: value for name, value in given.items() if name not in ("type", "status")}
+    head = {"type": given["type"], "status": given["status"], "lastProbeTime": None, "lastTransitionTime": since}
+    if before is None:
+        conditions.append(head | rest)
+    else:
+        conditions[conditions.index(before)] = head | rest
+
+
+async def evict(api: API, call: Call, obj: Object) -> Object:
+    """Delete a pod if its budget allows. Raises BadRequest, NotFound, TooManyRequests, Forbidden or Conflict."""
+    if obj["metadata"].get("name", "") != call.name:
+        raise BadRequest(_OTHER.format("Eviction"))
+    chosen = _options(call, obj)
+    entry = (await api.loaded(call.kind)).get(call.key)
+    if entry is None:
+        raise call.not_found()
+    pod = view.load(call.kind, call.version, entry)
+    status = pod.get("status") or {}
+    if status.get("phase") not in _FREE and "deletionTimestamp" not in pod["metadata"]:
+        await _spend(api, pod, chosen.dry_run)
+    await _condemn(api, call, chosen)
+    below = replace(call, subresource="", body=b"")
+    if await deleting.remove(api, below, chosen, asked=below) is None:
+        raise call.not_found()
+    return dict(_DONE)
+
+
+def _options(call: Call, obj: Object) -> DeleteOptions:
+    given = obj.get("deleteOptions") or {}
+    dry_run = options.write(call, "CreateOptions").dry_run or bool(given.get("dryRun"))
+    conditions = given.get("preconditions") or {}
+    policy = given.get("propagationPolicy") or ""
+    return DeleteOptions(dry_run, policy, conditions.get("uid"), conditions.get("resourceVersion"), given)
+
+
+async def _spend(api: API, pod: Object, dry_run: bool) -> None:
+    """Take one disruption from the budget of a pod. Raises where there is none."""
+    namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
+    kind = DISRUPTION_BUDGETS
+    entries = (await api.loaded(kind)).under(kind.keys.scope(namespace))[0]
+    found = [entry for entry in entries if _about(entry.decode()["spec"].get("selector"), labels)]
+    if len(found) > 1:
+        raise Internal(_SEVERAL)
+    if not found:
+        return
+    key, version = found[0].key, kind.by_version[kind.storage_version]
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        if entry is None:
+            return Action.KEEP
+        budget = view.load(kind, version, entry)
+        if _unhealthy(pod, budget):
+            return Action.KEEP
+        _take(budget, pod["metadata"]["name"])
+        return Action.KEEP if dry_run else Next(budget)
+
+    await storage.update(api, kind, key, attempt)
+
+
+def _about(selector: Object | None, labels: dict[str, str]) -> bool:
+    """Whether a budget is about a pod with these labels."""
+    try:
+        return selector is not None and selectors.from_object(selector).matches(labels)
+    except ValueError:
+        return False
+
+
+def _unhealthy(pod: Object, budget: Object) -> bool:
+    """Whether a pod does not count, for it is not ready anyway."""
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    if any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions):
+        return False
+    status = budget.get("status") or {}
+    healthy, wanted = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
+    return bool(budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or healthy >= wanted > 0)
+
+
+def _take(budget: Object, pod: str) -> None:
+    name, status = budget["metadata"]["name"], budget["status"]
+    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
+        raise _too_many(f"The disruption budget {name} is still being processed by the server.", _BEHIND)
+    allowed = status.get("disruptionsAllowed", 0)
+    if allowed < 0:
+        raise Forbidden("poddisruptionbudget", "policy", name, "pdb disruptions allowed is negative")
+    if len(status.get("disruptedPods") or ()) > _MOST_DISRUPTED:
+        why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise Forbidden("poddisruptionbudget", "policy", name, why)
+    if not allowed:
+        raise _too_many(_why(name, status))
+    status["disruptionsAllowed"] = allowed - 1
+    if allowed == 1:
+        _insufficient(budget)
+    status["disruptedPods"] = dict(sorted({**(status.get("disruptedPods") or {}), pod: clock.now()}.items()))
+
+
+def _why(name: str, status: Object) -> str:
+    conditions = status.get("conditions") or ()
+    known: Object = next((one for one in conditions if one.get("type") == "DisruptionAllowed"), {})
+    refused = known.get("status") == "False" and known.get("message")
+    head = f"The disruption budget {name}"
+    healthy, wanted = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
+    if refused and known.get("reason") == "SyncFailed":
+        return f"{head} does not allow evicting pods currently because it failed sync: {known['message']}"
+    if healthy <= wanted:
+        return f"{head} needs {wanted} healthy pods and has {healthy} currently"
+    if refused:
+        return f"{head} does not allow evicting pods currently ({known.get('reason', '')}): {known['message']}"
+    return f"{head} does not allow evicting pods currently"
+
+
+def _insufficient(budget: Object) -> None:
+    status = budget["status"]
+    conditions = status.setdefault("conditions", [])
+    before = next((one for one in conditions if one.get("type") == "DisruptionAllowed"), None)
+    since = before.get("lastTransitionTime") if before and before.get("status") == "False" else clock.now()
+    given = {
+        "type": "DisruptionAllowed",
+        "status": "False",
+        "observedGeneration": budget["metadata"].get("generation", 0),
+        "lastTransitionTime": since,
+        "reason": "InsufficientPods",
+        "message": "",
+    }
+    if before is None:
+        conditions.append(given)
+    else:
+        conditions[conditions.index(before)] = given
+
+
+def _too_many(why: str, seconds: int = 0) -> APIError:
+    details: Object = {"causes": [{"reason": "DisruptionBudget", "message": why}]}
+    if seconds:
+        details["retryAfterSeconds"] = seconds
+    return TooManyRequests(_REFUSED, details)
+
+
+async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
+    """Say in the status of a pod that it is evicted."""
+    if chosen.dry_run:
+        return
+
+    async def attempt(entry: Entry | None) -> Next | Action:
+        if entry is None:
+            return Action.KEEP
+        pod = view.load(call.kind, call.version, entry)
+        condition(
+            pod["status"],
+            {
+                "type": "DisruptionTarget",
+                "status": "True",
+                "reason": "EvictionByEvictionAPI",
+                "message": "Eviction API: evicting",
+            },
+        )
+        return Next(pod)
+
+    await storage.update(api, call.kind, call.key, attempt)

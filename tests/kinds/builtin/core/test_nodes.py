@@ -1,0 +1,52 @@
+"""Nodes: new ones are not ready, and some of what is known of them stays."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+
+from tests.conftest import Client
+
+NODES = "/api/v1/nodes"
+
+
+@pytest.fixture
+def node(client: Client) -> dict[str, Any]:
+    """A node with a range."""
+    spec = {"podCIDR": "10.0.0.0/24", "providerID": "x"}
+    body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{uuid.uuid4().hex[:8]}"}, "spec": spec}
+    answer = client.post(NODES, body | {"status": {"capacity": {"cpu": "4"}}})
+    assert answer.status == 201, answer.body
+    return dict(answer.body)
+
+
+def test_new_ones_are_not_ready(node: dict[str, Any]) -> None:
+    assert node["spec"]["taints"] == [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
+    assert node["spec"]["podCIDRs"] == ["10.0.0.0/24"]
+    assert node["status"]["allocatable"] == {"cpu": "4"}
+    assert "generation" not in node["metadata"]
+
+
+def test_rules(client: Client, node: dict[str, Any]) -> None:
+    path = f"{NODES}/{node['metadata']['name']}"
+    taints = [{"key": "a", "effect": "NoSchedule"}] * 2
+    causes = client.merge(path, {"spec": {"taints": taints}}).body["details"]["causes"]
+    assert {one["field"] for one in causes} == {"metadata.taints[1]"}
+    assert causes[0]["message"] == (
+        'Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: '
+        "taints must be unique by key and effect pair"
+    )
+    refused = client.merge(path, {"spec": {"providerID": "y"}}).body["details"]["causes"]
+    assert [one["field"] for one in refused] == ["spec.providerID"]
+    addresses = [{"type": "Hostname", "address": "a"}] * 2
+    twice = client.merge(f"{path}/status", {"status": {"addresses": addresses}}).body["details"]["causes"]
+    assert twice[0]["message"] == 'Duplicate value: {"Type":"Hostname","Address":"a"}'
+
+
+def test_selected_by_whether_they_take_pods(client: Client, node: dict[str, Any]) -> None:
+    name = node["metadata"]["name"]
+    client.merge(f"{NODES}/{name}", {"spec": {"unschedulable": True}})
+    found = client.get(f"{NODES}?fieldSelector=spec.unschedulable%3Dtrue").body["items"]
+    assert name in [one["metadata"]["name"] for one in found]
