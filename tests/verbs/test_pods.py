@@ -108,3 +108,21 @@ def test_fields_to_select_pods_by(client: Client, pods: str) -> None:
     assert [one["metadata"]["name"] for one in found] == ["p"]
     assert len(client.get(f"{pods}?fieldSelector=status.phase%3DPending").body["items"]) == 2
     assert client.get(f"{pods}?fieldSelector=spec.other%3Dx").status == 400
+
+
+def test_no_node_is_behind_the_server(client: Client, pods: str) -> None:
+    make(client, pods)
+    two = [{"name": "a", "image": "i"}, {"name": "b", "image": "i"}]
+    make(client, pods, "q", containers=two)
+    assert client.get(f"{pods}/q/log").body["message"] == (
+        "a container name must be specified for pod q, choose one of: [a b]"
+    )
+    assert client.get(f"{pods}/q/log?container=x").body["message"] == "container x is not valid for pod q"
+    assert client.get(f"{pods}/p/log?tailLines=-1").status == 422
+    assert client.get(f"{pods}/p/log?tailLines=x").status == 400
+    asked = client.post(f"{pods}/p/exec?command=ls", {})
+    assert (asked.status, asked.body["message"]) == (400, "pod p does not have a host assigned")
+    assert client.get(f"{pods}/p/proxy").body["message"] == "address not allowed"
+    bind(client, pods)
+    assert client.get(f"{pods}/p/log").body["message"] == 'nodes "node-1" not found'
+    assert client.get(f"{pods}/none/log").status == 404

@@ -20,6 +20,7 @@ from podless.meta.errors import APIError, Expired, NotServed, PageNotFound
 from podless.verbs import options
 from podless.verbs.apply import is_json
 from podless.verbs.call import API, Call, Outcome, entries
+from podless.verbs.connect import connect, passed_on
 from podless.verbs.create import create
 from podless.verbs.delete import delete
 from podless.verbs.deletecollection import delete_collection
@@ -68,6 +69,8 @@ class APIHandler:
                 return document
             return shrink(request, document, DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD))
         call, verb = self._call(request, info)
+        if call.subresource and passed_on(call):
+            return self._connect(call)
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._watch(call, form)
@@ -110,6 +113,10 @@ class APIHandler:
         tables = not call.kind.virtual and (known is None or known.kind is None)
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch", tables=tables)
         return negotiate.readable(form, call.query, call.agent)
+
+    async def _connect(self, call: Call) -> Answer:
+        await connect(self._api, call)
+        return Response(200, [], b"text/plain")
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
         collection = self._api.collection(call.kind)

@@ -1,0 +1,159 @@
+"""What would be passed on to a node: logs, commands, ports. No node is behind this server, and that is what is said.
+
+Source: Kubernetes' pkg/registry/core/pod: what is asked is checked before anything is passed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.kinds import view
+from podless.kinds.builtin.catalog import NODES, PODS
+from podless.meta import addresses, field
+from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
+from podless.meta.field import FieldError
+from podless.verbs import options
+from podless.verbs.call import API, Call
+
+Object = dict[str, Any]
+
+_PORT = 10250
+_ADDRESSES = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
+_PARTS = ("initContainers", "containers", "ephemeralContainers")
+_LEAST = {"tailLines": 0, "limitBytes": 1, "sinceSeconds": 1}
+_ONE_SINCE = "at most one of `sinceTime` or `sinceSeconds` may be specified"
+_SCHEMES = ("", "http", "https")
+
+
+def passed_on(call: Call) -> bool:
+    """Whether a request is one for a node."""
+    return call.kind is PODS and call.subresource in _ENDPOINTS
+
+
+async def connect(api: API, call: Call) -> None:
+    """Answers nothing where there is nothing to be told: a pod that is on no node has an empty log.
+
+    Raises BadRequest, Invalid or NotFound for what cannot be asked, Internal or Unavailable where no node answers.
+    """
+    await _ENDPOINTS[call.subresource](api, call)
+
+
+async def _log(api: API, call: Call) -> None:
+    numbers = {name: _number(call, name) for name in _LEAST}
+    errors = list(_log_errors(numbers, options.text(call, "sinceTime")))
+    if errors:
+        raise Invalid("PodLogOptions", "", call.name, errors)
+    pod = await _pod(api, call, call.name)
+    container = _container(call, pod)
+    if not pod["spec"].get("nodeName"):
+        return
+    where = await _node(api, pod)
+    path = f"/containerLogs/{call.namespace}/{call.name}/{container}"
+    raise Internal(f'Get "https://{where}{path}": {_refused(where)}')
+
+
+def _log_errors(numbers: dict[str, int | None], since: str) -> Iterator[FieldError]:
+    for name in ("tailLines", "limitBytes"):
+        if (number := numbers[name]) is not None and number < _LEAST[name]:
+            yield field.invalid(name, number, f"must be greater than or equal to {_LEAST[name]}")
+    seconds = numbers["sinceSeconds"]
+    if seconds is not None and since:
+        yield field.forbidden("", _ONE_SINCE)
+    elif seconds is not None and seconds < 1:
+        yield field.invalid("sinceSeconds", seconds, "must be greater than or equal to 1")
+
+
+def _number(call: Call, name: str) -> int | None:
+    text = options.text(call, name)
+    if not text:
+        return None
+    digits = text[1:] if text[0] in "+-" else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise BadRequest(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    if len(digits) > 18:
+        raise BadRequest(f'strconv.ParseInt: parsing "{text}": value out of range')
+    return int(text)
+
+
+async def _stream(api: API, call: Call) -> None:
+    pod = await _pod(api, call, call.name)
+    if call.subresource != "portforward":
+        _container(call, pod)
+    if not pod["spec"].get("nodeName"):
+        raise BadRequest(f"pod {call.name} does not have a host assigned")
+    raise Internal(f"error dialing backend: {_refused(await _node(api, pod))}")
+
+
+async def _proxy(api: API, call: Call) -> None:
+    scheme, name, port = _target(call.name)
+    pod = await _pod(api, call, name)
+    if not port:
+        ports = (one["containerPort"] for part in pod["spec"]["containers"] for one in part.get("ports") or ())
+        port = str(next(ports, 443 if scheme == "https" else 80))
+    given = ((pod.get("status") or {}).get("podIPs") or [{}])[0].get("ip", "")
+    address = addresses.parse(given)
+    if (
+        address is None
+        or address.is_loopback
+        or address.is_multicast
+        or address.is_link_local
+        or address.is_unspecified
+    ):
+        raise BadRequest("address not allowed")
+    host = f"[{given}]" if ":" in given else given
+    raise Unavailable(f"error trying to reach service: {_refused(f'{host}:{port}')}")
+
+
+def _target(text: str) -> tuple[str, str, str]:
+    """Scheme, name and port of "name", "name:port" or "scheme:name:port". Raises BadRequest."""
+    parts = text.split(":")
+    if len(parts) == 1:
+        parts = [text, ""]
+    scheme, name, port = parts if len(parts) == 3 else ["", *parts][:3]
+    if len(parts) > 3 or not name or scheme not in _SCHEMES:
+        raise BadRequest(f'invalid pod request "{text}"')
+    return scheme, name, port
+
+
+async def _pod(api: API, call: Call, name: str) -> Object:
+    entry = (await api.loaded(PODS)).get(PODS.key(call.namespace, name))
+    if entry is None:
+        raise NotFound(PODS.plural, "", name)
+    return view.load(PODS, call.version, entry)
+
+
+async def _node(api: API, pod: Object) -> str:
+    """Host and port of the node that a pod is on. Raises NotFound, or Internal for a node without an address."""
+    name = pod["spec"]["nodeName"]
+    entry = (await api.loaded(NODES)).get(NODES.key("", name))
+    if entry is None:
+        raise NotFound(NODES.plural, "", name)
+    status = entry.decode().get("status") or {}
+    known = {one.get("type"): one.get("address", "") for one in reversed(status.get("addresses") or ())}
+    host = next((known[kind] for kind in _ADDRESSES if known.get(kind)), "")
+    if not host:
+        raise Internal("no preferred addresses found; known addresses: []")
+    port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or _PORT
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _refused(where: str) -> str:
+    return f"dial tcp {where}: connect: connection refused"
+
+
+def _container(call: Call, pod: Object) -> str:
+    """The container that is meant. Raises BadRequest."""
+    wanted, spec = options.text(call, "container"), pod["spec"]
+    names: list[str] = [one["name"] for part in _PARTS for one in spec.get(part) or ()]
+    if not wanted:
+        if len(spec["containers"]) == 1:
+            return str(spec["containers"][0]["name"])
+        must = f"a container name must be specified for pod {call.name}"
+        raise BadRequest(f"{must}, choose one of: [{' '.join(names)}]" if spec["containers"] else must)
+    if wanted not in names:
+        raise BadRequest(f"container {wanted} is not valid for pod {call.name}")
+    return wanted
+
+
+_ENDPOINTS = {"log": _log, "exec": _stream, "attach": _stream, "portforward": _stream, "proxy": _proxy}
