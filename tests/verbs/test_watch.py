@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import ssl
+import urllib.request
+import uuid
 from collections.abc import Sequence
 from typing import cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podless import Server
 from podless.cache.watchcache import Cache
 from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.registry import Registry
@@ -18,7 +23,8 @@ from podless.store.sqlite import SQLiteStore
 from podless.verbs import options
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, Watch
-from tests.conftest import tries
+from tests.conftest import CRDS, definition, gadget, tries
+from tests.conftest import Client as Tester
 
 NAMES = ["a", "b", "c"]
 HEAD = b'{"metadata":{"labels":{"n":"%d"},"resourceVersion":"'
@@ -127,3 +133,18 @@ async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
     assert watcher.watch.revision == late
     assert watcher.told == [early, late]
     await store.close()
+
+
+def test_a_watch_ends_when_its_kind_changes_and_not_with_labels(server: Server, client: Tester) -> None:
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    made = definition(group)
+    assert client.post(CRDS, made).status == 201
+    place, gadgets = f"{CRDS}/{made['metadata']['name']}", f"/apis/{group}/v1/namespaces/default/gadgets"
+    request = urllib.request.Request(f"{server.url}{gadgets}?watch=1&timeoutSeconds=60")
+    request.add_header("Authorization", f"Bearer {server.token}")
+    with urllib.request.urlopen(request, timeout=30, context=ssl._create_unverified_context()) as lines:
+        client.merge(place, {"metadata": {"labels": {"a": "b"}}})
+        client.post(gadgets, gadget(group, "a"))
+        assert json.loads(lines.readline())["type"] == "ADDED"
+        client.merge(place, {"spec": {"names": {"shortNames": ["gd"]}}})
+        assert lines.readline() == b""  # within the half minute that reading may take

@@ -18,12 +18,16 @@ class Registry:
         self._kinds: dict[tuple[str, str], Kind] = {}
         self._waiting: dict[tuple[str, str], Kind] = {}
         self._routes: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
-        self._listeners: list[Callable[[], None]] = []
+        self._listeners: dict[Callable[[], None], None] = {}
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call the listener after every change. Returns what ends that."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
+        self._listeners[listener] = None
+
+        def leave() -> None:
+            self._listeners.pop(listener, None)
+
+        return leave
 
     def _changed(self) -> None:
         self.generation += 1

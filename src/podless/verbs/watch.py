@@ -42,6 +42,7 @@ Receive = Callable[[Sequence[Seen]], object]
 # events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
 _WAITING_MOST = 4096
 _TOGETHER = 256  # initial objects that are looked at together
+_AFTERWARDS = 1.0  # seconds that a watch goes on after its kind has changed, about as on a real server
 
 
 class Watch:
@@ -69,6 +70,9 @@ class Watch:
         # batches that wait for what came before them to be converted; an empty one is the end
         self._waiting: deque[Sequence[Event]] = deque()
         self._work: asyncio.Task[None] | None = None
+        self._kind = call.kind  # as it was when the watch began
+        self._unheard: Callable[[], None] | None = None
+        self._expiry: asyncio.TimerHandle | None = None
 
     @property
     def revision(self) -> int:
@@ -124,12 +128,30 @@ class Watch:
         `ended` is called when the resource goes away, `failed` where objects cannot be shown in the version.
         """
         self._receive, self._ended, self._failed = receive, ended, failed
+        if self._kind.custom:
+            self._unheard = self._api.registry.listen(self._look)
+            self._look()
         early, self._early = self._early or [], None
         if early:
             self._take(early)
 
+    def _look(self) -> None:
+        """End the watch in a moment where its kind is another one now, so that the client lists anew under it."""
+        kind = self._api.registry.get(self._kind.group, self._kind.plural)
+        if kind is not None and kind is not self._kind and self._expiry is None:
+            self._expiry = asyncio.get_running_loop().call_later(_AFTERWARDS, self._expire)
+
+    def _expire(self) -> None:
+        if self._ended is not None:
+            self._ended()
+
     def stop(self) -> None:
         """No more events."""
+        if self._unheard is not None:
+            self._unheard()
+            self._unheard = None
+        if self._expiry is not None:
+            self._expiry.cancel()
         if self._leave is not None:
             self._leave()
             self._leave = None
