@@ -83,6 +83,8 @@ def test_little_of_a_pod_changes(client: Client, pods: str) -> None:
     make(client, pods)
     changed = {"spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}
     assert client.merge(f"{pods}/p", changed).body["metadata"]["generation"] == 2
+    labels = {"metadata": {"labels": {"a/b/c": "d"}}}
+    assert len(client.merge(f"{pods}/p", labels).body["details"]["causes"]) == 4  # a real server looks as often
     answer = client.merge(f"{pods}/p", {"spec": {"hostNetwork": True}})
     assert answer.status == 422
     message = answer.body["details"]["causes"][0]["message"]

@@ -43,6 +43,9 @@ def test_rules(client: Client, node: dict[str, Any]) -> None:
     addresses = [{"type": "Hostname", "address": "a"}] * 2
     twice = client.merge(f"{path}/status", {"status": {"addresses": addresses}}).body["details"]["causes"]
     assert twice[0]["message"] == 'Duplicate value: {"Type":"Hostname","Address":"a"}'
+    ranges = {"metadata": {"name": f"n{uuid.uuid4().hex[:8]}"}, "spec": {"podCIDRs": ["10.0.0.0/24", "x"]}}
+    causes = client.post(NODES, {"apiVersion": "v1", "kind": "Node", **ranges}).body["details"]["causes"]
+    assert "error:invalid CIDR[1]: <nil> (invalid CIDR address: x)" in causes[1]["message"]
 
 
 def test_selected_by_whether_they_take_pods(client: Client, node: dict[str, Any]) -> None:

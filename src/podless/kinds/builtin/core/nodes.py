@@ -109,9 +109,10 @@ def _node(obj: Object) -> Errors:
         for fault in addresses.range_faults(text):
             yield invalid(f"spec.podCIDRs[{place}]", text, fault)
     if len(ranges) > 1:
-        bad = next((text for text in ranges if addresses.parse_range(text) is None), None)
+        bad = next((place for place, text in enumerate(ranges) if addresses.parse_range(text) is None), None)
         if bad is not None:
-            why = f"invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR address: {bad}"
+            why = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
+            why = f"invalid PodCIDRs. failed to check with dual stack with error:{why}"
             yield FieldError("InternalError", "spec.podCIDRs", None, why)
         if bad is not None or len(ranges) > 2 or not addresses.dual(ranges):
             yield invalid("spec.podCIDRs", ranges, _FAMILIES)

@@ -44,6 +44,7 @@ class PodStrategy(DescribedStrategy):
 
     generation = True
     shown_deleted = True
+    rechecks = (1, 1)
 
     def default(self, version: Version, obj: Object) -> None:
         """The defaults of PodSpec, and those of pods."""
