@@ -65,6 +65,7 @@ _ORDERS = {
     "NodeSpec": "podCIDRs providerID unschedulable taints configSource externalID",
     "PersistentVolumeSpec": f"""capacity {_OF_PERSISTENT} accessModes claimRef persistentVolumeReclaimPolicy
     storageClassName mountOptions volumeMode nodeAffinity volumeAttributesClassName""",
+    "PersistentVolumeSource": _OF_PERSISTENT,
     "PodSecurityContext": """seLinuxOptions windowsOptions runAsUser runAsGroup runAsNonRoot supplementalGroups
     supplementalGroupsPolicy fsGroup fsGroupChangePolicy sysctls seccompProfile appArmorProfile seLinuxChangePolicy""",
     "PodSpec": """volumes initContainers containers ephemeralContainers restartPolicy terminationGracePeriodSeconds

@@ -10,9 +10,10 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.builtin.volumes import spec as volumes
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.claims import PERSISTENT_VOLUME_CLAIM
 from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
-from podless.meta import field, gostruct, labelselector, names, quantity
+from podless.meta import field, labelselector, names, quantity
 from podless.meta.field import FieldError
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
@@ -162,7 +163,7 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
     yield from _class_annotation(obj, old)
     wanted, known = _comparable(obj, old)
     if wanted != known:
-        told = gostruct.diff(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
+        told = gostructs.diff(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
         yield field.forbidden("spec", f"{_FIXED}\n{told}")
     size, least = _size(spec), _size(before)
     held = ((old.get("status") or {}).get("capacity") or {}).get("storage")

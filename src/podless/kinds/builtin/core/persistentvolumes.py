@@ -10,10 +10,11 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.builtin.volumes import sources, spec
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.claims import PERSISTENT_VOLUME
 from podless.kinds.types.disks import PERSISTENT_VOLUME_SOURCE
 from podless.kinds.types.topology import VOLUME_NODE_AFFINITY
-from podless.meta import clock, field, gostruct
+from podless.meta import clock, field
 from podless.meta.field import FieldError
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
@@ -99,14 +100,14 @@ class PersistentVolumeStrategy(TypedStrategy):
 def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
     places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
     if places[0] != places[1] and _without_expansion(*places) != places[1]:
-        told = gostruct.diff(PERSISTENT_VOLUME_SOURCE, before, wanted)
+        told = gostructs.diff(PERSISTENT_VOLUME_SOURCE, before, wanted)
         text = f"spec.persistentvolumesource is immutable after creation\n{told}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if wanted.get("volumeMode") != before.get("volumeMode"):
         yield immutable("volumeMode", wanted.get("volumeMode"))
     affinity, known = wanted.get("nodeAffinity"), before.get("nodeAffinity")
     if known is not None and affinity != known and _renamed(known, affinity) != affinity:
-        yield field.invalid("nodeAffinity", gostruct.shown(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
+        yield field.invalid("nodeAffinity", gostructs.shown(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
     if before.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
         yield field.forbidden("spec.volumeAttributesClassName", _NOT_NIL)
 

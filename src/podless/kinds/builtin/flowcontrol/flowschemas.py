@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from podless.kinds.builtin.flowcontrol import bootstrap, parts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.flowcontrol import FLOW_SCHEMA, FLOW_SCHEMA_SPEC
-from podless.meta import field, gostruct, names
+from podless.meta import field, names
 from podless.meta.field import FieldError
 
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
@@ -32,7 +33,7 @@ class FlowSchemaStrategy(parts.FlowStrategy):
         errors = [*_spec(spec, name)]
         wanted = bootstrap.fixed(bootstrap.schemas(), name)
         if wanted is not None and spec != wanted:
-            shown = gostruct.shown(FLOW_SCHEMA_SPEC, spec)
+            shown = gostructs.shown(FLOW_SCHEMA_SPEC, spec)
             errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
         return [*errors, *parts.conditions(obj)]
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from podless.kinds.builtin.flowcontrol import bootstrap, parts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.flowcontrol import PRIORITY_LEVEL_CONFIGURATION, PRIORITY_LEVEL_CONFIGURATION_SPEC
-from podless.meta import field, gostruct
+from podless.meta import field
 from podless.meta.field import FieldError
 
 _EXEMPT, _LIMITED = "Exempt", "Limited"
@@ -47,7 +48,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         elif wanted is not None and spec != wanted:
             text = f"spec of '{name}' must equal the fixed value"
         if text:
-            errors.append(field.invalid("spec", gostruct.shown(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
+            errors.append(field.invalid("spec", gostructs.shown(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
         return [*errors, *parts.conditions(obj)]
 
 

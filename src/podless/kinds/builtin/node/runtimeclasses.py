@@ -9,9 +9,10 @@ from podless.kinds.builtin.immutable import kept
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.podspecs import TOLERATION
 from podless.kinds.types.runtimeclasses import RUNTIME_CLASS
-from podless.meta import field, gostruct, names, quantity
+from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -67,7 +68,7 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
         yield from _toleration(one, path)
         known = tuple(one.get(name) for name in ("key", "operator", "value", "effect", "tolerationSeconds"))
         if known in seen:
-            yield field.duplicate(path, gostruct.shown(TOLERATION, one))
+            yield field.duplicate(path, gostructs.shown(TOLERATION, one))
         seen.add(known)
 
 

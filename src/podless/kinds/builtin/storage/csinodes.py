@@ -9,8 +9,9 @@ from podless.kinds.builtin.storage import parts
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.storage import CSI_NODE, CSI_NODE_DRIVER
-from podless.meta import field, gostruct, names
+from podless.meta import field, names
 from podless.meta.field import FieldError
 
 _ID_MOST = 256  # bytes
@@ -46,7 +47,7 @@ class CSINodeStrategy(TypedStrategy):
         for driver in map(_fixed, obj["spec"].get("drivers") or []):
             for known in before.get(driver["name"], ())[:1]:
                 if driver != known:
-                    errors.append(immutable("spec.drivers", gostruct.shown(CSI_NODE_DRIVER, driver)))
+                    errors.append(immutable("spec.drivers", gostructs.shown(CSI_NODE_DRIVER, driver)))
         return errors
 
 

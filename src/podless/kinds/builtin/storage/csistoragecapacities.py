@@ -8,8 +8,9 @@ from podless.kinds.builtin.immutable import immutable, kept
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.storage import CSI_STORAGE_CAPACITY
-from podless.meta import field, gostruct, labelselector, names, quantity
+from podless.meta import field, labelselector, names, quantity
 from podless.meta.field import FieldError
 from podless.meta.structs_meta import LABEL_SELECTOR
 
@@ -36,7 +37,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         topology = obj.get("nodeTopology")
         errors = []
         if topology != old.get("nodeTopology"):
-            errors.append(immutable("nodeTopology", gostruct.shown(LABEL_SELECTOR, topology)))
+            errors.append(immutable("nodeTopology", gostructs.shown(LABEL_SELECTOR, topology)))
         return [*errors, *kept(obj, old, "storageClassName")]
 
 

@@ -11,8 +11,9 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.builtin.volumes import spec as volumes
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.kinds.types import gostructs
 from podless.kinds.types.storage import VOLUME_ATTACHMENT, VOLUME_ATTACHMENT_SPEC
-from podless.meta import field, gostruct, names
+from podless.meta import field, names
 from podless.meta.field import FieldError
 
 _MESSAGE_MOST, _SHOWN_MOST = 1024, 256 * 1024  # bytes; a real server names another number than it means
@@ -55,7 +56,7 @@ class VolumeAttachmentStrategy(TypedStrategy):
         """As a new one, of the same spec."""
         errors = [*self.validate_create(kind, version, obj)]
         if obj["spec"] != old["spec"]:
-            errors.append(immutable("spec", gostruct.shown(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
+            errors.append(immutable("spec", gostructs.shown(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
         return errors
 
 
