@@ -141,10 +141,12 @@ class App:
     """A server that can be started and stopped once.
 
     After `start`: url, token (of the admin) and kubeconfig (a path) say how to reach it, and cluster is what it serves.
+    handler answers requests of this process. outside: filters that the requests of clients meet before it.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, outside: Sequence[Filter] = ()) -> None:
         self.settings = settings
+        self._outside = list(outside)
         self.url = ""
         self.kubeconfig = self.authority = Path()
         self.cluster: Cluster | None = None
@@ -204,8 +206,9 @@ class App:
         cache = cluster.api.cache
         held = Held(settings.limits.held, lambda: cache.replaced)
         self.handler = self._handler(cluster, held)
+        listens = chain(self._outside, self.handler)
         self._listener = Listener(
-            self.handler, status.refuse, settings.limits, context, held, cluster.api.pace, cluster.api.watchdog
+            listens, status.refuse, settings.limits, context, held, cluster.api.pace, cluster.api.watchdog
         )
         bound = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, bound, cluster.token, authority)

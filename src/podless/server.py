@@ -6,20 +6,28 @@ import asyncio
 import concurrent.futures
 import inspect
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from podless.app import App, Settings, StartError
 from podless.auth.access import OIDC
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
+from podless.http.record import Requests
+from podless.testing.client import Client
+from podless.testing.manifests import Manifests
+from podless.testing.snapshot import Snapshot
+from podless.testing.wait import Wanted
 
 __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
 
 
 P = ParamSpec("P")
+T = TypeVar("T")
+Object = dict[str, Any]
+Objects = list[Object]
 
 
 def _takes(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
@@ -44,6 +52,9 @@ class Server:
         with Server() as server:
             print(server.url, server.token, server.kubeconfig)
 
+    What tests do with it (apply, wait, snapshot ...) are methods of its own where it runs in a thread, and those of
+    `client` in asynchronous code. requests: what clients have asked; what these methods do is not among it.
+
     It takes what podless.app.Settings has, data first: `Server("folder", event_ttl=60.0)`. Raises StartError for what
     cannot work, or on entry where the server cannot start.
     """
@@ -51,6 +62,7 @@ class Server:
     @_takes(Settings)
     def __init__(self, *args: Any, **options: Any) -> None:
         self._settings = Settings(*args, **options)
+        self.requests = Requests()
         self._app: App | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -82,7 +94,8 @@ class Server:
         return self._app
 
     async def __aenter__(self) -> Self:
-        self._app = App(self._settings)
+        self._loop = asyncio.get_running_loop()
+        self._app = App(self._settings, [self.requests.filter])
         await self._app.start()
         return self
 
@@ -108,7 +121,7 @@ class Server:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._loop is not None and self._stopping is not None:
+        if self._loop is not None and self._stopping is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._stopping.set)
         if self._thread is not None:
             self._thread.join()
@@ -121,7 +134,6 @@ class Server:
             runner.run(self._serve(started))
 
     async def _serve(self, started: concurrent.futures.Future[None]) -> None:
-        self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         try:
             await self.__aenter__()
@@ -131,3 +143,59 @@ class Server:
         started.set_result(None)
         await self._stopping.wait()
         await self.__aexit__(None, None, None)
+
+    # for tests
+
+    @property
+    def client(self) -> Client:
+        """What tests ask of it in asynchronous code, on its own loop or on any other."""
+        assert self._loop is not None
+        return Client(self._running(), self._loop, self.requests)
+
+    def _done(self, work: Coroutine[Any, Any, T]) -> T:
+        """Have something done on the server's thread. Raises RuntimeError where that would wait for itself."""
+        if self._thread is None or self._loop is None or self._thread is threading.current_thread():
+            work.close()
+            raise RuntimeError("on the server's own loop use `await server.client...`")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def apply(
+        self, manifests: Manifests, *, namespace: str = "default", manager: str = "podless-test", subresource: str = ""
+    ) -> Objects:
+        """Apply objects: a dict, a text, a path, or an iterable of these. As Client.apply."""
+        work = self.client.apply(manifests, namespace=namespace, manager=manager, subresource=subresource)
+        return self._done(work)
+
+    def create(self, obj: Object, *, namespace: str = "default") -> Object:
+        """Create an object. As Client.create."""
+        return self._done(self.client.create(obj, namespace=namespace))
+
+    def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
+        """An object, None where it is not there. As Client.get."""
+        return self._done(self.client.get(kind, name, namespace=namespace))
+
+    def list(self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = "") -> Objects:
+        """The objects of a kind; of all namespaces for None. As Client.list."""
+        return self._done(self.client.list(kind, namespace=namespace, labels=labels, fields=fields))
+
+    def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
+        """Delete an object. As Client.delete."""
+        return self._done(self.client.delete(kind, name, namespace=namespace, propagation=propagation))
+
+    def wait(
+        self, kind: str, name: str, for_: Wanted = None, timeout: float = 10.0, *, namespace: str = "default"
+    ) -> Object:
+        """Wait for an object: a condition, "delete", an expression of CEL, or a function. As Client.wait."""
+        return self._done(self.client.wait(kind, name, for_, timeout, namespace=namespace))
+
+    def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:
+        """Wait until clients have asked for nothing for some milliseconds. As Client.at_rest."""
+        self._done(self.client.at_rest(ms, timeout))
+
+    def snapshot(self) -> Snapshot:
+        """All that there is, to go back to. As Client.snapshot."""
+        return self._done(self.client.snapshot())
+
+    def restore(self, state: Snapshot) -> None:
+        """Go back to what there was. As Client.restore."""
+        self._done(self.client.restore(state))

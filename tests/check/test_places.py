@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from podless.check.documents import Document, split
 from podless.check.places import Places
+from podless.meta.documents import Document, split
 from tests.conformance import recorded
 
 Path = tuple[str | int, ...]

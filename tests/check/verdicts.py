@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from podless.check.catalog import Catalog
-from podless.check.documents import Document
 from podless.check.findings import Severity
 from podless.check.judge import Identity, Judge, Rules, identify
 from podless.fields import jsonpatch, mergepatch
 from podless.meta import codec
+from podless.meta.documents import Document
 from tests.conformance.recorded import Recording
 
 Object = dict[str, Any]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from podless.check.catalog import DEFINITION, Catalog
-from podless.check.documents import Document
 from podless.check.findings import Finding, Report, Severity
 from podless.check.places import Places
 from podless.kinds import definition, offline, typemeta
@@ -18,6 +17,7 @@ from podless.kinds.offline import Checked
 from podless.meta import clock, codec, gvk
 from podless.meta import field as field_
 from podless.meta.codec import Floats, ParsedJSON
+from podless.meta.documents import Document
 from podless.meta.field import At, Path
 from podless.meta.jsontext import JSONError
 from podless.meta.positions import Position

@@ -6,8 +6,8 @@ import json
 import re
 from functools import cached_property
 
-from podless.check.documents import Document
 from podless.meta import field
+from podless.meta.documents import Document
 from podless.meta.field import At
 from podless.meta.jsontext import JSONError, YAMLError
 from podless.meta.positions import Located, Position, locate_json, locate_yaml

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, NamedTuple
 
-from podless.check.documents import Document
 from podless.check.judge import Identity
+from podless.meta.documents import Document
 from podless.meta.field import Path
 
 Object = dict[str, Any]

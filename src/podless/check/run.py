@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 
 from podless.check import references
 from podless.check.catalog import Catalog
-from podless.check.documents import Document, split
 from podless.check.findings import Finding, Report, Severity
 from podless.check.judge import Identity, Judge, Rules, indexed
 from podless.check.openapi import Described
 from podless.check.places import Places
 from podless.check.references import Reference
 from podless.check.sources import Source
+from podless.meta.documents import Document, split
 from podless.meta.field import text
 
 Object = dict[str, Any]

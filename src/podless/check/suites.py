@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from podless.check.documents import Document, split
 from podless.check.findings import Finding, Report, Severity
 from podless.check.judge import parts, read
 from podless.check.places import Places
 from podless.check.sources import CannotCheck, Source, sources
 from podless.meta import field
+from podless.meta.documents import Document, split
 from podless.meta.jsontext import JSONError
 from podless.schema import Schema
 from podless.version import __version__

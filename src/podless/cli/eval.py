@@ -67,9 +67,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(name: str) -> Object:
     """The first document of a file. Raises CannotCheck."""
-    from podless.check.documents import split
     from podless.check.judge import read
     from podless.check.sources import sources
+    from podless.meta.documents import split
     from podless.meta.jsontext import JSONError
 
     [source] = sources([name])[:1]

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.check.documents import split
+from podless.meta.documents import split
 
 
 def texts(raw: str) -> list[tuple[int, str]]:

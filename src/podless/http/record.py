@@ -1,0 +1,112 @@
+"""What clients have asked lately, for tests that say what a program may ask."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from podless.http.info import RequestInfo
+from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
+
+_MOST = 4000  # requests that are known
+_Line = tuple[float, str, str, RequestInfo, str, str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request and what came of it.
+
+    at: when it was answered, a Unix time. user: who asked (as whom, where that was asked for). agent: the User-Agent.
+    resource: with its group and subresource, such as "crontabs.stable.example.com/status"; "" for what is none. path:
+    with the query. status: the code of the answer; of a watch when it began.
+    """
+
+    at: float
+    user: str
+    agent: str
+    verb: str
+    resource: str
+    namespace: str
+    name: str
+    path: str
+    status: int
+
+    def __str__(self) -> str:
+        return f"{self.user} {self.verb} {self.path} {self.status}"
+
+
+class Requests:
+    """The requests that were answered last, oldest first: a few thousand at the most.
+
+    open: how many are at work; watches are not. last: when something was asked or answered last, by the monotonic
+    clock.
+    """
+
+    def __init__(self) -> None:
+        self._lines: deque[_Line] = deque(maxlen=_MOST)
+        self.open = 0
+        self.last = time.monotonic()
+
+    def filter(self, handler: Handler) -> Handler:
+        """Takes note of each request when it is answered."""
+        lines, now = self._lines, time.time
+
+        async def later(request: Request, pending: Pending) -> Answer:
+            self.open += 1
+            try:
+                answer = await pending
+            finally:
+                self.open -= 1
+                self.last = time.monotonic()
+            note(request, answer)
+            return answer
+
+        def note(request: Request, answer: Answer) -> None:
+            status = answer.status if isinstance(answer, Response) else 200
+            agent = request.headers.get("user-agent", "")
+            lines.append((now(), request.user.name, agent, request.info, request.path, request.query_text, status))
+
+        def handle(request: Request) -> Answer | Pending:
+            answer = handler(request)
+            if not isinstance(answer, (Response, Stream)):
+                return later(request, answer)
+            self.last = time.monotonic()
+            note(request, answer)
+            return answer
+
+        return handle
+
+    def clear(self) -> None:
+        """Forget them all."""
+        self._lines.clear()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __iter__(self) -> Iterator[Asked]:
+        return map(_asked, self._lines.copy())
+
+    def __getitem__(self, place: int) -> Asked:
+        return _asked(self._lines[place])
+
+    def since(self, moment: float) -> list[Asked]:
+        """Those that were answered at or after a Unix time."""
+        return [_asked(line) for line in self._lines.copy() if line[0] >= moment]
+
+    def where(self, **wanted: str | int) -> list[Asked]:
+        """Those with these fields, as in where(verb="update", resource="crontabs.stable.example.com/status").
+
+        Raises AttributeError for what is no field.
+        """
+        return [one for one in self if all(getattr(one, name) == value for name, value in wanted.items())]
+
+
+def _asked(line: _Line) -> Asked:
+    at, user, agent, info, path, query, status = line
+    asked = info.asked
+    resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
+    resource += f"/{asked.subresource}" if asked.subresource else ""
+    whole = f"{path}?{query}" if query else path
+    return Asked(at, user, agent, asked.verb, resource, info.namespace, asked.name, whole, status)

@@ -1,0 +1,95 @@
+"""Requests of the process itself: they pass all that others pass, but for the network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from podless.app import App
+from podless.http.message import Request, Response, Stream, settled
+from podless.meta import codec
+from podless.remote.cluster import Refused
+
+Object = dict[str, Any]
+
+PEER = "this process"  # the peer of such requests
+AGENT = "podless-test"
+
+
+def path_of(api_version: str, plural: str, namespace: str = "", name: str = "", subresource: str = "") -> str:
+    """Where something is."""
+    parts = ["apis" if "/" in api_version else "api", *api_version.split("/")]
+    parts += ["namespaces", namespace] if namespace else []
+    parts += [part for part in (plural, name, subresource) if part]
+    return "/" + "/".join(quote(part) for part in parts)
+
+
+def made(app: App, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> Request:
+    """A request of the administrator."""
+    target = f"{path}?{urlencode(query)}" if query else path
+    headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
+    request = Request(method, target, headers, PEER)
+    if body is not None:
+        request.body = codec.encode(body)
+        request.length = len(request.body)
+        headers["content-type"] = media
+    return request
+
+
+async def ask(
+    app: App, method: str, path: str, body: Any = None, *, media: str = "application/json", **query: str
+) -> Object:
+    """The document that answers a request. Raises Refused."""
+    assert app.handler is not None
+    answer = await settled(app.handler(made(app, method, path, body, media, query)))
+    assert isinstance(answer, Response)
+    raw = b"".join(answer.chunks)
+    document = codec.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
+    if answer.status >= 300:
+        raise Refused(answer.status, document)
+    return dict(document)
+
+
+class Lines:
+    """The events of a watch, as a sink of its stream takes them in; None at its end."""
+
+    def __init__(self) -> None:
+        self._waiting: asyncio.Queue[Object | None] = asyncio.Queue()
+        self._stop: Callable[[], None] = lambda: None
+
+    @classmethod
+    async def of(cls, app: App, path: str, **query: str) -> Lines:
+        """Begin to watch. Raises Refused."""
+        assert app.handler is not None
+        request = made(app, "GET", path, None, "", {"watch": "true", **query})
+        answer = await settled(app.handler(request))
+        if not isinstance(answer, Stream):
+            raise Refused(answer.status, codec.decode_json(b"".join(answer.chunks)))
+        found = cls()
+        found._stop = answer.start(found)
+        return found
+
+    def send(self, data: bytes) -> bool:
+        """Take whole lines."""
+        for line in data.splitlines():
+            self._waiting.put_nowait(codec.decode_json(line))
+        return True
+
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        """Take the pieces."""
+        for piece in pieces:
+            self.send(piece)
+
+    def end(self) -> None:
+        """Take note that nothing follows."""
+        self._waiting.put_nowait(None)
+
+    async def next(self) -> Object | None:
+        """The next event, None at the end."""
+        return await self._waiting.get()
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._stop()

@@ -1,0 +1,167 @@
+"""A client of a server in the same process: no network, and from any thread and any event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from podless.app import App
+from podless.http.record import Requests
+from podless.kinds.kind import Kind
+from podless.meta import gvk
+from podless.remote.cluster import Refused
+from podless.testing import snapshot
+from podless.testing.ask import AGENT, ask, path_of
+from podless.testing.manifests import Manifests, objects
+from podless.testing.snapshot import Snapshot
+from podless.testing.wait import Test, Wanted, wait
+
+Object = dict[str, Any]
+Objects = list[Object]
+T = TypeVar("T")
+
+_APPLY = "application/apply-patch+yaml"
+_REST = 0.005  # seconds between two looks at whether a server is at rest
+
+
+class Missing(LookupError):
+    """No such kind is served."""
+
+
+class Client:
+    """Asks a server as its administrator.
+
+    Kinds are named as in kubectl: by kind, plural, singular or short name, with the group behind a dot where there are
+    several. Objects are dicts. namespace: the one of objects that name none, and of a namespaced kind; None in `list`
+    for all of them. What the server refuses raises Refused, with its code and Status.
+    """
+
+    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, requests: Requests) -> None:
+        self._app = app
+        self._loop = loop
+        self._requests = requests
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something on the server's loop."""
+        if asyncio.get_running_loop() is self._loop:
+            return await work
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    async def apply(
+        self, manifests: Manifests, *, namespace: str = "default", manager: str = AGENT, subresource: str = ""
+    ) -> Objects:
+        """Apply objects on the server's side, over all conflicts; what has a generateName only is created.
+
+        manifests: a dict, a text, the path of a file or folder, or an iterable of these. Namespaces and definitions
+        come first. Returns the objects as they are then. Raises Missing, Refused, ValueError.
+        """
+        return await self._there(self._apply(manifests, namespace, manager, subresource))
+
+    async def _apply(self, manifests: Manifests, namespace: str, manager: str, subresource: str) -> Objects:
+        done = []
+        for obj in objects(manifests):
+            kind = self._kind(obj["kind"], obj["apiVersion"])
+            metadata = obj.get("metadata") or {}
+            name = metadata.get("name") or ""
+            within = (metadata.get("namespace") or namespace) if kind.namespaced else ""
+            path = path_of(obj["apiVersion"], kind.plural, within, name, subresource)
+            if name:
+                query = {"fieldManager": manager, "force": "true"}
+                done.append(await ask(self._app, "PATCH", path, obj, media=_APPLY, **query))
+            else:
+                done.append(await ask(self._app, "POST", path, obj, fieldManager=manager))
+        return done
+
+    async def create(self, obj: Object, *, namespace: str = "default") -> Object:
+        """Create an object. Raises Missing, Refused."""
+        path = self._path(obj["kind"], namespace, api_version=obj["apiVersion"], obj=obj)
+        return await self._there(ask(self._app, "POST", path, obj))
+
+    async def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
+        """An object, None where it is not there. Raises Missing, Refused."""
+        try:
+            return await self._there(ask(self._app, "GET", self._path(kind, namespace, name)))
+        except Refused as refused:
+            if refused.code == 404:
+                return None
+            raise
+
+    async def list(
+        self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = ""
+    ) -> Objects:
+        """The objects of a kind. labels, fields: selectors. Raises Missing, Refused."""
+        query = {name: text for name, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
+        found = await self._there(ask(self._app, "GET", self._path(kind, namespace or ""), **query))
+        items: Objects = found["items"]
+        what = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
+        return [what | item for item in items]
+
+    async def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
+        """Delete an object; its finalizers may keep it for a while. Raises Missing, Refused."""
+        query = {"propagationPolicy": propagation} if propagation else {}
+        return await self._there(ask(self._app, "DELETE", self._path(kind, namespace, name), **query))
+
+    async def wait(
+        self,
+        kind: str,
+        name: str,
+        for_: Wanted = None,
+        timeout: float = 10.0,  # noqa: ASYNC109 (it is the caller's word for it)
+        *,
+        namespace: str = "default",
+    ) -> Object:
+        """Wait for an object, on a watch; returns the state for which it holds.
+
+        for_: a condition ("Ready", "Ready=False", "condition=ready"), "delete", an expression of CEL about `object`
+        ("object.status.replicas == 3"), or a function of the object, called on the server's loop. None: until it is
+        there. timeout: seconds. Raises Waited (a TimeoutError), which tells what was seen last, Missing, Refused.
+        """
+        return await self._there(wait(self._app, self._path(kind, namespace), name, Test(for_), timeout))
+
+    async def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:  # noqa: ASYNC109
+        """Wait until clients have asked for nothing for some milliseconds.
+
+        timeout: seconds. Raises TimeoutError.
+        """
+        requests = self._requests
+        async with asyncio.timeout(timeout):
+            since = time.monotonic()
+            while True:
+                left = max(requests.last, since) + ms / 1000 - time.monotonic()
+                if left <= 0 and not requests.open:
+                    return
+                await asyncio.sleep(max(left, _REST))
+
+    async def snapshot(self) -> Snapshot:
+        """All that there is, to go back to."""
+        return await self._there(snapshot.snapshot(self._app))
+
+    async def restore(self, state: Snapshot) -> None:
+        """Go back to what there was. Clients that watch see what changes by that, as any other change."""
+        await self._there(snapshot.restore(self._app, state))
+
+    def _path(
+        self, kind: str, namespace: str, name: str = "", *, api_version: str = "", obj: Object | None = None
+    ) -> str:
+        found = self._kind(kind, api_version)
+        version = api_version or found.api_version(found.versions[0].name)
+        within = ((obj or {}).get("metadata") or {}).get("namespace") or namespace
+        return path_of(version, found.plural, within if found.namespaced else "", name)
+
+    def _kind(self, name: str, api_version: str = "") -> Kind:
+        """The kind of a name. Raises Missing."""
+        assert self._app.cluster is not None
+        plain, _, group = name.lower().partition(".")
+        given = gvk.parse_api_version(api_version) if api_version else None
+        for kind in self._app.cluster.api.registry:
+            if kind.home is not None and given is None and not group:
+                continue  # shows the objects of another one
+            if plain not in (kind.kind.lower(), kind.plural, kind.singular, *kind.short_names):
+                continue
+            if given is not None and (given.group, given.version) not in [(kind.group, v.name) for v in kind.versions]:
+                continue
+            if not group or kind.group == group:
+                return kind
+        raise Missing(f"no kind {name!r}{f' of {api_version}' if api_version else ''} is served")

@@ -1,0 +1,82 @@
+"""Objects to apply: dicts, text, files and folders of YAML and JSON, and whatever gives some of these."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from podless.meta import codec
+from podless.meta.documents import split
+
+Object = dict[str, Any]
+Manifests = Object | str | os.PathLike[str] | Iterable[Any]
+
+_SUFFIXES = (".json", ".yaml", ".yml")
+_FIRST = ("Namespace", "CustomResourceDefinition")  # what others of the same call need
+
+
+def objects(given: Manifests) -> list[Object]:
+    """The objects in what is given, namespaces and definitions first.
+
+    A text with a line end or a brace is a manifest, every other one the path of a file, of a folder or a pattern.
+    Raises ValueError for what is none of these, FileNotFoundError for a path with nothing behind it.
+    """
+    found = list(_objects(given))
+    return sorted(found, key=lambda obj: _FIRST.index(obj["kind"]) if obj.get("kind") in _FIRST else len(_FIRST))
+
+
+def _objects(given: Any) -> Iterator[Object]:
+    if isinstance(given, dict):
+        yield from _of_document(given)
+    elif isinstance(given, str) and ("\n" in given or "{" in given):
+        yield from _of_text("text", given.encode())
+    elif isinstance(given, (str, os.PathLike)):
+        for file in _files(str(given)):
+            yield from _of_text(str(file), file.read_bytes())
+    elif isinstance(given, Iterable):
+        for each in given:
+            yield from _objects(each)
+    elif hasattr(given, "to_dict"):  # objects of client libraries
+        yield from _of_document(given.to_dict())
+    else:
+        raise ValueError(f"an object, a manifest or a path is wanted, not {type(given).__name__}")
+
+
+def _files(path: str) -> list[Path]:
+    """The file of a path, the manifests in a folder and below it, or what a pattern fits."""
+    given = Path(path)
+    if given.is_dir():
+        found = [file for file in given.rglob("*") if file.suffix in _SUFFIXES and file.is_file()]
+    elif glob.has_magic(path) and not given.exists():
+        found = [Path(name) for name in glob.glob(path, recursive=True)]
+    else:
+        return [given]
+    if not found:
+        raise FileNotFoundError(f"{path}: no manifests there")
+    return sorted(found)
+
+
+def _of_text(name: str, raw: bytes) -> Iterator[Object]:
+
+    for document in split(name, raw):
+        read = codec.decode_yaml if document.yaml else codec.decode_json
+        try:
+            obj = read(document.raw)
+        except (codec.YAMLError, codec.JSONError) as error:
+            raise ValueError(f"{Path(name).name}: line {document.line + 1}: {error}") from None
+        if not isinstance(obj, dict):
+            raise ValueError(f"{name}: line {document.line + 1}: no object")
+        yield from _of_document(obj)
+
+
+def _of_document(obj: Object) -> Iterator[Object]:
+    if "kind" not in obj or "apiVersion" not in obj:
+        raise ValueError("an object has an apiVersion and a kind")
+    if obj["kind"].endswith("List") and isinstance(obj.get("items"), list):
+        for item in obj["items"]:
+            yield from _of_document(item)
+    else:
+        yield obj

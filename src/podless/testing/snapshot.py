@@ -1,0 +1,77 @@
+"""All that a server has at one moment, and back to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from podless.app import App
+from podless.kinds import builtin
+from podless.store import Conflicted, Operation, Record
+from podless.store.keys import OWN, Stored
+
+_PAGE = 1000
+_TRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The state at a revision. It can be gone back to any number of times, on the server that it is of."""
+
+    revision: int
+    records: dict[str, Stored] = field(repr=False)
+
+
+async def snapshot(app: App) -> Snapshot:
+    """What there is now."""
+    revision, present = await _present(app)
+    return Snapshot(revision, {key: record.stored for key, record in present.items() if record.stored is not None})
+
+
+async def restore(app: App, wanted: Snapshot) -> None:
+    """Make the state what it was, in one step: clients that watch see what that changes as any other change.
+
+    Objects have their uids again, and new resourceVersions. Raises Conflicted where somebody writes all the time.
+    """
+    assert app.cluster is not None
+    for left in reversed(range(_TRIES)):
+        operations = _difference(wanted, (await _present(app))[1])
+        if not operations:
+            return
+        assert app.cluster.store is not None
+        try:
+            await app.cluster.store.commit(operations)
+        except Conflicted:
+            if not left:
+                raise
+            continue
+        break
+    reaction = app.cluster.api.reactions.get(builtin.DEFINITIONS.prefix)
+    if reaction is not None:
+        await reaction(None)  # the kinds are served again that were
+
+
+def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:
+    """What is to be written, definitions that come first and definitions that go last."""
+    writes = [
+        Operation(key, stored, present[key].revision if key in present else 0)
+        for key, stored in wanted.records.items()
+        if key not in present or present[key].stored != stored
+    ]
+    gone = [Operation(key, None, record.revision) for key, record in present.items() if key not in wanted.records]
+    prefix = builtin.DEFINITIONS.prefix
+    writes.sort(key=lambda one: not one.key.startswith(prefix))
+    gone.sort(key=lambda one: one.key.startswith(prefix))
+    return writes + gone
+
+
+async def _present(app: App) -> tuple[int, dict[str, Record]]:
+    """The revision, and what is stored at it, but for what is podless' own."""
+    assert app.cluster is not None
+    assert app.cluster.store is not None
+    store = app.cluster.store
+    revision, after, found = await store.current(), "", dict[str, Record]()
+    while True:
+        page, after = await store.page(revision, after, _PAGE)
+        found.update((record.key, record) for record in page if not record.key.startswith(OWN))
+        if not after:
+            return revision, found

@@ -1,0 +1,135 @@
+"""Waiting for what a controller is to do, on a watch; who waits in vain is told what there was."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from typing import Any
+
+from podless.app import App
+from podless.meta import codec
+from podless.testing.ask import Lines
+
+Object = dict[str, Any]
+Check = Callable[[Object], Any]
+Wanted = str | Check | None
+
+_CONDITION = re.compile(r"(?:condition=)?([A-Za-z][\w./-]*)(?:=(\w+))?")
+_PLAIN = re.compile(r"[A-Z]\w*(?:=\w+)?|condition=.*")
+DELETE = "delete"
+_QUERY = {
+    "sendInitialEvents": "true",
+    "resourceVersionMatch": "NotOlderThan",
+    "allowWatchBookmarks": "true",
+}
+
+
+class Waited(TimeoutError):
+    """Waited in vain. last: the object as it was seen last, None where it never was there, or was deleted."""
+
+    def __init__(self, text: str, last: Object | None) -> None:
+        super().__init__(text)
+        self.last = last
+
+
+class Test:
+    """What is waited for. said: why it did not hold when it was looked at last, "" where nothing is to be told."""
+
+    __test__ = False  # for pytest
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.said = ""
+        self._check = self._of(wanted)
+
+    def _of(self, wanted: Wanted) -> Check:
+        if wanted is None or callable(wanted):
+            return wanted or (lambda obj: True)
+        if wanted == DELETE:
+            return lambda obj: False
+        if _PLAIN.fullmatch(wanted) and (parts := _CONDITION.fullmatch(wanted)):
+            name, status = parts[1], parts[2] or "True"
+            return lambda obj: _status(obj, name) == status.capitalize()
+        return self._cel(wanted)
+
+    def _cel(self, source: str) -> Check:
+        from podless.cel import EvaluationError, compile
+        from podless.cel.types import DYN
+
+        program = compile(source, {"object": DYN})
+
+        def check(obj: Object) -> bool:
+            try:
+                return program.evaluate({"object": obj}) is True
+            except EvaluationError as error:  # a field that is not there yet
+                self.said = str(error)
+                return False
+
+        return check
+
+    def holds(self, obj: Object | None) -> bool:
+        """Whether it holds for an object, None for one that is not there."""
+        self.said = ""
+        if obj is None:
+            return self.wanted == DELETE
+        return bool(self._check(obj))
+
+    def __str__(self) -> str:
+        if self.wanted is None:
+            return "to be there"
+        return self.wanted if isinstance(self.wanted, str) else getattr(self.wanted, "__name__", "a condition")
+
+
+def _status(obj: Object, name: str) -> str:
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    return next((str(one.get("status")) for one in conditions if one.get("type") == name), "")
+
+
+async def wait(app: App, path: str, name: str, test: Test, seconds: float) -> Object:
+    """The first state of an object for which a test holds; of one that was waited for to go the last, or {}.
+
+    path: of its collection. Raises Waited after so many seconds, Refused where it cannot be watched.
+    """
+    last: list[Object | None] = [None]
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                found = await _watch(app, path, name, test, last)
+                if found is not None:
+                    return found
+    except TimeoutError:
+        raise Waited(_told(path, name, test, seconds, last[0]), last[0]) from None
+
+
+async def _watch(app: App, path: str, name: str, test: Test, last: list[Object | None]) -> Object | None:
+    """One watch; None where it ended before the test held."""
+    lines = await Lines.of(app, path, fieldSelector=f"metadata.name={name}", **_QUERY)
+    before: Object = {}
+    present = None
+    try:
+        while (event := await lines.next()) is not None and event["type"] != "ERROR":
+            if event["type"] == "BOOKMARK":
+                if present is not None:
+                    continue
+            elif event["type"] == "DELETED":
+                before, present = event["object"], None
+            else:
+                present = event["object"]
+            last[0] = present
+            if test.holds(present):
+                return present if present is not None else before
+    finally:
+        lines.stop()
+    return None
+
+
+def _told(path: str, name: str, test: Test, seconds: float, last: Object | None) -> str:
+    text = f"waited {seconds:g} s for {path}/{name}: {test}"
+    if last is None:
+        return f"{text}\nit is not there"
+    if test.said:
+        text += f"\nthe expression said: {test.said}"
+    metadata = {key: value for key, value in last["metadata"].items() if key != "managedFields"}
+    shown = codec.encode_yaml({**last, "metadata": metadata}).decode()
+    return f"{text}\nlast seen:\n" + "".join(f"  {line}\n" for line in shown.splitlines())

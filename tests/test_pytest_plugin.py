@@ -1,0 +1,107 @@
+"""The plugin for pytest, in suites of its own."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.conftest import definition, gadget
+
+pytest_plugins = ["pytester"]
+GROUP = "plugin.example.com"
+SUITE = """
+import os, unittest
+import pytest
+from podless import Server
+
+THING = {"apiVersion": "plugin.example.com/v1", "kind": "Gadget", "metadata": {"name": "one"}}
+
+@pytest.mark.parametrize("number", range(4))
+def test_session(podless, podless_namespace, number):
+    assert podless.list("gadgets", namespace=podless_namespace) == []
+    podless.apply(THING, namespace=podless_namespace)
+    assert podless.get("gadget", "first")
+
+def test_fresh(podless_fresh, podless_kubeconfig):
+    assert os.environ["KUBECONFIG"] == str(podless_fresh.kubeconfig)
+    assert [one["metadata"]["name"] for one in podless_fresh.list("gadgets")] == ["first"]
+
+async def test_asynchronous(podless):
+    await podless.client.apply(THING)
+    assert podless.get("gadget", "one")
+
+class Case(unittest.TestCase):
+    @pytest.fixture(autouse=True)
+    def given(self, podless):
+        self.server = podless
+
+    def test_it(self):
+        self.assertIsNotNone(self.server.get("gadget", "first"))
+
+class Alone(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = cls.enterClassContext(Server())
+
+    def test_it(self):
+        self.assertIsNotNone(self.server.get("namespace", "default"))
+"""
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+    folder = pytester.mkdir("crd")
+    (folder / "one.yaml").write_text(json.dumps(definition(GROUP)))
+    (pytester.path / "first.json").write_text(json.dumps(gadget(GROUP, "first")))
+    pytester.makeini(
+        "[pytest]\npodless_crds = crd\npodless_objects = first.json\nasyncio_mode = auto\n"
+        "asyncio_default_fixture_loop_scope = function\n"
+    )
+    return pytester
+
+
+@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_servers_are_there_for_tests_of_all_kinds(suite: pytest.Pytester, more: tuple[str, ...]) -> None:
+    suite.makepyfile(SUITE)
+    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", *more)
+    done.assert_outcomes(passed=8)
+
+
+def test_a_failure_shows_what_was_asked_and_the_events(suite: pytest.Pytester) -> None:
+    suite.makepyfile("""
+import ssl, urllib.request
+
+def test_it(podless):
+    request = urllib.request.Request(podless.url + "/version", headers={"Authorization": "Bearer " + podless.token})
+    urllib.request.urlopen(request, context=ssl._create_unverified_context()).read()
+    podless.apply({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "one"}, "type": "Warning",
+        "reason": "Broken", "message": "it is",
+        "involvedObject": {"kind": "Gadget", "namespace": "default", "name": "g"}})
+    assert False
+""")
+    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(
+        ["*podless: requests*", "*admin get /version 200", "*podless: events*", "Warning Broken*g: it is"]
+    )
+
+
+def test_the_environment_has_the_kubeconfig_where_the_settings_say_so(suite: pytest.Pytester) -> None:
+    ini = suite.path / "tox.ini"
+    ini.write_text(ini.read_text() + "\npodless_kubeconfig = true\n")
+    suite.makepyfile("""
+import os
+
+def test_it(podless_fresh):
+    assert os.environ["KUBECONFIG"] == str(podless_fresh.kubeconfig)
+
+def test_other():
+    assert "podless" not in os.environ.get("KUBECONFIG", "")
+""")
+    suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=2)
+
+
+def test_nothing_is_imported_for_those_who_want_no_server(suite: pytest.Pytester) -> None:
+    suite.makepyfile("import sys\n\ndef test_it():\n    assert 'podless.server' not in sys.modules\n")
+    suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=1)
