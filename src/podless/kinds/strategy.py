@@ -35,7 +35,8 @@ class Strategy(Generic[K]):
 
     generation: whether metadata.generation counts changes of what is wanted. unconditional: whether an update may
     leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
-    kinds) rather than with sorted keys. grace: whether deletes go the common way, with
+    kinds) rather than with sorted keys. rearranged: whether they are brought into that order when they are
+    stored, for the rules add fields at the end. grace: whether deletes go the common way, with
     grace periods and propagation policies; a kind that ends in stages of its own has its own way. placed: whether a
     namespace in a cluster-scoped object is only dropped; else it is an error.
     collected: whether the objects are garbage without their owners, and hold what they own.
