@@ -203,71 +203,38 @@ SECURITY_CONTEXT = Struct(
     ),
 )
 
-CONTAINER = Struct(
-    "Container",
-    (
-        Field("name", STRING, 1, always=True),
-        Field("image", STRING, 2),
-        Field("command", STRINGS, 3),
-        Field("args", STRINGS, 4),
-        Field("workingDir", STRING, 5),
-        Field(
-            "ports", ListOf(CONTAINER_PORT), 6, keys=("containerPort", "protocol"), patch="merge", merge="containerPort"
-        ),
-        Field("envFrom", ListOf(ENV_FROM_SOURCE), 19),
-        Field("env", ListOf(ENV_VAR), 7, keys=("name",), patch="merge", merge="name"),
-        Field("resources", RESOURCE_REQUIREMENTS, 8),
-        Field("resizePolicy", ListOf(CONTAINER_RESIZE_POLICY), 23),
-        Field("restartPolicy", String("v1.ContainerRestartPolicy"), 24, pointer=True),
-        Field("restartPolicyRules", ListOf(CONTAINER_RESTART_RULE), 25),
-        Field("volumeMounts", ListOf(VOLUME_MOUNT), 9, keys=("mountPath",), patch="merge", merge="mountPath"),
-        Field("volumeDevices", ListOf(VOLUME_DEVICE), 21, keys=("devicePath",), patch="merge", merge="devicePath"),
-        Field("livenessProbe", PROBE, 10, pointer=True),
-        Field("readinessProbe", PROBE, 11, pointer=True),
-        Field("startupProbe", PROBE, 22, pointer=True),
-        Field("lifecycle", LIFECYCLE, 12, pointer=True),
-        Field("terminationMessagePath", STRING, 13, fill="/dev/termination-log"),
-        Field("terminationMessagePolicy", _TERMINATION_MESSAGE_POLICY, 20, fill="File"),
-        Field("imagePullPolicy", _PULL_POLICY, 14),
-        Field("securityContext", SECURITY_CONTEXT, 15, pointer=True),
-        Field("stdin", BOOL, 16),
-        Field("stdinOnce", BOOL, 17),
-        Field("tty", BOOL, 18),
-    ),
+# what containers of all sorts have
+_FIELDS = (
+    Field("name", STRING, 1, always=True),
+    Field("image", STRING, 2),
+    Field("command", STRINGS, 3),
+    Field("args", STRINGS, 4),
+    Field("workingDir", STRING, 5),
+    Field("ports", ListOf(CONTAINER_PORT), 6, keys=("containerPort", "protocol"), patch="merge", merge="containerPort"),
+    Field("envFrom", ListOf(ENV_FROM_SOURCE), 19),
+    Field("env", ListOf(ENV_VAR), 7, keys=("name",), patch="merge", merge="name"),
+    Field("resources", RESOURCE_REQUIREMENTS, 8),
+    Field("resizePolicy", ListOf(CONTAINER_RESIZE_POLICY), 23),
+    Field("restartPolicy", String("v1.ContainerRestartPolicy"), 24, pointer=True),
+    Field("restartPolicyRules", ListOf(CONTAINER_RESTART_RULE), 25),
+    Field("volumeMounts", ListOf(VOLUME_MOUNT), 9, keys=("mountPath",), patch="merge", merge="mountPath"),
+    Field("volumeDevices", ListOf(VOLUME_DEVICE), 21, keys=("devicePath",), patch="merge", merge="devicePath"),
+    Field("livenessProbe", PROBE, 10, pointer=True),
+    Field("readinessProbe", PROBE, 11, pointer=True),
+    Field("startupProbe", PROBE, 22, pointer=True),
+    Field("lifecycle", LIFECYCLE, 12, pointer=True),
+    Field("terminationMessagePath", STRING, 13, fill="/dev/termination-log"),
+    Field("terminationMessagePolicy", _TERMINATION_MESSAGE_POLICY, 20, fill="File"),
+    Field("imagePullPolicy", _PULL_POLICY, 14),
+    Field("securityContext", SECURITY_CONTEXT, 15, pointer=True),
+    Field("stdin", BOOL, 16),
+    Field("stdinOnce", BOOL, 17),
+    Field("tty", BOOL, 18),
 )
 
-EPHEMERAL_CONTAINER_COMMON = Struct(
-    "EphemeralContainerCommon",
-    (
-        Field("name", STRING, 1, always=True),
-        Field("image", STRING, 2),
-        Field("command", STRINGS, 3),
-        Field("args", STRINGS, 4),
-        Field("workingDir", STRING, 5),
-        Field(
-            "ports", ListOf(CONTAINER_PORT), 6, keys=("containerPort", "protocol"), patch="merge", merge="containerPort"
-        ),
-        Field("envFrom", ListOf(ENV_FROM_SOURCE), 19),
-        Field("env", ListOf(ENV_VAR), 7, keys=("name",), patch="merge", merge="name"),
-        Field("resources", RESOURCE_REQUIREMENTS, 8),
-        Field("resizePolicy", ListOf(CONTAINER_RESIZE_POLICY), 23),
-        Field("restartPolicy", String("v1.ContainerRestartPolicy"), 24, pointer=True),
-        Field("restartPolicyRules", ListOf(CONTAINER_RESTART_RULE), 25),
-        Field("volumeMounts", ListOf(VOLUME_MOUNT), 9, keys=("mountPath",), patch="merge", merge="mountPath"),
-        Field("volumeDevices", ListOf(VOLUME_DEVICE), 21, keys=("devicePath",), patch="merge", merge="devicePath"),
-        Field("livenessProbe", PROBE, 10, pointer=True),
-        Field("readinessProbe", PROBE, 11, pointer=True),
-        Field("startupProbe", PROBE, 22, pointer=True),
-        Field("lifecycle", LIFECYCLE, 12, pointer=True),
-        Field("terminationMessagePath", STRING, 13, fill="/dev/termination-log"),
-        Field("terminationMessagePolicy", _TERMINATION_MESSAGE_POLICY, 20, fill="File"),
-        Field("imagePullPolicy", _PULL_POLICY, 14),
-        Field("securityContext", SECURITY_CONTEXT, 15, pointer=True),
-        Field("stdin", BOOL, 16),
-        Field("stdinOnce", BOOL, 17),
-        Field("tty", BOOL, 18),
-    ),
-)
+CONTAINER = Struct("Container", _FIELDS)
+
+EPHEMERAL_CONTAINER_COMMON = Struct("EphemeralContainerCommon", _FIELDS)
 
 EPHEMERAL_CONTAINER = Struct(
     "EphemeralContainer",

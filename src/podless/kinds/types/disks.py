@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podless.kinds.types.core import OBJECT_REFERENCE
 from podless.kinds.types.volumes import (
     AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE,
     AZURE_DISK_VOLUME_SOURCE,
+    CEPH_FS_VOLUME_SOURCE,
+    CINDER_VOLUME_SOURCE,
     FC_VOLUME_SOURCE,
+    FLEX_VOLUME_SOURCE,
     FLOCKER_VOLUME_SOURCE,
     GCE_PERSISTENT_DISK_VOLUME_SOURCE,
     HOST_PATH_VOLUME_SOURCE,
+    ISCSI_VOLUME_SOURCE,
     NFS_VOLUME_SOURCE,
     PHOTON_PERSISTENT_DISK_VOLUME_SOURCE,
     PORTWORX_VOLUME_SOURCE,
     QUOBYTE_VOLUME_SOURCE,
+    RBD_VOLUME_SOURCE,
+    SCALE_IO_VOLUME_SOURCE,
     VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE,
 )
-from podless.meta.structs import BOOL, INT32, STRING, Field, Struct
-from podless.meta.structs_meta import STRING_MAP, STRINGS
+from podless.meta.structs import BOOL, STRING, Field, Struct
+from podless.meta.structs_meta import STRING_MAP
 
 GLUSTERFS_PERSISTENT_VOLUME_SOURCE = Struct(
     "GlusterfsPersistentVolumeSource",
@@ -31,69 +39,24 @@ GLUSTERFS_PERSISTENT_VOLUME_SOURCE = Struct(
 
 SECRET_REFERENCE = Struct("SecretReference", (Field("name", STRING, 1), Field("namespace", STRING, 2)), atomic=True)
 
-RBD_PERSISTENT_VOLUME_SOURCE = Struct(
-    "RBDPersistentVolumeSource",
-    (
-        Field("monitors", STRINGS, 1, always=True),
-        Field("image", STRING, 2, always=True),
-        Field("fsType", STRING, 3),
-        Field("pool", STRING, 4, default="rbd"),
-        Field("user", STRING, 5, default="admin"),
-        Field("keyring", STRING, 6, default="/etc/ceph/keyring"),
-        Field("secretRef", SECRET_REFERENCE, 7, pointer=True),
-        Field("readOnly", BOOL, 8),
-    ),
-)
 
-ISCSI_PERSISTENT_VOLUME_SOURCE = Struct(
-    "ISCSIPersistentVolumeSource",
-    (
-        Field("targetPortal", STRING, 1, always=True),
-        Field("iqn", STRING, 2, always=True),
-        Field("lun", INT32, 3, always=True),
-        Field("iscsiInterface", STRING, 4, default="default"),
-        Field("fsType", STRING, 5),
-        Field("readOnly", BOOL, 6),
-        Field("portals", STRINGS, 7),
-        Field("chapAuthDiscovery", BOOL, 8),
-        Field("chapAuthSession", BOOL, 11),
-        Field("secretRef", SECRET_REFERENCE, 10, pointer=True),
-        Field("initiatorName", STRING, 12, pointer=True),
-    ),
-)
+def _own(source: Struct, name: str) -> Struct:
+    """The same for a persistent volume, which is in no namespace: that of its secret is told."""
+    return Struct(
+        name,
+        tuple(replace(known, type=SECRET_REFERENCE) if known.name == "secretRef" else known for known in source.fields),
+    )
 
-CINDER_PERSISTENT_VOLUME_SOURCE = Struct(
-    "CinderPersistentVolumeSource",
-    (
-        Field("volumeID", STRING, 1, always=True),
-        Field("fsType", STRING, 2),
-        Field("readOnly", BOOL, 3),
-        Field("secretRef", SECRET_REFERENCE, 4, pointer=True),
-    ),
-)
 
-CEPH_FS_PERSISTENT_VOLUME_SOURCE = Struct(
-    "CephFSPersistentVolumeSource",
-    (
-        Field("monitors", STRINGS, 1, always=True),
-        Field("path", STRING, 2),
-        Field("user", STRING, 3),
-        Field("secretFile", STRING, 4),
-        Field("secretRef", SECRET_REFERENCE, 5, pointer=True),
-        Field("readOnly", BOOL, 6),
-    ),
-)
+RBD_PERSISTENT_VOLUME_SOURCE = _own(RBD_VOLUME_SOURCE, "RBDPersistentVolumeSource")
 
-FLEX_PERSISTENT_VOLUME_SOURCE = Struct(
-    "FlexPersistentVolumeSource",
-    (
-        Field("driver", STRING, 1, always=True),
-        Field("fsType", STRING, 2),
-        Field("secretRef", SECRET_REFERENCE, 3, pointer=True),
-        Field("readOnly", BOOL, 4),
-        Field("options", STRING_MAP, 5),
-    ),
-)
+ISCSI_PERSISTENT_VOLUME_SOURCE = _own(ISCSI_VOLUME_SOURCE, "ISCSIPersistentVolumeSource")
+
+CINDER_PERSISTENT_VOLUME_SOURCE = _own(CINDER_VOLUME_SOURCE, "CinderPersistentVolumeSource")
+
+CEPH_FS_PERSISTENT_VOLUME_SOURCE = _own(CEPH_FS_VOLUME_SOURCE, "CephFSPersistentVolumeSource")
+
+FLEX_PERSISTENT_VOLUME_SOURCE = _own(FLEX_VOLUME_SOURCE, "FlexPersistentVolumeSource")
 
 AZURE_FILE_PERSISTENT_VOLUME_SOURCE = Struct(
     "AzureFilePersistentVolumeSource",
@@ -105,21 +68,7 @@ AZURE_FILE_PERSISTENT_VOLUME_SOURCE = Struct(
     ),
 )
 
-SCALE_IO_PERSISTENT_VOLUME_SOURCE = Struct(
-    "ScaleIOPersistentVolumeSource",
-    (
-        Field("gateway", STRING, 1, always=True),
-        Field("system", STRING, 2, always=True),
-        Field("secretRef", SECRET_REFERENCE, 3, pointer=True, always=True),
-        Field("sslEnabled", BOOL, 4),
-        Field("protectionDomain", STRING, 5),
-        Field("storagePool", STRING, 6),
-        Field("storageMode", STRING, 7, default="ThinProvisioned"),
-        Field("volumeName", STRING, 8),
-        Field("fsType", STRING, 9, default="xfs"),
-        Field("readOnly", BOOL, 10),
-    ),
-)
+SCALE_IO_PERSISTENT_VOLUME_SOURCE = _own(SCALE_IO_VOLUME_SOURCE, "ScaleIOPersistentVolumeSource")
 
 LOCAL_VOLUME_SOURCE = Struct(
     "LocalVolumeSource", (Field("path", STRING, 1, always=True), Field("fsType", STRING, 2, pointer=True))
