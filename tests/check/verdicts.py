@@ -21,6 +21,8 @@ Step = dict[str, Any]
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _VALIDATIONS = ("Strict", "Warn", "Ignore")
+# what is said by policies, of uids that were not recorded, and of addresses and ports that a server gives
+_APART = (" denied request", '"?"', "failed to allocate IP", "provided port is ")
 _UNKNOWN = ("unknown field ", "duplicate field ")
 _STRICT = re.compile("strict decoding error: ")
 _FINDING = re.compile(r'(?:unknown|duplicate) field "(?:[^"\\]|\\.)*"')
@@ -100,7 +102,7 @@ class Conversation:
         whole = isinstance(answer, dict) and "metadata" in answer and "only" not in step
         if good and (whole or (method in ("POST", "PUT") and step.get("body_free"))):
             now: Object = answer if isinstance(answer, dict) and whole else step["body"]
-            self._objects[place[0], name] = copy.deepcopy(now)
+            self._objects[place[0], name] = json.loads(json.dumps(now).replace('"TIME"', '"2024-01-01T00:00:00Z"'))
         else:
             self._objects.pop((place[0], name), None)
 
@@ -150,7 +152,7 @@ def _wanted(step: Step, body: Object) -> set[tuple[str, str]] | None:
         found = {(cause.get("field", ""), _with_uids(cause["message"], body)) for cause in causes}
         said = {message for _, message in found}
         apart = any(field in _OF_SERVERS for field, _ in found)
-        apart = apart or any(" denied request" in one or '"?"' in one for one in said)
+        apart = apart or any(part in one for part in _APART for one in said)
         return None if apart or not found else found
     message = answer.get("message", "")
     if status == 400 and (strict := _STRICT.search(message)):
