@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 import inspect
 import threading
 from collections.abc import Callable, Coroutine
@@ -16,9 +17,11 @@ from podless.auth.access import OIDC
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from podless.http.record import Requests
+from podless.meta.clock import CURRENT, Clock
 from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
+from podless.testing.time import Time
 from podless.testing.wait import Wanted
 
 __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
@@ -63,6 +66,9 @@ class Server:
     def __init__(self, *args: Any, **options: Any) -> None:
         self._settings = Settings(*args, **options)
         self.requests = Requests()
+        self._clock = Clock()
+        self._context = contextvars.copy_context()
+        self._context.run(CURRENT.set, self._clock)
         self._app: App | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -96,7 +102,8 @@ class Server:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self._app = App(self._settings, [self.requests.filter])
-        await self._app.start()
+        # what runs for it inherits the context that it is started in, and with it the clock
+        await self._loop.create_task(self._app.start(), context=self._context.copy())
         return self
 
     async def __aexit__(
@@ -150,7 +157,23 @@ class Server:
     def client(self) -> Client:
         """What tests ask of it in asynchronous code, on its own loop or on any other."""
         assert self._loop is not None
-        return Client(self._running(), self._loop, self.requests)
+        return Client(self._running(), self._loop, self._context, self.requests)
+
+    @property
+    def clock(self) -> Time:
+        """What it takes for the time: `server.clock.advance(hours=1)`."""
+        return Time(self._clock, self._call)
+
+    def _call(self, work: Callable[[], None]) -> None:
+        """Have something done on the server's loop."""
+
+        async def there() -> None:
+            self._context.copy().run(work)
+
+        if self._thread is None or self._thread is threading.current_thread():
+            self._context.copy().run(work)
+        else:
+            self._done(there())
 
     def _done(self, work: Coroutine[Any, Any, T]) -> T:
         """Have something done on the server's thread. Raises RuntimeError where that would wait for itself."""

@@ -7,12 +7,12 @@ looked at again at every request, for connections can outlive certificates.
 from __future__ import annotations
 
 import ssl
-import time
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from podless.auth.user import AUTHENTICATED, User
+from podless.meta import clock
 
 CREDENTIAL = "authentication.kubernetes.io/credential-id"
 
@@ -28,7 +28,7 @@ class Certificate:
     @property
     def good(self) -> bool:
         """Whether it is to be believed, now."""
-        return self._trusted and time.time() < self._until
+        return self._trusted and clock.time() < self._until
 
     @property
     def user(self) -> User | None:

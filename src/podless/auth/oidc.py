@@ -19,7 +19,7 @@ from podless.auth.access import OIDC, BadAccess
 from podless.auth.certificates import CREDENTIAL
 from podless.auth.user import AUTHENTICATED, User
 from podless.auth.verdict import Verdict
-from podless.meta import codec
+from podless.meta import clock, codec
 
 if TYPE_CHECKING:
     import aiohttp
@@ -68,8 +68,8 @@ class Provider:
         if claims is None or user is None:
             return _NOBODY
         until = float(claims["exp"])
-        verdict = Verdict(user, (self._audience,), lambda: time.time() < until)
-        return verdict if time.time() < until else _NOBODY
+        verdict = Verdict(user, (self._audience,), lambda: clock.time() < until)
+        return verdict if clock.time() < until else _NOBODY
 
     async def _verified(self, token: str) -> dict[str, Any] | None:
         import jwt

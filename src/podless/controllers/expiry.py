@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from podless.cache.watchcache import Event, WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import discard
 from podless.kinds.kind import Kind
+from podless.meta import clock
 from podless.verbs.call import API
 
 
@@ -38,6 +38,7 @@ class Expiry(Controller):
 
     async def begin(self) -> None:
         """Begin; what is stored is read in the background."""
+        self.leave.append(clock.CURRENT.get().listen(self._advanced))
         self.run("load", self._load)
 
     async def _load(self) -> None:
@@ -47,7 +48,7 @@ class Expiry(Controller):
             self.queue.add(entry.key, self._left(entry))
 
     def _note(self, events: Sequence[Event]) -> None:
-        now = time.time()
+        now = clock.time()
         if events and (not self._times or now >= self._times[-1] + self._grain):
             self._revisions.append(events[0].revision)
             self._times.append(now)
@@ -57,6 +58,11 @@ class Expiry(Controller):
         for event in events:
             if event.after is not None:
                 self.queue.add(event.key, self._seconds + self._grain)
+
+    def _advanced(self, seconds: float) -> None:
+        """The clock was moved: all is looked at again."""
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
         """Delete the object where its time is over."""
@@ -73,7 +79,7 @@ class Expiry(Controller):
         """Seconds that an object still has."""
         place = bisect_right(self._revisions, entry.revision)
         written = self._times[place - 1] if place else _written(entry)
-        return max(written + self._seconds + self._grain - time.time(), 0.0)
+        return max(written + self._seconds + self._grain - clock.time(), 0.0)
 
 
 def _written(entry: Entry) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from podless.http.message import Pieces
 from podless.http.negotiate import YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
-from podless.meta import codec
+from podless.meta import clock, codec
 from podless.publish import table
 from podless.verbs.call import Call, Many
 
@@ -71,7 +70,7 @@ def rows(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterat
     """A table's rows: no more than one object is decoded at a time."""
     kind, version = call.kind, call.version
     layout = table.layout(kind, version)
-    clock = table.Clock(time.time())
+    ages = table.Clock(clock.time())
     for entry in page.entries:
         if include == "Object":
             body = view.body(kind, version, entry)
@@ -82,7 +81,7 @@ def rows(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterat
             row = known or table.make_row(layout, view.load(kind, version, entry), include, form.version)
             if known is None:
                 kept.keep(entry.key, state, row)
-        yield clock.fill(row)
+        yield ages.fill(row)
 
 
 def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:

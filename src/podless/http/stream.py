@@ -12,7 +12,7 @@ from podless.http.negotiate import PROTOBUF, Form
 from podless.http.render import include
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, protobuf
+from podless.meta import clock, codec, protobuf
 from podless.meta.errors import APIError
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA, STATUS
@@ -53,6 +53,8 @@ class WatchStream:
         watch.start(self._send, self._end, self._fail)
         seconds = watch.options.timeout
         time = float(seconds) if seconds else random.uniform(*_DEFAULT_TIME)
+        self._until = self._loop.time() + time
+        self._leave = clock.CURRENT.get().listen(self._advanced)
         self._timers.append(self._loop.call_later(time, self._end))
         if watch.options.bookmarks:
             if time > _BOOKMARK_BEFORE_END:
@@ -81,7 +83,17 @@ class WatchStream:
         if self._watch.bookmark_after:
             yield self._bookmark_bytes(revision, {"k8s.io/initial-events-end": "true"})
 
+    def _advanced(self, seconds: float) -> None:
+        """The clock was moved: what would have come meanwhile comes now."""
+        self._until -= seconds
+        over = self._until <= self._loop.time()
+        if self._watch.options.bookmarks and (over or seconds >= _BOOKMARK_EVERY):
+            self._bookmark()
+        if over:
+            self._end()
+
     def _stop(self) -> None:
+        self._leave()
         self._watch.stop()
         for timer in self._timers:
             timer.cancel()

@@ -1,15 +1,51 @@
-"""The time as objects carry it."""
+"""The time as objects carry it, and as all goes by that expires.
+
+A server's clock is that of the context its work runs in; there is one clock for all who set none.
+"""
 
 from __future__ import annotations
 
-import time
+import time as system
+from collections.abc import Callable
+from contextvars import ContextVar
 
 from podless.meta.bounded import bounded_cache
 
 
+class Clock:
+    """The system's time, and as much more as it was advanced."""
+
+    def __init__(self) -> None:
+        self.shift = 0.0
+        self._listeners: dict[object, Callable[[float], None]] = {}
+
+    def listen(self, listener: Callable[[float], None]) -> Callable[[], None]:
+        """Call the listener with the seconds whenever the clock is advanced. Returns what ends that."""
+        mark = object()
+        self._listeners[mark] = listener
+        return lambda: self._listeners.pop(mark, None) and None
+
+    def advance(self, seconds: float) -> None:
+        """Go forward at once, and have all looked at that may be due by that. Raises ValueError for going back."""
+        if seconds < 0:
+            raise ValueError("a clock does not go back")
+        self.shift += seconds
+        for listener in list(self._listeners.values()):
+            listener(seconds)
+
+
+CURRENT: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039 (nobody advances the one of all)
+_current = CURRENT.get
+
+
+def time() -> float:
+    """The present time, in seconds since 1970."""
+    return system.time() + _current().shift
+
+
 def now(ahead: int = 0) -> str:
     """The present time: RFC 3339, whole seconds, in UTC. ahead: so many seconds later, years at the most."""
-    return text(int(time.time()) + min(ahead, _FAR))
+    return text(int(system.time() + _current().shift) + min(ahead, _FAR))
 
 
 _FAR = 1 << 32
@@ -22,4 +58,4 @@ def text(second: int) -> str:
 
 @bounded_cache(4)
 def _moment(second: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(second))
+    return system.strftime("%Y-%m-%dT%H:%M:%SZ", system.gmtime(second))

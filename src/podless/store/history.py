@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from dataclasses import dataclass
 
+from podless.meta import clock
 from podless.meta.option import duration, number, size
 
 _PARTS = 32  # history is forgotten in about so many steps
@@ -43,7 +43,7 @@ class Clock:
 
     def now(self) -> int:
         """The time, or the newest that was told before."""
-        now = int(time.time())
+        now = int(clock.time())
         if now > self.newest:
             self.newest = now
         return self.newest

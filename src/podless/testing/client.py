@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Coroutine
+from contextvars import Context
 from typing import Any, TypeVar
 
 from podless.app import App
@@ -38,16 +39,21 @@ class Client:
     for all of them. What the server refuses raises Refused, with its code and Status.
     """
 
-    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, requests: Requests) -> None:
+    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context, requests: Requests) -> None:
         self._app = app
+        self._context = context
         self._loop = loop
         self._requests = requests
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something on the server's loop."""
+        """Do something on the server's loop, and in its context."""
+
+        async def there() -> T:
+            return await self._loop.create_task(work, context=self._context.copy())
+
         if asyncio.get_running_loop() is self._loop:
-            return await work
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+            return await there()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there(), self._loop))
 
     async def apply(
         self, manifests: Manifests, *, namespace: str = "default", manager: str = AGENT, subresource: str = ""

@@ -9,7 +9,7 @@ from podless.auth.accounts import Bound
 from podless.auth.authenticate import AUDIENCE
 from podless.cache.entry import Entry
 from podless.kinds.builtin import SECRETS, reviews
-from podless.meta import field
+from podless.meta import clock, field
 from podless.meta.errors import BadRequest, Conflict, Invalid, NotFound, NotServed
 from podless.verbs.call import API, Call
 
@@ -33,7 +33,7 @@ async def request(api: API, call: Call, obj: Object) -> Object:
     audiences = spec.get("audiences") or [AUDIENCE]
     seconds = spec["expirationSeconds"]
     uid = account.decode()["metadata"].get("uid", "")
-    now = time.time()
+    now = clock.time()
     if (accounts := api.authenticator.accounts) is None:
         raise NotServed
     token = accounts.issue(account, uid, audiences, seconds, bound)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from podless.kinds.kind import Column, Kind, Version
-from podless.meta import codec, gotext, jsontext
+from podless.meta import clock, codec, gotext, jsontext
 from podless.publish import columns as builtin
 from podless.publish import jsonpath
 from podless.publish.columns import cell
@@ -47,7 +46,7 @@ class Layout:
 
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
-        then = time.time() if now is None else now
+        then = clock.time() if now is None else now
         return [_told(ages.read(read.read(obj)), then) if isinstance(read, Age) else read(obj) for read in self.readers]
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from podless.meta import codec
+from podless.meta import clock, codec
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
 from podless.publish.table.layout import Layout
@@ -90,7 +89,7 @@ def encode_row(
 ) -> bytes:
     """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
     row = make_row(shown, obj, include, version, body if include == "Object" else None)
-    return Clock(time.time() if now is None else now).fill(row)
+    return Clock(clock.time() if now is None else now).fill(row)
 
 
 def frame(shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True) -> tuple[bytes, bytes]:
