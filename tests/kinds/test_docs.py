@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from podless.kinds import builtin
-from podless.kinds.types import autoscaling, docs
+from podless.kinds.types import autoscaling, docs, pods
 from podless.meta import structs_meta
 from podless.meta.structs import ListOf, MapOf, Struct, Type, Union
 from podless.publish.discovery_messages import RESOURCES
@@ -55,6 +55,7 @@ def structs() -> set[Struct]:
         structs_meta.WATCH_EVENT,
         RESOURCES,
         autoscaling.SCALE,
+        pods.POD_LOG_OPTIONS,
     ):
         reached(one, found)
     return found
@@ -62,13 +63,7 @@ def structs() -> set[Struct]:
 
 STRUCTS = structs()
 # kinds whose texts are still to be written
-UNTOLD = {kind.group for kind in builtin.LATE}
-DESCRIBED = {
-    struct.name
-    for kind in builtin.ALL
-    if kind not in builtin.LATE
-    for struct in reached(kind.struct, set())  # type: ignore[arg-type]
-}
+UNTOLD = {kind.group for kind in builtin.LATE} - {"", "policy"}
 
 
 def texts() -> Iterator[Any]:
@@ -95,7 +90,7 @@ def descriptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 @pytest.mark.parametrize(("group", "version"), GROUPS)
 def test_every_field_of_a_document_has_a_description(group: str, version: str) -> None:
     for name, schema in v3.document(group, version, builtin.ALL)["components"]["schemas"].items():
-        if group in UNTOLD and (group or name.rpartition(".")[2].removesuffix("List") not in DESCRIBED):
+        if group in UNTOLD:
             continue
         assert len(schema["description"]) in range(1, LONGEST + 1), name
         for path, shown in descriptions(schema, name):

@@ -16,10 +16,14 @@ from podless.meta.bounded import bounded_cache
 Texts = Mapping[str, str]
 
 META = "meta.k8s.io"
+_CORE = (
+    "core", "services", "topology", "projections", "volumes", "disks", "probes", "containers", "running", "podspecs",
+    "pods", "nodes", "claims", "cluster",
+)  # fmt: skip
 # API group -> the modules that describe its structs; structs that all groups share are those of meta.k8s.io
 _MODULES: Mapping[str, tuple[str, ...]] = {
     META: ("meta",),
-    "": ("core", "services"),
+    "": _CORE,
     "admissionregistration.k8s.io": ("admission",),
     "apiextensions.k8s.io": ("apiextensions", "jsonschema"),
     "apiregistration.k8s.io": ("apiregistration",),
@@ -29,6 +33,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "coordination.k8s.io": ("coordination",),
     "events.k8s.io": ("events",),
     "extensions": ("extensions",),
+    "policy": ("policy",),
     "rbac.authorization.k8s.io": ("rbac",),
 }
 GROUPS = tuple(_MODULES)
