@@ -99,12 +99,17 @@ def test_shapes() -> None:
 
 
 def lists(schemas: dict[str, Any], name: str, path: str) -> dict[str, str]:
-    """The lists of a component and of those in it that say how a strategic merge patch merges them: path -> key."""
+    """The lists of a component and of those in it that say how a strategic merge patch merges them: path -> key.
+
+    What is taken whole has $whole, as in the table that is compared.
+    """
     found = {}
     for key, shown in schemas[name].get("properties", {}).items():
         inside = f"{path}.{key}" if path else key
         if shown.get("type") == "array" and shown.get("x-kubernetes-patch-strategy", "").startswith("merge"):
             found[inside] = shown.get("x-kubernetes-patch-merge-key", "")
+        elif shown.get("x-kubernetes-patch-strategy") == "replace":
+            found[inside] = "$whole"
         for reference in references(shown) - {REF + name}:
             if "JSONSchemaProps" not in reference:
                 found |= lists(schemas, reference.removeprefix(REF), inside)
