@@ -17,6 +17,7 @@ from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
+from podless.http.faults import Faults
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -142,11 +143,13 @@ class App:
 
     After `start`: url, token (of the admin) and kubeconfig (a path) say how to reach it, and cluster is what it serves.
     handler answers requests of this process. outside: filters that the requests of clients meet before it.
+    faults: what is to go wrong.
     """
 
-    def __init__(self, settings: Settings, outside: Sequence[Filter] = ()) -> None:
+    def __init__(self, settings: Settings, outside: Sequence[Filter] = (), faults: Faults | None = None) -> None:
         self.settings = settings
         self._outside = list(outside)
+        self.faults = faults
         self.url = ""
         self.kubeconfig = self.authority = Path()
         self.cluster: Cluster | None = None
@@ -227,10 +230,11 @@ class App:
         )
         self._offload = Offload(self.settings.limits.read_time)
         last = APIHandler(api, documents, self._offload)
-        return chain(
-            filters(api, self.settings.limits, self._auditing(), log=self.settings.verbose, measured=measured),
-            last.handle,
-        )
+        faults, log = self.faults, self.settings.verbose
+        if faults is not None:
+            api.remote.disturbed = faults.webhook
+        passed = filters(api, self.settings.limits, self._auditing(), log=log, measured=measured, faults=faults)
+        return chain(passed, last.handle)
 
     def _auditing(self) -> Filter | None:
         """The filter that tells the audit log, where one is wanted. Raises BadPolicy."""

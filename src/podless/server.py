@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from podless.app import App, Settings, StartError
 from podless.auth.access import OIDC
 from podless.http.audit.settings import Audit
+from podless.http.faults import Faults
 from podless.http.limits import Limits
 from podless.http.record import Requests
 from podless.meta.clock import CURRENT, Clock
@@ -57,6 +58,7 @@ class Server:
 
     What tests do with it (apply, wait, snapshot ...) are methods of its own where it runs in a thread, and those of
     `client` in asynchronous code. requests: what clients have asked; what these methods do is not among it.
+    faults: what is to go wrong with what they ask.
 
     It takes what podless.app.Settings has, data first: `Server("folder", event_ttl=60.0)`. Raises StartError for what
     cannot work, or on entry where the server cannot start.
@@ -66,6 +68,7 @@ class Server:
     def __init__(self, *args: Any, **options: Any) -> None:
         self._settings = Settings(*args, **options)
         self.requests = Requests()
+        self.faults = Faults()
         self._clock = Clock()
         self._context = contextvars.copy_context()
         self._context.run(CURRENT.set, self._clock)
@@ -101,7 +104,7 @@ class Server:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self._app = App(self._settings, [self.requests.filter])
+        self._app = App(self._settings, [self.requests.filter], self.faults)
         # what runs for it inherits the context that it is started in, and with it the clock
         await self._loop.create_task(self._app.start(), context=self._context.copy())
         return self

@@ -24,6 +24,8 @@ from podless.http.authentication import with_authentication
 from podless.http.authorization import with_authorization
 from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
+from podless.http.faults import Faults
+from podless.http.faults.carry import with_faults
 from podless.http.impersonation import with_impersonation
 from podless.http.limits import Limits
 from podless.http.log import with_log
@@ -37,9 +39,18 @@ Filter = Callable[[Handler], Handler]
 
 
 def filters(
-    api: API, limits: Limits, audit: Filter | None = None, *, log: bool = False, measured: Measured | None = None
+    api: API,
+    limits: Limits,
+    audit: Filter | None = None,
+    *,
+    log: bool = False,
+    measured: Measured | None = None,
+    faults: Faults | None = None,
 ) -> list[Filter]:
-    """The filters before an API's handler, the first that a request meets first. audit: tells of requests."""
+    """The filters before an API's handler, the first that a request meets first.
+
+    audit: tells of requests. faults: what is to go wrong.
+    """
     return [
         *([with_log] if log else []),  # a line for each request
         with_request_info,  # the verb, and the resource or path
@@ -51,6 +62,7 @@ def filters(
         PriorityAndFairness(limits).filter,  # whose turn it is
         with_impersonation(api.authorizer),  # as whom
         with_authorization(api.authorizer),  # who may
+        *([with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
     ]
 
 

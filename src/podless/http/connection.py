@@ -19,7 +19,7 @@ from podless.http import sending
 from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
-from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
+from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
 from podless.http.outgoing import Nobody, Outgoing
 from podless.http.parsing import Parser
 from podless.http.sending import Clock, Nowhere
@@ -339,7 +339,10 @@ class Connection(asyncio.BufferedProtocol):
     def _answer(self, request: Request, answer: Answer) -> None:
         self._out.user = request.user.name
         if isinstance(answer, Stream):
-            self._stream(request, answer)
+            if isinstance(answer, Lost):
+                self.abort()
+            else:
+                self._stream(request, answer)
         elif 0 <= answer.size <= _SLOW:
             self._write(answer, request)
             self._done(request)

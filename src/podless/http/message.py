@@ -222,6 +222,15 @@ class Stream:
         self.headers = headers
 
 
+class Lost(Stream):
+    """No answer at all: the connection ends at once."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(lambda sink: lambda: None)
+
+
 Answer = Response | Stream
 Pending = Coroutine[Any, Any, Answer]
 Handler = Callable[[Request], Answer | Pending]

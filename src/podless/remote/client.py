@@ -42,9 +42,11 @@ class Client:
 
     A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
     for, or ""; and is else looked up by its name in DNS, name.namespace.svc.
+    disturbed: says of an address whether a call to it is to run out of time, for tests.
     """
 
     external: Callable[[str, str], Awaitable[str]] | None = None
+    disturbed: Callable[[str], bool] | None = None
 
     def __init__(self, services: Mapping[str, str] | None = None) -> None:
         self.services = dict(services or {})
@@ -61,6 +63,8 @@ class Client:
 
         url = f"{target.url}?timeout={seconds}s"
         told = f"Post {gotext.quote(url)}: "
+        if self.disturbed is not None and self.disturbed(target.url):
+            raise TimedOut(f"{told}context deadline exceeded")
         try:
             async with asyncio.timeout(seconds):
                 try:

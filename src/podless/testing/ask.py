@@ -8,13 +8,13 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from podless.app import App
+from podless.http.faults import EXEMPT
 from podless.http.message import Request, Response, Stream, settled
 from podless.meta import codec
 from podless.remote.cluster import Refused
 
 Object = dict[str, Any]
 
-PEER = "this process"  # the peer of such requests
 AGENT = "podless-test"
 
 
@@ -30,7 +30,7 @@ def made(app: App, method: str, path: str, body: Any, media: str, query: dict[st
     """A request of the administrator."""
     target = f"{path}?{urlencode(query)}" if query else path
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
-    request = Request(method, target, headers, PEER)
+    request = Request(method, target, headers, EXEMPT)
     if body is not None:
         request.body = codec.encode(body)
         request.length = len(request.body)

@@ -1,0 +1,69 @@
+"""The filter that has requests go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from podless.http.faults.events import Disturbed
+from podless.http.faults.fault import Fault, Faults
+from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settled
+from podless.meta.errors import APIError
+
+_REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    410: "Expired",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+
+
+def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:
+    """Makes the filter. revision: the newest one, for lists that are to be older."""
+
+    def decorate(handler: Handler) -> Handler:
+        def handle(request: Request) -> Answer | Pending:
+            fault = faults.pick(request) if faults else None
+            return handler(request) if fault is None else _carry_out(fault, request, handler, revision)
+
+        return handle
+
+    return decorate
+
+
+async def _carry_out(fault: Fault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:
+    if fault.delay:
+        await asyncio.sleep(fault.delay)
+    if fault.drop == "before":
+        return Lost()
+    if fault.status:
+        raise refusal(fault)
+    if fault.older:
+        _age(request, max(revision() - fault.older, 1))
+    answer = await settled(handler(request))
+    if fault.drop == "after":
+        return Lost()
+    return Disturbed.stream(fault, answer) if isinstance(answer, Stream) and fault.of_watches else answer
+
+
+def refusal(fault: Fault) -> APIError:
+    """The error of a fault with a status."""
+    details = {"retryAfterSeconds": fault.retry_after} if fault.retry_after else None
+    error = APIError(fault.message or f"fault {fault.label}".rstrip(), details)
+    error.code, error.reason = fault.status, _REASONS.get(fault.status, "")
+    return error
+
+
+def _age(request: Request, revision: int) -> None:
+    """Ask for an older state, where a client asks for none in particular."""
+    given = {name: values[0] for name, values in request.query.items()}
+    if "continue" not in given and "resourceVersionMatch" not in given:
+        given |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}
+        request.query_text = urlencode(given)

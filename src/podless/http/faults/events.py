@@ -1,0 +1,122 @@
+"""The events of a watch, as a fault has them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+from podless.http.faults.fault import Fault
+from podless.http.message import JSON, Sink, Stream
+from podless.meta import codec, protobuf
+from podless.meta.errors import Expired
+from podless.meta.structs_meta import STATUS
+
+_LENGTH = 4  # bytes before a frame in protobuf
+_NAMED = 40  # bytes from the start of an event in which its type is told
+
+
+class Disturbed:
+    """A sink before that of a watch. Batches of whole events come in."""
+
+    def __init__(self, fault: Fault, media: bytes, sink: Sink) -> None:
+        self._fault = fault
+        self._json = media == JSON
+        self._sink = sink
+        self._left = fault.cut_after if fault.cut_after is not None else fault.expire_after
+        self._over = False
+        self._kept: list[bytes] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._stop: Callable[[], None] = lambda: None
+
+    @classmethod
+    def stream(cls, fault: Fault, answer: Stream) -> Stream:
+        """A watch to which it happens."""
+
+        def start(sink: Sink) -> Callable[[], None]:
+            found = cls(fault, answer.media, sink)
+            found._stop = answer.start(found)
+            if found._left == 0:
+                found.send(b"")
+            return found._stop
+
+        return Stream(start, answer.media, answer.headers)
+
+    def send(self, data: bytes) -> bool:
+        """Send what the fault leaves of some events."""
+        if self._over:
+            return True
+        if self._fault.burst and self._left != 0:
+            self._kept.append(data)
+            if self._timer is None:
+                self._timer = asyncio.get_running_loop().call_later(self._fault.burst, self._flush)
+            return True
+        return self._send(data)
+
+    def _send(self, data: bytes) -> bool:
+        sent = self._sink.send(self._changed(data))
+        if self._over:
+            self._finish()
+        return sent
+
+    def _flush(self) -> None:
+        self._timer = None
+        kept, self._kept = b"".join(self._kept), []
+        if kept and not self._over:
+            self._send(kept)
+
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        """Send what the fault leaves of the initial events."""
+
+        def changed() -> Iterator[bytes]:
+            for piece in pieces:
+                yield self._changed(piece)
+                if self._over:
+                    asyncio.get_running_loop().call_soon(self._finish)
+                    return
+
+        self._sink.pull(changed())
+
+    def end(self) -> None:
+        """End the watch."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._flush()
+        if not self._over:
+            self._sink.end()
+
+    def _finish(self) -> None:
+        self._stop()
+        self._sink.end()
+
+    def _changed(self, data: bytes) -> bytes:
+        fault, found = self._fault, list[bytes]()
+        for event in self._events(data):
+            if self._left == 0:
+                break
+            mark = b"BOOKMARK" in event[:_NAMED]
+            if fault.bookmarks and not mark:
+                continue
+            found += [event] * (1 if mark else fault.duplicate)
+            if self._left is not None and not mark:
+                self._left -= 1
+        if self._left == 0:
+            self._over = True
+            if fault.expire_after is not None:
+                found.append(self._expired())
+        return b"".join(found)
+
+    def _expired(self) -> bytes:
+        status = Expired("too old resource version: 1 (2)").status()
+        if self._json:
+            return b'{"type":"ERROR","object":%b}\n' % codec.encode(status)
+        return protobuf.frame("ERROR", protobuf.write(STATUS, status))
+
+    def _events(self, data: bytes) -> Iterator[bytes]:
+        if self._json:
+            yield from data.splitlines(keepends=True)
+            return
+        place = 0
+        while place < len(data):
+            end = place + _LENGTH + int.from_bytes(data[place : place + _LENGTH], "big")
+            yield data[place:end]
+            place = end
