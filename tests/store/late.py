@@ -17,7 +17,7 @@ from pathlib import Path
 
 from podless.meta.histogram import Histogram
 from podless.store import Change, Operation, Record, Stored
-from podless.store.contract import Deliver
+from podless.store.contract import Deliver, Lost
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 
@@ -94,7 +94,7 @@ class LateStore:
                 if record.key == operation.key and record.revision == operation.expect:
                     await self._inner.commit([Operation(record.key, record.stored, record.revision)])
 
-    def watch(self, prefix: str, after: int, deliver: Deliver) -> Callable[[], None]:
+    def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         told: deque[tuple[Sequence[Change], int]] = deque()
         more = asyncio.Event()
 

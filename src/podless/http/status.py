@@ -11,9 +11,9 @@ from typing import Any
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta import codec, protobuf
-from podless.meta.errors import APIError, Internal, PageNotFound, TooManyRequests
+from podless.meta.errors import APIError, Internal, PageNotFound, Timeout, TooManyRequests, Unavailable
 from podless.meta.structs_meta import STATUS
-from podless.store import Full, Oversized, StoreError
+from podless.store import Full, Overdue, Oversized, StoreError, Unreachable
 
 log = logging.getLogger("podless")
 
@@ -80,6 +80,9 @@ def render(error: Exception, accept: str = "") -> Response:
         return document(error.status(), error.code, accept, headers)
     if isinstance(error, (Full, Oversized)):  # a real server passes on what etcd says, without a reason
         return document(Internal(str(error)).status(), 500, accept)
+    if isinstance(error, Unreachable):
+        known = Timeout(str(error)) if isinstance(error, Overdue) else Unavailable(str(error))
+        return document(known.status(), known.code, accept, [("Retry-After", "1")])
     if isinstance(error, StoreError):
         log.error("%s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})

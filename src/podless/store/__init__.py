@@ -7,10 +7,12 @@ from podless.store.contract import (
     Damaged,
     Full,
     Operation,
+    Overdue,
     Oversized,
     Record,
     Store,
     StoreError,
+    Unreachable,
 )
 from podless.store.keys import Keys, Stored
 
@@ -22,9 +24,11 @@ __all__ = [
     "Full",
     "Keys",
     "Operation",
+    "Overdue",
     "Oversized",
     "Record",
     "Store",
     "StoreError",
     "Stored",
+    "Unreachable",
 ]

@@ -36,6 +36,17 @@ class Oversized(StoreError):
         super().__init__("etcdserver: request is too large")
 
 
+class Unreachable(StoreError):
+    """The store cannot be reached, or has no leader at present; the text is its own, as a real server passes it on."""
+
+
+class Overdue(Unreachable):
+    """The store has not answered in time. What was to be written may have been, or may yet be."""
+
+    def __init__(self) -> None:
+        super().__init__("Timeout: request did not complete within the allotted timeout")
+
+
 class Conflicted(StoreError):
     """A key is not in the state that a commit expects; `current` is the one that it is in, None where it is absent."""
 
@@ -79,6 +90,8 @@ class Operation(NamedTuple):
     expect: int
 
 
+# Called where history has been forgotten before it was told: what is told next is later than this revision.
+Lost = Callable[[int], None]
 # takes changes in the order of their revisions, those of one commit together, and the revision up to which all is told
 Deliver = Callable[[Sequence[Change], int], None]
 
@@ -113,11 +126,12 @@ class Store(Protocol):
     async def check(self) -> None:
         """Raises StoreError where the store cannot be read, or where writes fail."""
 
-    def watch(self, prefix: str, after: int, deliver: Deliver) -> Callable[[], None]:
+    def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         """Have every durable change of keys under `prefix` that is later than `after` delivered, once and in order.
 
         Returns what ends that. `deliver` is called on the event loop; with no changes where only the revision has
-        moved. What it raises is logged and hinders nobody. Raises Compacted.
+        moved. What it raises is logged and hinders nobody. lost: told where that cannot go on without a gap, as others
+        forget history, too. Raises Compacted.
         """
 
     async def commit(self, operations: Sequence[Operation]) -> int:
@@ -134,7 +148,7 @@ class Store(Protocol):
         """The same as it was at `revision`. Raises Compacted."""
 
     async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
-        """Records of the whole state at a revision, in key order, from behind the key `after` on ("": from the first).
+        """Records of the whole state at a revision, in the engine's order, from behind the key `after` on ("": all).
 
         Returns so many at the most, and the key behind which to go on, "" at the end. Raises Compacted.
         """

@@ -25,6 +25,7 @@ from podless.store.contract import (
     Damaged,
     Deliver,
     Full,
+    Lost,
     Operation,
     Record,
     StoreError,
@@ -152,7 +153,7 @@ class SQLiteStore:
             self._refuse(fault)
             raise StoreError(fault)
 
-    def watch(self, prefix: str, after: int, deliver: Deliver) -> Callable[[], None]:
+    def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         """Have every later change under `prefix` delivered, before its writer learns of it. Raises Compacted."""
         missed = self._changes(prefix, after)
         watch = prefix, deliver

@@ -1,0 +1,88 @@
+"""Compaction of the cluster: by one server for all of them, of what was already there an interval ago.
+
+The servers agree by the key `compact_rev_key`, as kube-apiservers do, and with them: whoever finds it as he left it at
+his last turn moves it on and compacts. Source: compact.go of k8s.io/apiserver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from podless.store.contract import StoreError
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import Client, Forgotten
+
+log = logging.getLogger("podless")
+
+_KEY = b"compact_rev_key"
+_LOOK = 10.0  # seconds between two looks at certificates and at the size
+
+
+class Compactor:
+    """The server's part in it. held: how many want history kept. size: of the database, in bytes.
+
+    interval: seconds between turns, 0 for none.
+    """
+
+    def __init__(self, client: Client, interval: float, forgot: Callable[[int], None]) -> None:
+        self.held = 0
+        self.size = 0
+        self._client = client
+        self._interval = interval
+        self._forgot = forgot
+        self._known = 0  # the revision of the key at the last turn
+        self._revision = 0  # and that of the cluster
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Take turns from now on."""
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(self._look())]
+        if self._interval:
+            self._tasks.append(loop.create_task(self._run()))
+
+    async def stop(self) -> None:
+        """Take no more turns."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _look(self) -> None:
+        while True:
+            try:
+                self.size = (await self._client.ask("status", m.StatusRequest())).dbSize
+            except StoreError:
+                pass  # those who need an answer say so
+            await asyncio.sleep(_LOOK)
+            self._client.look()
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self.turn()
+            except (StoreError, Forgotten) as error:
+                log.warning("etcd was not compacted: %s", error)
+            await asyncio.sleep(self._interval)
+
+    async def turn(self) -> None:
+        """Move the key on, and compact where that was this server's turn. Raises StoreError."""
+        if self.held:
+            return
+        compare = m.Compare(result=m.EQUAL, target=m.MOD, key=_KEY, mod_revision=self._known)
+        put = m.Request(request_put=m.PutRequest(key=_KEY, value=b"%d" % self._revision))
+        get = m.Request(request_range=m.RangeRequest(key=_KEY))
+        answer = await self._client.ask("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
+        before, self._revision = self._revision, answer.header.revision
+        if not answer.succeeded:  # somebody else has done it
+            (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
+            self._known = found.mod_revision
+            return
+        self._known = answer.header.revision
+        if before:
+            try:
+                await self._client.ask("compact", m.CompactionRequest(revision=before))
+            except Forgotten:
+                return
+            self._forgot(before)

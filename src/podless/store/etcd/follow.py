@@ -1,0 +1,131 @@
+"""One watch of everything under etcd's prefix, begun again where it breaks, at the revision where it broke."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from podless.store import keys
+from podless.store.contract import Change, Deliver, Lost, Record, StoreError
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import Client
+from podless.store.etcd.layout import Layout
+
+log = logging.getLogger("podless")
+
+FENCES = f"{keys.OWN}fences/"  # keys written only to see them pass
+_REST = 0.1  # seconds before a watch that broke is begun again
+
+
+class Gone(Exception):
+    """A watch cannot begin: history up to `revision` is gone."""
+
+    def __init__(self, revision: int) -> None:
+        super().__init__(revision)
+        self.revision = revision
+
+
+def change(layout: Layout, event: Any) -> Change:
+    """An event as a change of a key."""
+    kv = event.kv
+    key, revision = layout.back(kv.key), kv.mod_revision
+    before = record(layout, event.prev_kv) if event.HasField("prev_kv") else None
+    after = None if event.type == m.DELETE else Record(key, layout.stored(key, kv.value), revision, kv.create_revision)
+    return Change(key, revision, after, before)
+
+
+def record(layout: Layout, kv: Any) -> Record:
+    """The state of a key."""
+    key = layout.back(kv.key)
+    return Record(key, layout.stored(key, kv.value), kv.mod_revision, kv.create_revision)
+
+
+async def read(
+    client: Client, layout: Layout, after: int, take: Callable[[Sequence[Any], int], bool], *, before: bool = False
+) -> None:
+    """Have all events later than a revision taken, until `take` says that it is enough.
+
+    before: with the states that were replaced. Raises Gone, and StoreError where the stream breaks.
+    """
+    start = layout.root.encode() + b"/"
+    create = m.WatchCreate(
+        key=start, range_end=start[:-1] + b"0", start_revision=after + 1, progress_notify=True, prev_kv=before
+    )
+    requests: asyncio.Queue[Any] = asyncio.Queue()
+    requests.put_nowait(m.WatchRequest(create_request=create))
+    answers = client.watch(requests)
+    try:
+        async for answer in answers:
+            if answer.compact_revision:
+                raise Gone(answer.compact_revision)
+            if answer.canceled:
+                raise StoreError(answer.cancel_reason or "etcdserver: the watch has ended")
+            events = answer.events
+            if events and take(events, events[-1].kv.mod_revision):
+                return
+    finally:
+        await answers.aclose()  # type: ignore[attr-defined]
+
+
+class Follower:
+    """One who is told all changes under a prefix. revision: up to which."""
+
+    def __init__(
+        self,
+        client: Client,
+        layout: Layout,
+        prefix: str,
+        after: int,
+        told: tuple[Deliver, Lost | None],
+        current: Callable[[], Awaitable[int]],
+    ) -> None:
+        self.revision = after
+        self.broken = ""
+        self._client = client
+        self._layout = layout
+        self._prefix = prefix
+        self._deliver, self._lost = told
+        self._current = current
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def stop(self) -> None:
+        """Tell nothing more."""
+        self._task.cancel()
+
+    async def ended(self) -> None:
+        """Wait until nothing is under way."""
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await read(self._client, self._layout, self.revision, self._take)
+            except Gone:
+                await self._leap()
+            except StoreError as error:
+                self.broken = str(error)
+                await asyncio.sleep(_REST)
+
+    async def _leap(self) -> None:
+        """Go on behind what has been forgotten before it was told."""
+        try:
+            self.revision = await self._current()
+        except StoreError:
+            await asyncio.sleep(_REST)
+            return
+        log.warning("etcd has forgotten changes that were not told yet; all is read anew at %d", self.revision)
+        if self._lost is not None:
+            self._lost(self.revision)
+
+    def _take(self, events: Sequence[Any], revision: int) -> bool:
+        self.broken = ""
+        changes = [change(self._layout, event) for event in events]
+        told = [one for one in changes if one.key.startswith(self._prefix) and not one.key.startswith(FENCES)]
+        self.revision = revision
+        try:
+            self._deliver(told, revision)
+        except Exception:
+            log.exception("a watch of the store failed at revision %d", revision)
+        return False

@@ -1,0 +1,111 @@
+"""Where objects are in etcd, and how: as kube-apiserver keeps them, so that either serves what the other has written.
+
+Custom objects are at PREFIX/GROUP/RESOURCE/NAMESPACE/NAME. Built-in resources have a name of their own there
+(PREFIX/pods/NAMESPACE/NAME). A value is the object's JSON. In one that was written here resourceVersion is an empty
+text, which another server takes for none; in one that was not, there is none, and it gets its place when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from podless.meta import codec
+from podless.store.keys import Stored
+
+_NEEDLE = b'"resourceVersion":""'
+_BEFORE = len(_NEEDLE) - 1  # of it, what is before the hole
+_MARK = "0123-hole-of-the-revision-3210"
+_MARKED = _MARK.encode()
+# A value that is no such JSON is wrapped: this, its offset, a zero byte, and the value itself.
+_WRAPPED = b"podless\0"
+_MAGIC = b"k8s\0"  # what kube-apiserver's protobuf values start with
+# reads a value in kube-apiserver's protobuf form, None where that is not possible
+Decode = Callable[[str, bytes], Stored | None]
+
+
+class Layout:
+    """The keys and values of one server.
+
+    root: what all keys in etcd start with. names: of built-in resources, by the prefix of their keys here, such as
+    /core/services/ -> services/specs. decode: reads values in protobuf.
+    """
+
+    def __init__(self, root: str, names: Mapping[str, str], decode: Decode | None = None) -> None:
+        self.root = root
+        self._there = {prefix: f"{root}/{name}/" for prefix, name in names.items()}
+        self._here = {f"{name}/": prefix for prefix, name in names.items()}
+        self._start = len(root) + 1
+        self._decode = decode
+
+    def key(self, key: str) -> bytes:
+        """The key in etcd of a key, or the prefix of a prefix."""
+        second = key.find("/", key.find("/", 1) + 1)
+        there = self._there.get(key[: second + 1]) if second > 0 else None
+        return f"{self.root}{key}".encode() if there is None else f"{there}{key[second + 1 :]}".encode()
+
+    def back(self, key: bytes) -> str:
+        """The key of a key in etcd."""
+        text = key[self._start :].decode()
+        first = text.find("/") + 1
+        here = self._here.get(text[:first])
+        if here is None:
+            first = text.find("/", first) + 1
+            here = self._here.get(text[:first])
+        return f"/{text}" if here is None else f"{here}{text[first:]}"
+
+    def value(self, stored: Stored) -> bytes:
+        """What is written to etcd."""
+        data, offset = stored
+        return data if _place(data) == offset else b"%b%d\0%b" % (_WRAPPED, offset, data)
+
+    def stored(self, key: str, value: bytes) -> Stored:
+        """What was read from etcd."""
+        offset = _place(value)
+        if offset >= 0:
+            return Stored(value, offset)
+        if value.startswith(_WRAPPED):
+            number, _, data = value[len(_WRAPPED) :].partition(b"\0")
+            return Stored(data, int(number))
+        if value.startswith(_MAGIC) and self._decode is not None:
+            return self._decode(key, value) or Stored(value)
+        return _foreign(value)
+
+
+def _place(value: bytes) -> int:
+    """The offset of a value that was written here and can be told by itself; -1 for any other."""
+    if not value.startswith(b'{"') or value.endswith(b"\n"):
+        # what is no object has no revision; other servers end their JSON with a line break
+        return -1 if value.startswith((b"{", _WRAPPED, _MAGIC)) else 0
+    found = value.find(_NEEDLE)
+    return found + _BEFORE if found > 0 else -1
+
+
+def _foreign(value: bytes) -> Stored:
+    """A value that somebody else wrote, with a place for its revision."""
+    try:
+        obj = codec.decode_own(value)
+        metadata = obj["metadata"]
+        metadata["resourceVersion"] = _MARK
+        body = codec.encode_sorted(obj)
+    except (ValueError, TypeError, LookupError):
+        return Stored(value)
+    offset = body.index(_MARKED)
+    return Stored(body[:offset] + body[offset + len(_MARKED) :], offset)
+
+
+def names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """The names in etcd of built-in resources. resources: group and plural, by the prefix of their keys.
+
+    Source: the storage prefixes of kube-apiserver; most are the plural, without the group.
+    """
+    return {prefix: _ODD.get(plural, plural) for prefix, (group, plural) in resources.items() if group not in _WITH}
+
+
+_WITH = {"apiextensions.k8s.io", "apiregistration.k8s.io"}  # their keys have the group
+_ODD = {
+    "services": "services/specs",
+    "endpoints": "services/endpoints",
+    "nodes": "minions",
+    "replicationcontrollers": "controllers",
+    "ingresses": "ingress",
+}

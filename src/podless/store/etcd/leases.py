@@ -1,0 +1,45 @@
+"""Leases for what is to go by itself: etcd deletes the keys of a lease that has run out."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping
+
+from podless.store import keys
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import Client
+
+_SHARED = 60.0  # seconds for which writes get the same lease; kube-apiserver's time
+_MOST = 1000  # keys of one lease; kube-apiserver's number
+
+
+class Leases:
+    """The leases of one server. times: seconds that keys have from their last write, by prefix."""
+
+    def __init__(self, client: Client, times: Mapping[str, float]) -> None:
+        self._client = client
+        self._times = times
+        self._current: dict[str, tuple[int, float]] = {}
+        self._left: dict[str, int] = {}
+        self._lock = asyncio.Lock()
+
+    def wanted(self, key: str) -> bool:
+        """Whether a key goes by itself."""
+        return bool(self._times) and keys.prefix(key) in self._times
+
+    async def lease(self, key: str) -> int:
+        """The lease for a write of a key. Raises StoreError."""
+        prefix = keys.prefix(key)
+        seconds = self._times[prefix]
+        async with self._lock:
+            known, until = self._current.get(prefix, (0, 0.0))
+            if time.monotonic() >= until or not self._left[prefix]:
+                shared = min(_SHARED, seconds / 10)
+                whole = math.ceil(seconds + shared)
+                known = (await self._client.ask("lease", m.LeaseGrantRequest(TTL=whole))).ID
+                self._current[prefix] = known, time.monotonic() + shared
+                self._left[prefix] = _MOST
+            self._left[prefix] -= 1
+            return known

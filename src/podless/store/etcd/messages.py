@@ -1,0 +1,102 @@
+"""The messages of etcd's gRPC interface, as far as they are used here.
+
+Source: rpc.proto and kv.proto of etcd 3.4; the numbers of fields are part of the protocol.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message_factory import GetMessageClass
+
+_PACKAGE = "etcdserverpb"
+_SCALARS = {
+    "bytes": FieldDescriptorProto.TYPE_BYTES,
+    "string": FieldDescriptorProto.TYPE_STRING,
+    "int": FieldDescriptorProto.TYPE_INT64,
+    "enum": FieldDescriptorProto.TYPE_INT32,  # the same on the wire
+    "bool": FieldDescriptorProto.TYPE_BOOL,
+}
+# message: fields as "name type number"; a type with * is repeated
+_MESSAGES = {
+    "Header": "revision int 3",
+    "KeyValue": "key bytes 1, create_revision int 2, mod_revision int 3, value bytes 5, lease int 6",
+    "Event": "type enum 1, kv KeyValue 2, prev_kv KeyValue 3",
+    "RangeRequest": (
+        "key bytes 1, range_end bytes 2, limit int 3, revision int 4, serializable bool 7, keys_only bool 8, "
+        "count_only bool 9"
+    ),
+    "RangeResponse": "header Header 1, kvs KeyValue* 2, more bool 3",
+    "PutRequest": "key bytes 1, value bytes 2, lease int 3",
+    "PutResponse": "header Header 1",
+    "DeleteRequest": "key bytes 1",
+    "Request": "request_range RangeRequest 1, request_put PutRequest 2, request_delete_range DeleteRequest 3",
+    "Answer": "response_range RangeResponse 1",
+    "Compare": "result enum 1, target enum 2, key bytes 3, mod_revision int 6",
+    "TxnRequest": "compare Compare* 1, success Request* 2, failure Request* 3",
+    "TxnResponse": "header Header 1, succeeded bool 2, responses Answer* 3",
+    "CompactionRequest": "revision int 1, physical bool 2",
+    "CompactionResponse": "header Header 1",
+    "WatchCreate": "key bytes 1, range_end bytes 2, start_revision int 3, progress_notify bool 4, prev_kv bool 6",
+    "WatchProgress": "",
+    "WatchRequest": "create_request WatchCreate 1, progress_request WatchProgress 3",
+    "WatchResponse": (
+        "header Header 1, watch_id int 2, created bool 3, canceled bool 4, compact_revision int 5, "
+        "cancel_reason string 6, events Event* 11"
+    ),
+    "LeaseGrantRequest": "TTL int 1, ID int 2",
+    "LeaseGrantResponse": "header Header 1, ID int 2, TTL int 3, error string 4",
+    "StatusRequest": "",
+    "StatusResponse": "header Header 1, version string 2, dbSize int 3, leader int 4",
+}
+
+
+def _file() -> FileDescriptorProto:
+    file = FileDescriptorProto(name="podless/etcd.proto", package=_PACKAGE, syntax="proto3")
+    for name, fields in _MESSAGES.items():
+        message = file.message_type.add(name=name)
+        for each in filter(None, fields.split(", ")):
+            label, of, number = each.split()
+            many = FieldDescriptorProto.LABEL_REPEATED if of.endswith("*") else FieldDescriptorProto.LABEL_OPTIONAL
+            field = message.field.add(name=label, number=int(number), label=many)
+            plain = of.rstrip("*")
+            if plain in _SCALARS:
+                field.type = _SCALARS[plain]
+            else:
+                field.type, field.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{_PACKAGE}.{plain}"
+    return file
+
+
+def _make() -> dict[str, Any]:
+    pool = DescriptorPool()
+    pool.Add(_file())  # type: ignore[no-untyped-call]
+    return {name: GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES}
+
+
+_MADE = _make()
+KeyValue = _MADE["KeyValue"]
+RangeRequest = _MADE["RangeRequest"]
+RangeResponse = _MADE["RangeResponse"]
+PutRequest = _MADE["PutRequest"]
+PutResponse = _MADE["PutResponse"]
+DeleteRequest = _MADE["DeleteRequest"]
+Request = _MADE["Request"]
+Compare = _MADE["Compare"]
+TxnRequest = _MADE["TxnRequest"]
+TxnResponse = _MADE["TxnResponse"]
+CompactionRequest = _MADE["CompactionRequest"]
+CompactionResponse = _MADE["CompactionResponse"]
+WatchCreate = _MADE["WatchCreate"]
+WatchProgress = _MADE["WatchProgress"]
+WatchRequest = _MADE["WatchRequest"]
+WatchResponse = _MADE["WatchResponse"]
+LeaseGrantRequest = _MADE["LeaseGrantRequest"]
+LeaseGrantResponse = _MADE["LeaseGrantResponse"]
+StatusRequest = _MADE["StatusRequest"]
+StatusResponse = _MADE["StatusResponse"]
+
+EQUAL, LESS = 0, 2  # results of a Compare
+MOD = 2  # its target: the revision of the last write
+DELETE = 1  # the type of an Event

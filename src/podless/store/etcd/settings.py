@@ -1,0 +1,71 @@
+"""What is said of an etcd cluster; the names are those of kube-apiserver's flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from podless.meta.option import StartError, option
+
+
+def addresses(text: str) -> tuple[str, ...]:
+    """URLs with commas between them. Raises ValueError."""
+    found = tuple(filter(None, (one.strip() for one in text.split(","))))
+    for one in found:
+        parts = urlsplit(one)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
+            raise ValueError("a server is given as https://HOST:PORT")
+    if not found or len({urlsplit(one).scheme for one in found}) != 1:
+        raise ValueError("servers are given as https://HOST:PORT,..., all of them with https or all with http")
+    return found
+
+
+def below(text: str) -> str:
+    """A prefix of keys, with a slash before and none behind. Raises ValueError."""
+    name = text.strip("/")
+    if not name or not name.isascii() or not name.isprintable():
+        raise ValueError("a prefix is such as /registry")
+    return f"/{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Etcd:
+    """An etcd cluster. servers: URLs. Raises StartError for what cannot work."""
+
+    servers: Sequence[str] = option(
+        "--etcd-servers",
+        "the members of an etcd cluster, in which everything is kept, for any number of servers",
+        value=(),
+        metavar="URL,...",
+        parse=addresses,
+        default="",
+    )
+    cafile: Path | None = option(
+        "--etcd-cafile", "authorities of etcd's certificates", value=None, metavar="FILE", parse=Path
+    )
+    certfile: Path | None = option(
+        "--etcd-certfile",
+        "client certificate for etcd; read again when it changes",
+        value=None,
+        metavar="FILE",
+        parse=Path,
+    )
+    keyfile: Path | None = option(
+        "--etcd-keyfile", "the key of that certificate", value=None, metavar="FILE", parse=Path
+    )
+    prefix: str = option(
+        "--etcd-prefix", "what all keys in etcd start with", value="/registry", metavar="PREFIX", parse=below
+    )
+
+    def __post_init__(self) -> None:
+        if bool(self.certfile) != bool(self.keyfile):
+            raise StartError("--etcd-certfile and --etcd-keyfile belong together")
+        if self.servers and not self.secure and (self.cafile or self.certfile):
+            raise StartError("--etcd-cafile and --etcd-certfile do nothing with servers that are given with http")
+
+    @property
+    def secure(self) -> bool:
+        """Whether the servers are spoken to over TLS."""
+        return bool(self.servers) and self.servers[0].startswith("https:")

@@ -1,0 +1,280 @@
+"""The engine on etcd. Any number of servers may use one cluster; etcd decides what is written and in which order."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from podless.meta.histogram import Histogram
+from podless.store import keys
+from podless.store.contract import Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import Client, Forgotten
+from podless.store.etcd.compactor import Compactor
+from podless.store.etcd.follow import FENCES, Follower, Gone, change, read, record
+from podless.store.etcd.layout import Layout
+from podless.store.etcd.leases import Leases
+from podless.store.etcd.settings import Etcd
+
+_PAGE = 10_000  # records of one answer
+_SOON = 0.02  # seconds in which a change that was told somewhere is usually told here
+_TOGETHER = 64  # writes that are under way at once where many are needed
+_NOWHERE = keys.OWN + "nowhere/nothing"
+
+
+class EtcdStore:
+    """A store in an etcd cluster. Implements contract.Store.
+
+    layout: of keys and values. times: seconds that keys have from their last write, by prefix; others stay.
+    interval: seconds of history that are kept, about; the cluster is compacted by one server for all, 0 for by none.
+    """
+
+    name = "etcd"
+    prompt = False
+
+    def __init__(
+        self,
+        settings: Etcd,
+        layout: Layout | None = None,
+        *,
+        times: Mapping[str, float] | None = None,
+        interval: float = 300.0,
+    ) -> None:
+        self._client = Client(settings)
+        self._layout = layout or Layout(settings.prefix, {})
+        self._leases = Leases(self._client, times or {})
+        self._compactor = Compactor(self._client, interval, self._forgot)
+        self._followers: list[Follower] = []
+        self._compacted = 0
+        self._newest = 0
+        self._fence = self._layout.key(f"{FENCES}{uuid.uuid4()}")
+        self._pushing: asyncio.Task[None] | None = None
+
+    @property
+    def times(self) -> Mapping[str, Histogram]:
+        """By what etcd was asked, how long that took."""
+        return self._client.times
+
+    @property
+    def compacted(self) -> int:
+        """The newest compacted revision that this server knows of."""
+        return self._compacted
+
+    async def open(self) -> None:
+        """Reach the cluster. Raises StoreError."""
+        self._client.open()
+        await self.current()
+        await self._look()
+        self._compactor.start()
+
+    async def close(self) -> None:
+        """Finish what is under way, and leave the cluster."""
+        await self._compactor.stop()
+        for follower in self._followers:
+            follower.stop()
+        for follower in self._followers:
+            await follower.ended()
+        self._followers.clear()
+        if self._pushing is not None:
+            self._pushing.cancel()
+            await asyncio.gather(self._pushing, return_exceptions=True)
+        await self._client.close()
+
+    async def _range(self, **how: Any) -> Any:
+        answer = await self._client.ask("range", m.RangeRequest(**how))
+        self._newest = max(self._newest, answer.header.revision)
+        return answer
+
+    async def current(self) -> int:
+        """The newest revision, as the members of the cluster agree on it."""
+        revision: int = (await self._range(key=self._layout.key(_NOWHERE))).header.revision
+        self._push(revision)
+        return revision
+
+    async def check(self) -> None:
+        """Raises StoreError where the cluster does not answer, or changes cannot be followed."""
+        await self._range(key=self._layout.key(_NOWHERE))
+        for follower in self._followers:
+            if follower.broken:
+                raise StoreError(follower.broken)
+
+    def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
+        """Have every later change under `prefix` delivered. Raises Compacted."""
+        if after < self._compacted:
+            raise Compacted(self._compacted)
+        follower = Follower(self._client, self._layout, prefix, after, (deliver, lost), self._current_and_compacted)
+        self._followers.append(follower)
+
+        def leave() -> None:
+            follower.stop()
+            if follower in self._followers:
+                self._followers.remove(follower)
+
+        return leave
+
+    async def _current_and_compacted(self) -> int:
+        await self._look()
+        return await self.current()
+
+    def _push(self, revision: int) -> None:
+        """See to it that a revision is told, also where it was made elsewhere in the cluster, of which nobody is told.
+
+        That is so seldom that a write is a fair price. The progress notifications that etcd sends on request would
+        be cheaper, but up to 3.4.24 and 3.5.7 they may overtake changes.
+        """
+        if self._pushing is None and any(one.revision < revision for one in self._followers):
+            self._pushing = asyncio.get_running_loop().create_task(self._pass(revision))
+
+    async def _pass(self, revision: int) -> None:
+        try:
+            await asyncio.sleep(_SOON)
+            while any(one.revision < revision for one in self._followers):
+                try:
+                    await self._put_fence()
+                except StoreError:
+                    await asyncio.sleep(_SOON)  # whoever waits has a deadline of his own
+                else:
+                    return
+        finally:
+            self._pushing = None
+
+    async def _put_fence(self) -> int:
+        revision: int = (await self._client.ask("put", m.PutRequest(key=self._fence))).header.revision
+        self._newest = max(self._newest, revision)
+        return revision
+
+    async def commit(self, operations: Sequence[Operation]) -> int:
+        """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
+        compares, writes, reads = [], [], []
+        for key, stored, expect in operations:
+            there = self._layout.key(key)
+            # nothing cannot be deleted: no revision is below 0
+            result = m.LESS if stored is None and not expect else m.EQUAL
+            compares.append(m.Compare(result=result, target=m.MOD, key=there, mod_revision=expect))
+            reads.append(m.Request(request_range=m.RangeRequest(key=there)))
+            if stored is None:
+                writes.append(m.Request(request_delete_range=m.DeleteRequest(key=there)))
+            else:
+                lease = await self._leases.lease(key) if self._leases.wanted(key) else 0
+                put = m.PutRequest(key=there, value=self._layout.value(stored), lease=lease)
+                writes.append(m.Request(request_put=put))
+        answer = await self._client.ask("txn", m.TxnRequest(compare=compares, success=writes, failure=reads))
+        revision: int = answer.header.revision
+        if answer.succeeded:
+            self._newest = max(self._newest, revision)
+            return revision
+        for (key, stored, expect), one in zip(operations, answer.responses, strict=True):
+            found = one.response_range.kvs
+            actual = found[0].mod_revision if found else 0
+            if actual != expect or (stored is None and not expect):
+                raise Conflicted(key, record(self._layout, found[0]) if found else None)
+        raise StoreError("etcd refused a transaction whose conditions hold")
+
+    async def range(self, prefix: str) -> tuple[list[Record], int]:
+        """All records under `prefix` now, and the revision of that state."""
+        records, revision = await self._read_all(prefix, 0)
+        self._push(revision)
+        return records, revision
+
+    async def range_at(self, prefix: str, revision: int) -> list[Record]:
+        """All records under `prefix` as they were at `revision`. Raises Compacted."""
+        return (await self._read_all(prefix, revision))[0]
+
+    async def _read_all(self, prefix: str, revision: int) -> tuple[list[Record], int]:
+        start = self._layout.key(prefix)
+        end = start[:-1] + bytes((start[-1] + 1,))
+        records: list[Record] = []
+        while True:
+            answer = await self._state(key=start, range_end=end, revision=revision, limit=_PAGE)
+            revision = revision or answer.header.revision
+            records += [record(self._layout, kv) for kv in answer.kvs]
+            if not answer.more:
+                return [one for one in records if not one.key.startswith(FENCES)], revision
+            start = answer.kvs[-1].key + b"\0"
+
+    async def _state(self, **how: Any) -> Any:
+        """An answer about a state. Raises Compacted where that is gone."""
+        try:
+            return await self._range(**how)
+        except Forgotten:
+            await self._look()
+            raise Compacted(self._compacted) from None
+
+    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
+        """Records of the state at a revision, in etcd's order, from behind the key `after` on. Raises Compacted."""
+        root = self._layout.key(keys.ALL)
+        start = self._layout.key(after) + b"\0" if after else root
+        answer = await self._state(key=start, range_end=root[:-1] + b"0", revision=revision, limit=most)
+        found = [record(self._layout, kv) for kv in answer.kvs]
+        following = found[-1].key if answer.more else ""
+        return [one for one in found if not one.key.startswith(FENCES)], following
+
+    def hold(self) -> Callable[[], None]:
+        """Have this server forget no history until what this returns is called."""
+        self._compactor.held += 1
+
+        def let_go() -> None:
+            self._compactor.held -= 1
+
+        return let_go
+
+    async def advance(self, revision: int) -> None:
+        """Have every later commit get a revision above this one, by as many writes as that takes; forget all history."""
+        current = await self.current()
+        while current < revision:
+            many = min(revision - current, _TOGETHER)
+            current = max(await asyncio.gather(*(self._put_fence() for _ in range(many))))
+        await self.compact(current)
+
+    async def changes(self, prefix: str, after: int) -> list[Change]:
+        """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
+        if after < self._compacted:
+            raise Compacted(self._compacted)
+        end = await self._put_fence()
+        found: list[Change] = []
+
+        def take(events: Sequence[Any], revision: int) -> bool:
+            for event in events:
+                if self._layout.back(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
+                    found.append(change(self._layout, event))
+            return revision >= end
+
+        try:
+            await read(self._client, self._layout, after, take, before=True)
+        except Gone as gone:
+            self._forgot(gone.revision)
+            raise Compacted(self._compacted) from None
+        return found
+
+    async def compact(self, revision: int) -> None:
+        """Have the cluster forget what was replaced or deleted at or before `revision`."""
+        revision = min(revision, await self.current())
+        if revision > self._compacted:
+            try:
+                await self._client.ask("compact", m.CompactionRequest(revision=revision))
+            except Forgotten:
+                await self._look()
+            else:
+                self._forgot(revision)
+
+    def _forgot(self, revision: int) -> None:
+        self._compacted = max(self._compacted, revision)
+
+    async def _look(self) -> None:
+        """Find the newest compacted revision, of which etcd does not tell: the oldest at which it answers."""
+        low, high = self._compacted, (await self._range(key=self._layout.key(_NOWHERE))).header.revision
+        while low < high:
+            middle = (low + high) // 2
+            try:
+                await self._range(key=self._layout.key(_NOWHERE), revision=max(middle, 1))
+            except Forgotten:
+                low = middle + 1
+            else:
+                high = middle
+        self._forgot(low if low > 1 else self._compacted)
+
+    def figures(self) -> dict[str, int]:
+        """What is to be known of the engine; size: of the database of the member that was asked last."""
+        return {"revision": self._newest, "compacted": self._compacted, "size": self._compactor.size}

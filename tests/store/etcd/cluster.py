@@ -1,0 +1,69 @@
+"""etcd members for tests, each on free ports and in a folder of its own."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ETCD = shutil.which("etcd")
+_MEMORY = Path("/dev/shm")  # a disk that is not slow to sync
+
+
+def ports(count: int) -> list[int]:
+    """Free ports."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    found = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return found
+
+
+class Member:
+    """One etcd. more: flags beside those that every one needs."""
+
+    def __init__(self, *more: str, scheme: str = "http") -> None:
+        if ETCD is None:
+            pytest.skip("etcd is not installed (Debian: apt-get install etcd-server)")
+        self.folder = tempfile.TemporaryDirectory(prefix="etcd-", dir=_MEMORY if _MEMORY.is_dir() else None)
+        client, peer = ports(2)
+        self.url = f"{scheme}://127.0.0.1:{client}"
+        self.address = f"http://127.0.0.1:{peer}"
+        self._more = more
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, with the data that it has."""
+        assert ETCD is not None
+        common = ["--data-dir", f"{self.folder.name}/data", "--listen-client-urls", self.url]
+        common += ["--advertise-client-urls", self.url, "--listen-peer-urls", self.address]
+        common += ["--initial-advertise-peer-urls", self.address, "--initial-cluster", f"default={self.address}"]
+        with (Path(self.folder.name) / "log").open("ab") as log:
+            self.process = subprocess.Popen([ETCD, *common, *self._more], stdout=log, stderr=log)
+
+    def ready(self) -> None:
+        """Wait until it answers."""
+        for _ in range(200):
+            try:
+                with urllib.request.urlopen(f"{self.url}/health", timeout=1) as answer:
+                    if b"true" in answer.read():
+                        return
+            except OSError:
+                pass
+            assert self.process is not None
+            assert self.process.poll() is None, (Path(self.folder.name) / "log").read_text()[-2000:]
+            time.sleep(0.05)
+        raise AssertionError("etcd does not answer")
+
+    def stop(self) -> None:
+        """Kill it; its data stays."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None

@@ -1,0 +1,185 @@
+"""The engine on etcd keeps the contract."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+
+import pytest
+
+from podless.store import Operation, Oversized, Store, Stored, Unreachable
+from podless.store.etcd.layout import Layout
+from podless.store.etcd.settings import Etcd
+from podless.store.etcd.store import EtcdStore
+from tests.store.contract import Contract, Follower, put
+
+_NUMBERS = itertools.count()
+
+
+def made(etcd: str, prefix: str = "", **more: object) -> EtcdStore:
+    """A store below a prefix that nobody else uses."""
+    return EtcdStore(Etcd(servers=(etcd,), prefix=prefix or f"/test{next(_NUMBERS)}"), **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+async def store(etcd: str) -> AsyncIterator[EtcdStore]:
+    store = made(etcd)
+    await store.open()
+    yield store
+    await store.close()
+
+
+class TestEtcd(Contract):
+    @pytest.fixture
+    async def store(self, etcd: str) -> AsyncIterator[Store]:
+        store = made(etcd)
+        await store.open()
+        yield store
+        await store.close()
+
+
+async def test_writes_elsewhere_in_the_cluster_are_caught_up_with(etcd: str, store: EtcdStore) -> None:
+    other = made(etcd)
+    await other.open()
+    follower = Follower(store, "/", await store.current())
+    await put(other, "/g/r/a", b"1")
+    current = await store.current()
+    await asyncio.wait_for(follower.reach(current), 5)
+    assert follower.changes == []
+    await other.close()
+
+
+async def test_two_servers_see_the_same(etcd: str) -> None:
+    one, other = made(etcd, "/shared"), made(etcd, "/shared")
+    await one.open()
+    await other.open()
+    follower = Follower(other, "/g/", await other.current())
+    revision = await put(one, "/g/r/a", b"1")
+    assert await other.current() >= revision
+    await asyncio.wait_for(follower.reach(revision), 5)
+    assert [change.key for change in follower.changes] == ["/g/r/a"]
+    assert (await other.range("/g/"))[0] == (await one.range("/g/"))[0]
+    await one.close()
+    await other.close()
+
+
+async def test_what_has_a_time_goes_by_itself(etcd: str) -> None:
+    store = made(etcd, times={"/core/events/": 1.0})
+    await store.open()
+    after = await store.current()
+    follower = Follower(store, "/core/events/", after)
+    await put(store, "/core/events/a/b", b"1")
+    await put(store, "/core/pods/a/b", b"1")
+    while len(follower.changes) < 2:
+        await asyncio.wait_for(follower.reach(follower.revision + 1), 10)
+    assert [change.record is None for change in follower.changes] == [False, True]
+    assert (await store.range("/core/events/"))[0] == []
+    assert len((await store.range("/core/pods/"))[0]) == 1
+    await store.close()
+
+
+async def test_a_request_that_is_too_large_is_refused_in_etcds_words(store: EtcdStore) -> None:
+    with pytest.raises(Oversized, match="etcdserver: request is too large"):
+        await put(store, "/g/r/a", b"x" * (2 << 20))
+    assert (await store.range("/g/"))[0] == []
+
+
+async def test_pages_have_all(store: EtcdStore) -> None:
+    await store.commit([Operation(f"/g/r/{number}", Stored(b""), 0) for number in range(7)])
+    revision, after, found = await store.current(), "", []
+    while True:
+        records, after = await store.page(revision, after, 3)
+        found += [record.key for record in records]
+        if not after:
+            break
+    assert found == [f"/g/r/{number}" for number in range(7)]
+
+
+async def test_revisions_can_be_moved_on(store: EtcdStore) -> None:
+    wanted = await store.current() + 100
+    await store.advance(wanted)
+    assert await put(store, "/g/r/a", b"1") > wanted
+    assert store.compacted >= wanted
+
+
+async def test_compaction_by_others_under_a_watch_is_told(etcd: str, store: EtcdStore) -> None:
+    first = await put(store, "/g/r/a", b"1")
+    await put(store, "/g/r/a", b"2", expect=first)
+    other = made(etcd, store._layout.root)
+    await other.open()
+    newest = await put(other, "/g/r/b", b"1")
+    await other.compact(newest)
+    lost: list[int] = []
+    store.watch("/g/", first - 1, lambda changes, revision: None, lost.append)
+    while not lost:
+        await asyncio.sleep(0.01)
+    assert lost[0] >= newest
+    assert store.compacted == newest
+    await other.close()
+
+
+async def test_one_server_compacts_for_all(etcd: str) -> None:
+    stores = [made(etcd, "/shared", interval=3600) for _ in range(3)]
+    for one in stores:
+        await one.open()
+        await one._compactor.stop()
+    first = await put(stores[0], "/compacted/r/a", b"1")
+    for _ in range(3):
+        for one in stores:
+            await one._compactor.turn()
+    assert sum(one.compacted >= first for one in stores) >= 1
+    for one in stores:
+        await one.close()
+
+
+async def test_a_cluster_that_is_not_there_is_said_so() -> None:
+    store = made("http://127.0.0.1:1")
+    with pytest.raises(Unreachable):
+        await asyncio.wait_for(store.open(), 20)
+    await store.close()
+
+
+class TestLayout:
+    LAYOUT = Layout("/registry", {"/core/pods/": "pods", "/core/services/": "services/specs"})
+
+    @pytest.mark.parametrize(
+        ("here", "there"),
+        [
+            ("/core/pods/a/b", "/registry/pods/a/b"),
+            ("/core/services/a/b", "/registry/services/specs/a/b"),
+            ("/example.com/gadgets/a/b", "/registry/example.com/gadgets/a/b"),
+            ("/example.com/gadgets/b", "/registry/example.com/gadgets/b"),
+            ("/podless/keys/accounts", "/registry/podless/keys/accounts"),
+            ("/podless/restoring", "/registry/podless/restoring"),
+            ("/core/pods/", "/registry/pods/"),
+        ],
+    )
+    def test_keys(self, here: str, there: str) -> None:
+        assert self.LAYOUT.key(here) == there.encode()
+        assert self.LAYOUT.back(there.encode()) == here
+
+    def test_values_are_plain_json(self) -> None:
+        data = b'{"apiVersion":"v1","metadata":{"name":"a","resourceVersion":"","uid":"1"}}'
+        stored = Stored(data, data.index(b'","uid"'))
+        assert self.LAYOUT.value(stored) == data
+        assert self.LAYOUT.stored("/core/pods/a/b", data) == stored
+
+    @pytest.mark.parametrize("data", [b"", b"1", b"{}", b'{"a":1}', b"podless\0x", b'{"a":1}\n', b"\xff\0", b"k8s\0x"])
+    @pytest.mark.parametrize("offset", [0, 1])
+    def test_any_value_comes_back(self, data: bytes, offset: int) -> None:
+        stored = Stored(data, min(offset, len(data)))
+        assert self.LAYOUT.stored("/g/r/a", self.LAYOUT.value(stored)) == stored
+
+    def test_a_label_of_that_name_is_no_place_for_a_revision(self) -> None:
+        data = b'{"metadata":{"labels":{"resourceVersion":""},"resourceVersion":"","uid":"1"}}'
+        stored = Stored(data, data.index(b'","uid"'))
+        assert self.LAYOUT.stored("/g/r/a", self.LAYOUT.value(stored)) == stored
+
+    def test_what_another_server_wrote_gets_its_revision(self) -> None:
+        written = b'{"apiVersion":"example.com/v1","data":{"resourceVersion":""},"metadata":{"name":"a","uid":"1"}}\n'
+        shown = self.LAYOUT.stored("/g/r/a", written).at(7)
+        assert shown == (
+            b'{"apiVersion":"example.com/v1","data":{"resourceVersion":""},'
+            b'"metadata":{"name":"a","resourceVersion":"7","uid":"1"}}'
+        )
