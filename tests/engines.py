@@ -1,16 +1,33 @@
-"""Servers of tests on each engine: the embedded one, and one that answers late and that others write to."""
+"""Servers of tests on each engine: the embedded one, one that answers late and that others write to, and etcd."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from podless import Server
+from podless.kinds.layout import layout
+from podless.store import Store
+from podless.store.etcd.settings import Etcd
+from podless.store.etcd.store import EtcdStore
+from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
+from tests.store.etcd.cluster import shared
 from tests.store.late import LateStore
 
-ENGINES = {"sqlite": SQLiteStore, "late": LateStore}
+
+def _etcd(path: Path | None = None, *, keep: Keep | None = None) -> EtcdStore:
+    """A store of its own in the etcd that all tests share."""
+    member = shared()
+    below = hashlib.sha256(str(path).encode()).hexdigest()[:16] if path is not None else uuid.uuid4().hex
+    return EtcdStore(Etcd(servers=(member.url,), prefix=f"/{below}"), layout(f"/{below}"))
+
+
+ENGINES: dict[str, Callable[..., Store]] = {"sqlite": SQLiteStore, "late": LateStore, "etcd": _etcd}
 
 
 # what has little to do with the store, or takes long for other reasons, is tried on one engine

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from podless.admission import Admission
 from podless.auth.kubeconfig import by_token, kubeconfig
-from podless.cluster import Cluster, ClusterSettings
+from podless.cluster import Cluster, ClusterSettings, admin_token, engine
 from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
@@ -31,7 +31,7 @@ from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import private, write_file
 from podless.meta.option import StartError, option, section
-from podless.store import StoreError
+from podless.store import StoreError, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
@@ -195,6 +195,8 @@ class App:
         folder = self._folder()
         given = (Path(settings.tls_cert), Path(settings.tls_key)) if settings.tls_cert and settings.tls_key else None
         certificates, context = Certificates(folder, given), None
+        if settings.etcd is not None:
+            await self._share(settings, folder, certificates)
         if settings.tls:
             addresses = own_names() if settings.bind in _EVERYWHERE else [settings.bind]
             names = [*addresses, *settings.tls_names]
@@ -215,6 +217,16 @@ class App:
         )
         bound = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, bound, cluster.token, authority)
+
+    async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
+        """Have the authority and the administrator's token of all servers of a store."""
+        store = engine(settings, None)
+        try:
+            await store.open()
+            files = [certificates.authority, certificates.authority_key, folder / "token"]
+            await share.files(store, files, lambda: (certificates.ensure_authority(), admin_token(folder / "token")))
+        finally:
+            await store.close()
 
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""

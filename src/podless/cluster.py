@@ -60,11 +60,14 @@ from podless.kinds.registry import Registry
 from podless.meta.files import write_file
 from podless.meta.option import StartError, duration, option, section
 from podless.remote import Client
-from podless.store import backup
+from podless.store import Store, backup
+from podless.store.etcd.settings import Etcd
 from podless.store.history import Keep, keep
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
+
+STORES = ("sqlite", "etcd")
 
 
 def service(text: str) -> tuple[str, str]:
@@ -167,6 +170,13 @@ class ClusterSettings:
         parse=keep,
         default="1h,256Mi,10000",
     )
+    store: str = option(
+        "--store",
+        "what everything is kept in: a database of this server's own, or an etcd cluster that any number of "
+        "servers share",
+        value=STORES[0],
+        choices=STORES,
+    )
     tokens: Mapping[str, User] = option("", "more tokens, and whose they are", factory=dict)
     anonymous: bool = option(
         "--anonymous-auth",
@@ -184,7 +194,13 @@ class ClusterSettings:
         given=("issuer", "client_id"),
     )
 
+    etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
+
     def __post_init__(self) -> None:
+        if self.store not in STORES:
+            raise StartError(f"unknown store {self.store!r}: it is one of {', '.join(STORES)}")
+        if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
+            raise StartError("--store etcd and --etcd-servers belong together")
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtime.PROFILES:
@@ -220,7 +236,7 @@ class Cluster:
         self._database = database
         self._authority = authority
         self._controllers: list[Controller] = []
-        self.store: SQLiteStore | None = None
+        self.store: Store | None = None
         self._remote: Client | None = None
         self._stopping = False
 
@@ -228,7 +244,7 @@ class Cluster:
         """Bring everything up. Raises StartError, StoreError and OSError; `stop` is to be called then, too."""
         settings = self.settings
         tokens = self._tokens()
-        self.store = store = SQLiteStore(self._database, keep=settings.history)
+        self.store = store = engine(settings, self._database)
         cache = Cache(store)
         await store.open()
         await backup.refuse_half(store)
@@ -263,7 +279,9 @@ class Cluster:
         if settings.garbage_delay is not None:
             self._controllers.append(Garbage(api, settings.garbage_delay))
         self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
-        self._controllers += [Expiry(api, builtin.EVENTS, settings.event_ttl), self._contents(api)]
+        if settings.store != "etcd":  # which lets events go by itself
+            self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))
+        self._controllers.append(self._contents(api))
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
@@ -284,7 +302,7 @@ class Cluster:
         return Contents(api, builtin.NAMESPACES, wanted)
 
     def _tokens(self) -> Tokens:
-        self.token = _admin_token(self._folder / "token")
+        self.token = admin_token(self._folder / "token")
         tokens = {self.token: ADMIN, **self.settings.tokens}
         if self.settings.token_file is not None:
             tokens |= read_file(Path(self.settings.token_file))
@@ -325,6 +343,19 @@ class Cluster:
             self.store = None
 
 
+def engine(settings: ClusterSettings, database: Path | None) -> Store:
+    """The store that is wanted, not opened yet. Raises StartError where what it needs is not installed."""
+    if settings.etcd is None:
+        return SQLiteStore(database, keep=settings.history)
+    try:
+        from podless.store.etcd.store import EtcdStore
+    except ImportError:
+        raise StartError("--store etcd needs more packages: pip install 'podless[etcd]'") from None
+    from podless.kinds.layout import layout
+
+    return EtcdStore(settings.etcd, layout(settings.etcd.prefix), times={builtin.EVENTS.prefix: settings.event_ttl})
+
+
 def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
     """What writes pass, in the order of a real server's plugins."""
     return [
@@ -351,7 +382,7 @@ def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Ste
     ]
 
 
-def _admin_token(path: Path) -> str:
+def admin_token(path: Path) -> str:
     """The admin's token: made once, kept beside the database."""
     try:
         token = path.read_text().strip()

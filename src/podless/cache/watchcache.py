@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from podless.cache.entry import Entry
 from podless.cache.index import LabelIndex
-from podless.store import Change, Compacted, Keys, Store, keys
+from podless.store import Change, Compacted, Keys, Overdue, Store, StoreError, keys
 
 log = logging.getLogger("podless")
 
@@ -27,6 +27,8 @@ WINDOW_BYTES = 4 << 20
 # how long watchers rest between deliveries: so many times as long as one took, and so many seconds at the most
 _REST = 5.0
 _REST_MOST = 0.05
+_PATIENCE = 10.0  # seconds in which a revision that is known of is shown here, or will not be soon
+_AGAIN = 0.2  # seconds before a state that could not be read is read again
 
 
 class Event:
@@ -94,6 +96,7 @@ class WatchCache:
         self._delivery: asyncio.Handle | None = None
         self._rested = 0.0  # the loop's time from which on watchers may be told again
         self._early: list[Change] | None = None
+        self._former: dict[str, Entry] | None = None  # the state that was known when the way to the present was lost
 
     def count(self, prefix: str) -> int:
         """How many objects have keys that start with the prefix."""
@@ -121,10 +124,46 @@ class WatchCache:
             self._entries[record.key] = Entry(record, self.keys)
         self.floor = self.changed = revision
         self.loaded = True
+        if self._former is not None:
+            former, self._former = self._former, None
+            self._tell_difference(former)
         early, self._early = self._early, None
         events = [event for change in early if change.revision > revision and (event := self.apply(change))]
         if events:
             self.publish(events)
+
+    async def renew(self) -> None:
+        """Read the state anew, where changes of it will never be told. Raises StoreError.
+
+        Those who follow it for the server are told of what is different. Watchers cannot be told what has happened:
+        they end, and learn from their next attempt that history is gone.
+        """
+        if not self.loaded and self._former is None:
+            return
+        self.loaded = False
+        if self._former is None:
+            self._former = self._entries
+        self._labels = LabelIndex()
+        self._window.clear()
+        self._window_bytes = 0
+        self.deliver()
+        for watcher in self._watchers:
+            _tell(watcher, ())
+        self._watchers.clear()
+        await self.load()
+
+    def _tell_difference(self, former: dict[str, Entry]) -> None:
+        present, events = self._entries, []
+        for key, before in former.items():
+            if key not in present:
+                events.append(Event(key, self.changed, before, None))
+        for key, after in present.items():
+            known = former.get(key)
+            if known is None or known.revision != after.revision:
+                events.append(Event(key, after.revision, known, after))
+        events.sort(key=lambda event: event.revision)
+        for handler in list(self._handlers):
+            _tell(handler, events)
 
     def apply(self, change: Change) -> Event | None:
         """Take in one durable change. Returns the event, or None where this collection has not been loaded."""
@@ -296,6 +335,11 @@ def _later(window: deque[Event], revision: int) -> Iterator[Event]:
         yield event
 
 
+def _give_up(shown: asyncio.Future[None]) -> None:
+    if not shown.done():
+        shown.set_exception(Overdue())
+
+
 class Cache:
     """All collections of a store, made as they are asked for, and kept in step with it by one watch.
 
@@ -314,11 +358,28 @@ class Cache:
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._asked: asyncio.Task[int] | None = None  # the question about the current revision that is under way
         self._next: asyncio.Task[int] | None = None  # and the one that is to follow it
+        self._renewal: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         """Follow the store from now on."""
         self.revision = await self._store.current()
-        self._store.watch(keys.ALL, self.revision, self._take)
+        self._store.watch(keys.ALL, self.revision, self._take, self._lost)
+
+    def _lost(self, revision: int) -> None:
+        """Read all anew, as changes up to a revision will not be told."""
+        if self._renewal is None:
+            self._renewal = asyncio.get_running_loop().create_task(self._renew())
+        self._take((), revision)
+
+    async def _renew(self) -> None:
+        left = list(self._collections.values())
+        while left:
+            try:
+                await left[-1].renew()
+                left.pop()
+            except StoreError:
+                await asyncio.sleep(_AGAIN)
+        self._renewal = None
 
     def collection(self, where: Keys) -> WatchCache:
         """The collection of a resource; it may not be loaded yet."""
@@ -345,6 +406,8 @@ class Cache:
         """Wait until all is here that anybody has been told of before this call."""
         if not self.fresh:
             await self.reach(await asyncio.shield(self._question()))
+            if self._renewal is not None:
+                await asyncio.shield(self._renewal)
 
     def _question(self) -> asyncio.Task[int]:
         """One that has not been put yet, shared by all who come until it is: an answer may be older than who waits."""
@@ -359,11 +422,16 @@ class Cache:
         return await self._store.current()
 
     async def reach(self, revision: int) -> None:
-        """Wait until a revision is shown here."""
+        """Wait until a revision is shown here. Raises Overdue."""
         if self.revision < revision:
-            shown = asyncio.get_running_loop().create_future()
+            loop = asyncio.get_running_loop()
+            shown = loop.create_future()
             self._waiting.append((revision, shown))
-            await shown
+            late = loop.call_later(_PATIENCE, _give_up, shown)
+            try:
+                await shown
+            finally:
+                late.cancel()
 
     def _take(self, changes: Sequence[Change], revision: int) -> None:
         batches: dict[WatchCache, list[Event]] = {}

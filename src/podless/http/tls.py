@@ -48,7 +48,7 @@ class Certificates:
 
     def __init__(self, folder: Path, given: tuple[Path, Path] | None = None) -> None:
         self.authority = folder / "ca.crt"
-        self._authority_key = folder / "ca.key"
+        self.authority_key = folder / "ca.key"
         self._given = given is not None
         self._server, self._server_key = given or (folder / "server.crt", folder / "server.key")
 
@@ -67,14 +67,20 @@ class Certificates:
         Raises BadCertificate for what is there and damaged, OSError for a folder that cannot be written.
         """
         wanted = list(dict.fromkeys([*_NAMES, *names]))
-        if not (self.authority.exists() and self._authority_key.exists()):
-            self._make_authority()
+        if self.ensure_authority():
             if not self._given:
                 self._make_server(wanted)
         elif self._given:
             return
         elif not (self._server.exists() and self._server_key.exists()) or self._stale(wanted):
             self._make_server(wanted)
+
+    def ensure_authority(self) -> bool:
+        """Make the authority where there is none. Returns whether it is new. Raises OSError."""
+        if self.authority.exists() and self.authority_key.exists():
+            return False
+        self._make_authority()
+        return True
 
     def context(self, clients: Path | None = None) -> strangers.Context:
         """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate.
@@ -135,11 +141,11 @@ class Certificates:
         from cryptography.hazmat.primitives.asymmetric import ec
 
         try:
-            signer = serialization.load_pem_private_key(self._authority_key.read_bytes(), None)
+            signer = serialization.load_pem_private_key(self.authority_key.read_bytes(), None)
         except ValueError:
-            raise BadCertificate(f"{self._authority_key}: not a private key") from None
+            raise BadCertificate(f"{self.authority_key}: not a private key") from None
         if not isinstance(signer, ec.EllipticCurvePrivateKey):
-            raise BadCertificate(f"{self._authority_key}: not an EC key")
+            raise BadCertificate(f"{self.authority_key}: not an EC key")
         return signer
 
     def _read(self, path: Path) -> x509.Certificate:
@@ -187,7 +193,7 @@ class Certificates:
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .sign(key, hashes.SHA256())
         )
-        write_file(self._authority_key, _pem(key), 0o600)
+        write_file(self.authority_key, _pem(key), 0o600)
         write_file(self.authority, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
 
     def _make_server(self, names: list[str]) -> None:

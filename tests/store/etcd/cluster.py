@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import shutil
 import socket
 import subprocess
@@ -67,3 +69,14 @@ class Member:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+
+@functools.cache
+def shared() -> Member:
+    """One for all tests of a process, until that ends."""
+    member = Member()
+    member.start()
+    atexit.register(member.folder.cleanup)
+    atexit.register(member.stop)
+    member.ready()
+    return member

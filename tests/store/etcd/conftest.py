@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.store.etcd.cluster import Member
+from tests.store.etcd.cluster import shared
 
 
-@pytest.fixture(scope="session")
-def etcd() -> Iterator[str]:
+@pytest.fixture
+def etcd() -> str:
     """The URL of an etcd; each test takes a prefix of its own."""
-    member = Member()
-    member.start()
-    try:
-        member.ready()
-        yield member.url
-    finally:
-        member.stop()
-        member.folder.cleanup()
+    return shared().url

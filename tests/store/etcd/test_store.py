@@ -110,11 +110,9 @@ async def test_compaction_by_others_under_a_watch_is_told(etcd: str, store: Etcd
     await other.open()
     newest = await put(other, "/g/r/b", b"1")
     await other.compact(newest)
-    lost: list[int] = []
-    store.watch("/g/", first - 1, lambda changes, revision: None, lost.append)
-    while not lost:
-        await asyncio.sleep(0.01)
-    assert lost[0] >= newest
+    lost: asyncio.Queue[int] = asyncio.Queue()
+    store.watch("/g/", first - 1, lambda changes, revision: None, lost.put_nowait)
+    assert await asyncio.wait_for(lost.get(), 10) >= newest
     assert store.compacted == newest
     await other.close()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
@@ -51,10 +52,8 @@ class Compactor:
 
     async def _look(self) -> None:
         while True:
-            try:
+            with suppress(StoreError):  # those who need an answer say so
                 self.size = (await self._client.ask("status", m.StatusRequest())).dbSize
-            except StoreError:
-                pass  # those who need an answer say so
             await asyncio.sleep(_LOOK)
             self._client.look()
 

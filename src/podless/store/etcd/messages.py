@@ -71,7 +71,7 @@ def _file() -> FileDescriptorProto:
 
 def _make() -> dict[str, Any]:
     pool = DescriptorPool()
-    pool.Add(_file())  # type: ignore[no-untyped-call]
+    pool.Add(_file())
     return {name: GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES}
 
 

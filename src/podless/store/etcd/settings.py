@@ -17,7 +17,7 @@ def addresses(text: str) -> tuple[str, ...]:
         parts = urlsplit(one)
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
             raise ValueError("a server is given as https://HOST:PORT")
-    if not found or len({urlsplit(one).scheme for one in found}) != 1:
+    if len({urlsplit(one).scheme for one in found}) > 1:
         raise ValueError("servers are given as https://HOST:PORT,..., all of them with https or all with http")
     return found
 

@@ -221,7 +221,7 @@ class EtcdStore:
         return let_go
 
     async def advance(self, revision: int) -> None:
-        """Have every later commit get a revision above this one, by as many writes as that takes; forget all history."""
+        """Have every later commit get a revision above this one, by as many writes as it takes; forget all history."""
         current = await self.current()
         while current < revision:
             many = min(revision - current, _TOGETHER)

@@ -1,0 +1,37 @@
+"""Files that all servers of a store have in common: the authority of their certificates, the administrator's token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from podless.meta.files import write_file
+from podless.store.contract import Conflicted, Operation, Store
+from podless.store.keys import OWN, Stored
+
+_KEYS = f"{OWN}files/"
+
+
+async def files(store: Store, paths: Sequence[Path], make: Callable[[], object]) -> None:
+    """Have files say what the store says; where it says nothing, have them made here, and keep them for all.
+
+    make: makes those that are missing. Raises StoreError and OSError.
+    """
+    known = await _known(store, paths)
+    if len(known) < len(paths):
+        make()
+        wanted = [Operation(f"{_KEYS}{path.name}", Stored(path.read_bytes()), 0) for path in paths]
+        try:
+            await store.commit(wanted)
+        except Conflicted:
+            known = await _known(store, paths)  # somebody else was first
+    for path in paths:
+        shared = known.get(path.name)
+        if shared is not None and (not path.exists() or path.read_bytes() != shared):
+            write_file(path, shared, 0o644 if path.suffix == ".crt" else 0o600)
+
+
+async def _known(store: Store, paths: Sequence[Path]) -> dict[str, bytes]:
+    names = {path.name for path in paths}
+    found = {record.key.removeprefix(_KEYS): record.stored.data for record in (await store.range(_KEYS))[0]}
+    return {name: data for name, data in found.items() if name in names}
