@@ -84,11 +84,11 @@ TEXTS: dict[str, dict[str, str]] = {
     },
     "EnvVarSource": {
         "": "Where the value of an environment variable comes from: one of these.",
-        "configMapKeyRef": "A key of a ConfigMap in the pod's namespace.",
+        "configMapKeyRef": "One value of a ConfigMap.",
         "fieldRef": "A field of the pod, such as metadata.name or status.podIP.",
         "fileKeyRef": "A line of a file that an init container wrote.",
         "resourceFieldRef": "What a container requests, or is limited to.",
-        "secretKeyRef": "A key of a Secret in the pod's namespace.",
+        "secretKeyRef": "One value of a Secret.",
     },
     "EnvVar": {
         "": "One environment variable.",

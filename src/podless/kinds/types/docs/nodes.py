@@ -79,7 +79,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "sizeBytes": "The image's size in bytes.",
     },
     "AttachedVolume": {
-        "": "A volume that is attached to a node.",
+        "": "A volume that a node has been given.",
         "devicePath": "Where the node has the device.",
         "name": "The volume's name.",
     },
@@ -118,7 +118,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "nodeInfo": "What the node runs on: versions and IDs.",
         "phase": "No longer used: Pending, Running or Terminated.",
         "runtimeHandlers": "The runtime handlers that pods can choose.",
-        "volumesAttached": "Volumes that are attached to the node.",
+        "volumesAttached": "What the attach controller has given the node.",
         "volumesInUse": "Attachable volumes that pods of the node have mounted.",
     },
     "Node": {

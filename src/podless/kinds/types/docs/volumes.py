@@ -6,7 +6,7 @@ from podless.kinds.types.docs.disks import CEPH_FS, CINDER, FLEX, FS_TYPE, GLUST
 
 _GROUP = "The API group of the kind; the core group where nothing is given."
 _TYPED = {"apiGroup": _GROUP, "kind": "Kind of the object.", "name": "Name of the object."}
-_SECRET = "A Secret in the pod's namespace with what the login needs."
+_SECRET = "The Secret, beside the pod, with what the login needs."
 _GONE = "No longer supported; pods with it do not start."
 _DRIVER = "Deprecated: a CSI driver takes its place."
 
@@ -37,7 +37,7 @@ TEXTS: dict[str, dict[str, str]] = {
     "FlexVolumeSource": {
         "": "A volume of a program on the node. Deprecated: use CSI.",
         **FLEX,
-        "secretRef": "A Secret in the pod's namespace that the driver is given.",
+        "secretRef": "A Secret, beside the pod, that the driver is given.",
     },
     "CinderVolumeSource": {"": f"An OpenStack Cinder volume. {_DRIVER}", **CINDER, "secretRef": _SECRET},
     "CephFSVolumeSource": {"": "A directory of CephFS. No longer supported.", **CEPH_FS, "secretRef": _SECRET},
@@ -60,7 +60,7 @@ TEXTS: dict[str, dict[str, str]] = {
         "": "A volume that a CSI driver makes for the pod, and that goes with it.",
         "driver": "The CSI driver's name.",
         "fsType": "The file system that the driver is asked for; its own choice where nothing is given.",
-        "nodePublishSecretRef": "A Secret in the pod's namespace that the driver is given when it mounts the volume.",
+        "nodePublishSecretRef": "A Secret, beside the pod, that the driver is given when it mounts the volume.",
         "readOnly": "Whether containers can only read; false where nothing is given.",
         "volumeAttributes": "What the driver is told of the volume, by key.",
     },
