@@ -9,7 +9,7 @@ from podless.admission.attributes import AdmissionAttributes
 from podless.admission.state import State
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
-from podless.auth.user import AUTHENTICATED, User
+from podless.auth.user import of_account
 from podless.cache.entry import Entry
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Version
@@ -77,7 +77,7 @@ class Subject:
         }
         request = {name: value for name, value in request.items() if value}
         request["operation"] = attr.operation
-        request["userInfo"] = user_info(attr.user)
+        request["userInfo"] = attr.user.info
         request["dryRun"] = attr.dry_run
         request["options"] = attr.options
         return request
@@ -111,7 +111,7 @@ class Subject:
         """What the authorizer says to an expression's question."""
         from podless.cel.policies import Answer
 
-        user = self.attr.user if question.account is None else _account(*question.account)
+        user = self.attr.user if question.account is None else of_account(*question.account)
         asked = Attributes(
             question.verb, question.group, ANY_VERSION if not question.path else "", question.resource,
             question.subresource, question.namespace, question.name, question.path,
@@ -130,15 +130,3 @@ def _namespace(entry: Entry | None) -> Object | None:
     whole = entry.decode()
     metadata = {name: value for name, value in whole["metadata"].items() if name in _NAMESPACE}
     return {"metadata": metadata} | {name: whole[name] for name in ("spec", "status") if name in whole}
-
-
-def user_info(user: User) -> Object:
-    """authentication.k8s.io/v1 UserInfo."""
-    info: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-    info["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return {name: value for name, value in info.items() if value}
-
-
-def _account(namespace: str, name: str) -> User:
-    groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
-    return User(f"system:serviceaccount:{namespace}:{name}", "", groups)

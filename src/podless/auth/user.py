@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from podless.meta import names
 
@@ -25,6 +26,13 @@ class User:
     def master(self) -> bool:
         """Whether nothing is refused to this user."""
         return MASTERS in self.groups
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """The user as UserInfo of authentication.k8s.io/v1, which reviews and webhooks show."""
+        extra = {key: list(values) for key, values in sorted(self.extra.items())}
+        info = {"username": self.name, "uid": self.uid, "groups": list(self.groups), "extra": extra}
+        return {name: value for name, value in info.items() if value}
 
 
 ADMIN = User("admin", "admin", (MASTERS, AUTHENTICATED))

@@ -44,19 +44,12 @@ async def _self(api: API, call: Call, obj: Object) -> Object:
     """Who the server takes the client for."""
     return _head(obj) | {
         "metadata": {"creationTimestamp": clock.now()},
-        "status": {"userInfo": user_info(call.user)},
+        "status": {"userInfo": call.user.info},
     }
 
 
 def _head(obj: Object) -> Object:
     return {"kind": obj["kind"], "apiVersion": obj["apiVersion"]}
-
-
-def user_info(user: User) -> Object:
-    """A user as reviews show one."""
-    extra = {key: list(values) for key, values in sorted(user.extra.items())}
-    info = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
-    return {name: value for name, value in info.items() if value}
 
 
 async def _token(api: API, call: Call, obj: Object) -> Object:
@@ -69,7 +62,7 @@ async def _token(api: API, call: Call, obj: Object) -> Object:
     if found.user is None:
         status: Object = {"user": {}, "error": authenticate.INVALID}
     else:
-        status = {"authenticated": True, "user": user_info(found.user), "audiences": list(found.audiences)}
+        status = {"authenticated": True, "user": found.user.info, "audiences": list(found.audiences)}
     return obj | {"status": status}
 
 
