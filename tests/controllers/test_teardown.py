@@ -88,6 +88,12 @@ def test_names_that_are_taken_are_not_accepted(client: Client, group: str) -> No
     until(lambda: client.get(f"/apis/{group}/v1/widgets").status == 200)
 
 
+_TEMPLATE = {
+    "metadata": {"labels": {"app": "any"}},
+    "spec": {"containers": [{"name": "c", "image": "i"}]},
+}
+_ONCE = {"spec": {**_TEMPLATE["spec"], "restartPolicy": "Never"}}
+_REPLICATED = {"spec": {"selector": {"matchLabels": {"app": "any"}}, "template": _TEMPLATE}}
 # what a built-in kind needs beside a name
 NEEDED: dict[str, dict[str, object]] = {
     "rolebindings": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}},
@@ -98,6 +104,23 @@ NEEDED: dict[str, dict[str, object]] = {
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     },
     "services": {"spec": {"clusterIP": "None"}},
+    "controllerrevisions": {"data": {}},
+    "cronjobs": {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": _ONCE}}}},
+    "daemonsets": _REPLICATED,
+    "deployments": _REPLICATED,
+    "horizontalpodautoscalers": {
+        "spec": {"maxReplicas": 1, "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "any"}}
+    },
+    "ingresses": {"spec": {"defaultBackend": {"service": {"name": "any", "port": {"number": 80}}}}},
+    "jobs": {"spec": {"template": _ONCE}},
+    "limitranges": {"spec": {"limits": [{"type": "Container"}]}},
+    "networkpolicies": {"spec": {"podSelector": {}}},
+    "poddisruptionbudgets": {"spec": {"selector": {}}},
+    "pods": {"spec": {**_TEMPLATE["spec"], "terminationGracePeriodSeconds": 0}},
+    "podtemplates": {"template": _TEMPLATE},
+    "replicasets": _REPLICATED,
+    "replicationcontrollers": {"spec": {"selector": {"app": "any"}, "template": _TEMPLATE}},
+    "statefulsets": _REPLICATED,
 }
 
 
@@ -115,5 +138,9 @@ def test_a_namespace_that_goes_takes_every_built_in_kind_with_it(client: Client)
         made.append(f"{path}/any")
     assert len(made) >= 8
     client.send("DELETE", f"/api/v1/namespaces/{name}")
+    claim = f"/api/v1/namespaces/{name}/persistentvolumeclaims/any"
+    until(lambda: [path for path in made if client.get(path).status != 404] == [claim])
+    # kube-controller-manager lets go of a claim that no pod uses; nothing here does
+    assert client.merge(claim, {"metadata": {"finalizers": None}}).status == 200
     until(lambda: client.get(f"/api/v1/namespaces/{name}").status == 404)
     assert [path for path in made if client.get(path).status != 404] == []

@@ -29,17 +29,20 @@ _TOGETHER = 256  # deletes that are under way at once; they share commits
 async def make(api: API, kind: Kind, obj: Object, manager: str = "") -> None:
     """Make an object in place of a client; one that is there already is left alone.
 
-    obj: its metadata has a name, and a namespace where the kind has one. manager: whose the fields are, "" for nobody.
+    obj: its metadata has a name, and a namespace where the kind has one; a status that it has is kept. manager: whose
+    the other fields are, "" for nobody.
     """
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
-    metadata = obj["metadata"]
+    metadata, status = obj["metadata"], obj.pop("status", None)
     call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
     kind.strategy.fill(kind, version, obj)
     if manager:
         await fieldmanager.created(api, call, obj, manager)
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(version, obj)
+    if status is not None:
+        obj["status"] = status
     try:
         await storage.create(api, kind, call.key, obj)
     except Conflicted:

@@ -31,7 +31,7 @@ def long(page: Many) -> bool:
 
 def meta(page: Many) -> Object:
     """A list's metadata, in the field order of ListMeta."""
-    found: Object = {"resourceVersion": str(page.revision)}
+    found: Object = {"resourceVersion": str(page.revision)} if page.revision else {}
     if page.token:
         found["continue"] = page.token
     if page.remaining is not None:
@@ -50,7 +50,7 @@ def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Piec
         head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", meta(page))
 
         def items() -> Iterator[bytes]:
-            loaded = (view.load(call.kind, call.version, entry) for entry in page.entries)
+            loaded = (view.inner(call.kind, call.version, entry) for entry in page.entries)
             return (codec.encode(table.partial(obj, form.version)) for obj in loaded)
     else:
         head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), meta(page))
@@ -74,11 +74,11 @@ def rows(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterat
     for entry in page.entries:
         if include == "Object":
             body = view.body(kind, version, entry)
-            row = table.make_row(layout, view.load(kind, version, entry), include, form.version, body)
+            row = table.make_row(layout, view.inner(kind, version, entry), include, form.version, body)
         else:
             state = (entry.revision, layout, kind.changed, include, form.version)
             known = kept.find(entry.key, state)
-            row = known or table.make_row(layout, view.load(kind, version, entry), include, form.version)
+            row = known or table.make_row(layout, view.inner(kind, version, entry), include, form.version)
             if known is None:
                 kept.keep(entry.key, state, row)
         yield ages.fill(row)

@@ -132,7 +132,8 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     if not form.target and outcome.entry is not None:
         return [view.body(call.kind, call.version, outcome.entry)]
     if outcome.entry is not None:
-        obj = view.load(call.kind, call.version, outcome.entry)
+        load = view.inner if form.target else view.load
+        obj = load(call.kind, call.version, outcome.entry)
     else:
         obj = outcome.obj or {}
     if not form.target:
@@ -183,7 +184,7 @@ def pretty(obj: Any) -> bytes:
 def _partials(call: Call, page: Many, form: Form) -> Object:
     """The metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
     _refuse_partial(call, form)
-    loaded = (view.load(call.kind, call.version, entry) for entry in page.entries)
+    loaded = (view.inner(call.kind, call.version, entry) for entry in page.entries)
     return {
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"meta.k8s.io/{form.version}",

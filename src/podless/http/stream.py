@@ -145,7 +145,7 @@ class WatchStream:
             render = _protobuf
         if render is None:
             return b"".join(
-                [self._table_line(item.type, view.load(kind, version, item.entry), self._include) for item in seen]
+                [self._table_line(item.type, view.inner(kind, version, item.entry), self._include) for item in seen]
             )
         if not isinstance(seen, View):
             return b"".join([render(kind, version, self._form, item) for item in seen])
@@ -183,7 +183,7 @@ def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
-        obj = table.partial(view.load(kind, version, item.entry), form.version)
+        obj = table.partial(view.inner(kind, version, item.entry), form.version)
         line = _line(item.type.encode(), codec.encode(obj))
         if item.event is not None:
             item.event.frames[key] = line
@@ -194,7 +194,8 @@ def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, form)
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
-        obj = view.load(kind, version, item.entry)
+        load = view.inner if form.target else view.load
+        obj = load(kind, version, item.entry)
         shown = table.partial(obj, form.version) if form.target else obj
         frame = _event(item.type, shown, kind.struct_of(version), form)
         if item.event is not None:

@@ -75,7 +75,9 @@ class Converter:
 
         Raises ConversionFailed.
         """
-        if version.name == kind.storage_version or not kind.custom:
+        if not kind.custom:
+            return kind.strategy.unstored(obj)
+        if version.name == kind.storage_version:
             return obj
         there = await self.stored(kind, obj)
         if kind.webhook is not None:

@@ -30,6 +30,31 @@ _LISTED = {
     "coordination.k8s.io/v1": "Lease",
     "events.k8s.io/v1": "Event",
     "rbac.authorization.k8s.io/v1": "ClusterRole ClusterRoleBinding Role RoleBinding",
+    "apps/v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    "apps/v1beta1": "ControllerRevision Deployment StatefulSet",
+    "apps/v1beta2": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    "autoscaling/v1": "HorizontalPodAutoscaler",
+    "autoscaling/v2": "HorizontalPodAutoscaler",
+    "batch/v1": "CronJob Job",
+    "batch/v1beta1": "CronJob",
+    "certificates.k8s.io/v1": "CertificateSigningRequest",
+    "certificates.k8s.io/v1alpha1": "ClusterTrustBundle",
+    "certificates.k8s.io/v1beta1": "CertificateSigningRequest ClusterTrustBundle",
+    "discovery.k8s.io/v1": "EndpointSlice",
+    "extensions/v1beta1": "DaemonSet Deployment Ingress NetworkPolicy ReplicaSet",
+    "flowcontrol.apiserver.k8s.io/v1": "FlowSchema PriorityLevelConfiguration",
+    "networking.k8s.io/v1": "IPAddress Ingress IngressClass NetworkPolicy ServiceCIDR",
+    "networking.k8s.io/v1beta1": "IPAddress Ingress IngressClass ServiceCIDR",
+    "node.k8s.io/v1": "RuntimeClass",
+    "policy/v1": "PodDisruptionBudget",
+    "policy/v1beta1": "PodDisruptionBudget",
+    "scheduling.k8s.io/v1": "PriorityClass",
+    "storage.k8s.io/v1": "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
+}
+# what is in another group now
+_MOVED = {
+    "extensions": dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet"), "apps")
+    | dict.fromkeys(("Ingress", "NetworkPolicy"), "networking.k8s.io")
 }
 _SINGLE = {
     "v1": "Binding NodeProxyOptions PodAttachOptions PodExecOptions PodLogOptions PodPortForwardOptions "
@@ -77,6 +102,7 @@ def fault(kind: Kind, given: str, api_version: str) -> str:
     """Why what says that it is a `given` of this version cannot be read as an object of the kind, or ""."""
     own, group = _OWN.get(kind.group), api_version.rpartition("/")[0]
     there = _OWN.get(group) == own and given in _KNOWN.get(api_version, ())
+    group = _MOVED.get(group, {}).get(given, group)
     shown = {(view.group, view.api_version(name)) for view in kind.views for name in view.by_version}
     if given == kind.kind and ((group, api_version) in shown or (there and group in {one for one, _ in shown})):
         return ""

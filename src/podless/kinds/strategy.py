@@ -42,8 +42,9 @@ class Strategy(Generic[K]):
     collected: whether the objects are garbage without their owners, and hold what they own.
     shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
     object that is not there makes it. cached: whether a real server keeps the objects in a cache, from which lists at
-    the revision 0 come whole. rechecks: how often metadata is judged again when an object changes, as a whole and as to
-    what may not change: a real server does so for all kinds and then in the rules of some. anywhere: whether
+    the revision 0 come whole. revisioned: whether a list has a revision, and is of what is stored. rechecks: how often
+    metadata is judged again when an object changes, as a whole and as to what may not change: a real server does so for
+    all kinds and then in the rules of some. anywhere: whether
     metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
     leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
@@ -60,6 +61,7 @@ class Strategy(Generic[K]):
     shown_deleted = False
     created_by_update = False
     cached = True
+    revisioned = True
     rechecks = (0, 1)
     rearranged = False
     anywhere = True
@@ -107,6 +109,10 @@ class Strategy(Generic[K]):
     def store(self, kind: K, obj: Object) -> Object:
         """An object of any version as it is stored; may change it in place."""
         obj["apiVersion"] = kind.api_version(kind.storage_version)
+        return obj
+
+    def unstored(self, obj: Object) -> Object:
+        """A built-in object as it would be read after it had been stored; may change it in place."""
         return obj
 
     def settled(self, kind: K) -> bool:

@@ -115,6 +115,13 @@ def load(kind: Kind, version: Version, entry: Entry) -> Object:
     return loaded
 
 
+def inner(kind: Kind, version: Version, entry: Entry) -> Object:
+    """The object that tables and bare metadata are made of, decoded: of built-in kinds it is that of the stored
+    version, whichever one was asked for. Raises as `body`.
+    """
+    return load(kind, version if kind.custom else kind.by_version.get(kind.storage_version, version), entry)
+
+
 def lead(kind: Kind, version: Version) -> bytes:
     """How objects of a built-in kind begin, and items of a list do not, for the list itself says so."""
     if not kind.strategy.ordered:

@@ -127,6 +127,8 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
         raise _expired(token)
     start = call.scope + token.start if token is not None else ""
     match = selector(call, options)
+    if not call.kind.strategy.revisioned:
+        return Many([], 0)
     if match is None:
         entries, remaining = await _read(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)

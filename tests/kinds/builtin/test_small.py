@@ -43,3 +43,44 @@ def test_a_missing_component_is_named_in_the_singular(client: Client) -> None:
     answer = client.get("/api/v1/componentstatuses/nope")
     assert (answer.status, answer.body["details"]["kind"]) == (404, "componentstatus")
     assert answer.body["message"] == 'componentstatus "nope" not found'
+
+
+def test_components_are_a_list_without_a_revision(client: Client) -> None:
+    assert "resourceVersion" not in client.get("/api/v1/componentstatuses").body["metadata"]
+
+
+def test_the_flow_schemas_of_the_server_find_their_levels(client: Client) -> None:
+    asked = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    rows = client.get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas", **asked).body["rows"]
+    assert {row["cells"][5] for row in rows if row["cells"][0] in ("exempt", "catch-all")} == {"False"}
+
+
+def test_a_job_that_is_only_tried_has_the_labels_that_it_would_be_read_with(client: Client) -> None:
+    spec = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
+    job = {"metadata": {"name": "tried"}, "spec": {"template": {"spec": spec}}}
+    made = client.post("/apis/batch/v1/namespaces/default/jobs?dryRun=All", job).body
+    assert made["metadata"]["labels"] == made["spec"]["template"]["metadata"]["labels"]
+
+
+def test_a_deployment_of_an_earlier_group_is_known_and_of_another_version(client: Client) -> None:
+    sent = {"apiVersion": "extensions/v1beta1", "kind": "Deployment", "metadata": {"name": "a"}, "spec": {}}
+    told = client.post("/apis/apps/v1/namespaces/default/deployments", sent).body["message"]
+    wanted = "does not match the expected API version (apps/v1)"
+    assert told == f"the API version in the data (extensions/v1beta1) {wanted}"
+
+
+def test_tables_and_bare_metadata_of_an_autoscaler_are_those_of_the_stored_version(client: Client) -> None:
+    path = "namespaces/default/horizontalpodautoscalers"
+    cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 60}}
+    pods = {"metric": {"name": "qps"}, "target": {"type": "AverageValue", "averageValue": "1k"}}
+    metrics = [{"type": "Resource", "resource": cpu}, {"type": "Pods", "pods": pods}]
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    spec = {"scaleTargetRef": target, "maxReplicas": 5, "metrics": metrics}
+    assert client.post(f"/apis/autoscaling/v2/{path}", {"metadata": {"name": "two"}, "spec": spec}).status == 201
+    old = f"/apis/autoscaling/v1/{path}/two"
+    assert client.get(old).body["metadata"]["annotations"]
+    table = client.get(old, Accept="application/json;as=Table;v=v1;g=meta.k8s.io").body
+    assert table["rows"][0]["cells"][2] == "cpu: <unknown>/60%, <unknown>/1k"
+    bare = client.get(old, Accept="application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io").body
+    assert "annotations" not in bare["metadata"]
+    assert client.send("DELETE", old).status == 200

@@ -44,10 +44,14 @@ class JobStrategy(TemplateStrategy):
 
     def store(self, kind: Kind, obj: Object) -> Object:
         """What is read again has the labels that its pods have got meanwhile."""
+        return super().store(kind, self.unstored(obj))
+
+    def unstored(self, obj: Object) -> Object:
+        """As `store`."""
         labels = template.labels(obj["spec"]["template"])
         if labels and not obj["metadata"].get("labels"):
             obj["metadata"]["labels"] = dict(labels)
-        return super().store(kind, obj)
+        return obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Selector, counts, policies and template."""

@@ -10,6 +10,7 @@ class ComponentStatusStrategy(DescribedStrategy):
     """What is known of the control plane's components."""
 
     missing = "componentstatus"
+    revisioned = False
 
 
 STRUCT = COMPONENT_STATUS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podless.kinds.strategy import Object
+from podless.meta import clock, gotext
 
 _META = {"annotations": {"apf.kubernetes.io/autoupdate-spec": "true"}}
 _ALL = ["*"]
@@ -47,7 +48,16 @@ def schemas() -> Iterator[Object]:
         spec: Object = {"priorityLevelConfiguration": {"name": level}, "matchingPrecedence": precedence}
         if method:
             spec["distinguisherMethod"] = {"type": method}
-        yield {"metadata": {"name": name, **_META}, "spec": spec | {"rules": [rule]}}
+        yield {"metadata": {"name": name, **_META}, "spec": spec | {"rules": [rule]}, "status": _found(level)}
+
+
+def _found(level: str) -> Object:
+    """The state of a schema whose level is there."""
+    message = (
+        f"This FlowSchema references the PriorityLevelConfiguration object named {gotext.quote(level)} and it exists"
+    )
+    told = {"reason": "Found", "message": message}
+    return {"conditions": [{"type": "Dangling", "status": "False", "lastTransitionTime": clock.now(), **told}]}
 
 
 def fixed(wanted: Iterator[Object], name: str) -> Object | None:
