@@ -88,12 +88,10 @@ def test_names_that_are_taken_are_not_accepted(client: Client, group: str) -> No
     until(lambda: client.get(f"/apis/{group}/v1/widgets").status == 200)
 
 
-_TEMPLATE = {
-    "metadata": {"labels": {"app": "any"}},
-    "spec": {"containers": [{"name": "c", "image": "i"}]},
-}
-_ONCE = {"spec": {**_TEMPLATE["spec"], "restartPolicy": "Never"}}
-_REPLICATED = {"spec": {"selector": {"matchLabels": {"app": "any"}}, "template": _TEMPLATE}}
+_CONTAINERS: dict[str, object] = {"containers": [{"name": "c", "image": "i"}]}
+_TEMPLATE: dict[str, object] = {"metadata": {"labels": {"app": "any"}}, "spec": _CONTAINERS}
+_ONCE: dict[str, object] = {"spec": {**_CONTAINERS, "restartPolicy": "Never"}}
+_REPLICATED: dict[str, object] = {"spec": {"selector": {"matchLabels": {"app": "any"}}, "template": _TEMPLATE}}
 # what a built-in kind needs beside a name
 NEEDED: dict[str, dict[str, object]] = {
     "rolebindings": {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}},
@@ -116,7 +114,7 @@ NEEDED: dict[str, dict[str, object]] = {
     "limitranges": {"spec": {"limits": [{"type": "Container"}]}},
     "networkpolicies": {"spec": {"podSelector": {}}},
     "poddisruptionbudgets": {"spec": {"selector": {}}},
-    "pods": {"spec": {**_TEMPLATE["spec"], "terminationGracePeriodSeconds": 0}},
+    "pods": {"spec": {**_CONTAINERS, "terminationGracePeriodSeconds": 0}},
     "podtemplates": {"template": _TEMPLATE},
     "replicasets": _REPLICATED,
     "replicationcontrollers": {"spec": {"selector": {"app": "any"}, "template": _TEMPLATE}},
