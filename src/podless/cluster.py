@@ -53,8 +53,10 @@ from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
+from podless.controllers.typechecking import TypeChecking
 from podless.kinds import builtin
 from podless.kinds.builtin import runtime
+from podless.kinds.builtin.policies import VALIDATING_POLICIES
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.files import write_file
@@ -277,7 +279,7 @@ class Cluster:
         definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
         self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions, Initial(api)]
         if settings.garbage_delay is not None:
-            self._controllers.append(Garbage(api, settings.garbage_delay))
+            self._controllers += [Garbage(api, settings.garbage_delay), TypeChecking(api, VALIDATING_POLICIES)]
         self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
         if settings.store != "etcd":  # which lets events go by itself
             self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))

@@ -8,6 +8,7 @@ from podless.cel.policies.activation import BUDGET, Activation, Failure, OutOfBu
 from podless.cel.policies.asking import Answer, Authorizer, Question
 from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
 from podless.cel.policies.made import TypeMismatch, applied, operations, parts
+from podless.cel.policies.typed import TypedEnvironment
 
 __all__ = [
     "BOOL",
@@ -25,6 +26,7 @@ __all__ = [
     "OutOfBudget",
     "Question",
     "TypeMismatch",
+    "TypedEnvironment",
     "applied",
     "operations",
     "parts",

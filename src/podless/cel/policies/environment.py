@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from podless.cel import library, macros, program, syntax, types
@@ -21,7 +21,7 @@ JSON_PATCHES = (types.list_of(types.struct("JSONPatch")),)
 _TEXT = types.STRING
 _TEXTS = types.list_of(_TEXT)
 _TEXT_MAP = types.map_of(_TEXT, _TEXT)
-_VARIABLES = "kubernetes.variables"
+VARIABLES = "kubernetes.variables"
 
 
 def _named(name: str) -> Type:
@@ -84,7 +84,7 @@ _STRUCTS: Mapping[str, Mapping[str, Type]] = {
 _PATCH: Mapping[str, Type] = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": DYN}
 _NO_TYPE = Type("none", "")  # which nothing but dyn fits
 # what every expression may name
-_ALWAYS: Mapping[str, Type] = {
+ALWAYS: Mapping[str, Type] = {
     "object": DYN,
     "oldObject": DYN,
     "namespaceObject": _named("Namespace"),
@@ -104,7 +104,7 @@ class Expression:
     internal: bool = False
 
 
-class _Structs:
+class Structs:
     """The struct types of a policy. patches: those that mutations make can be made."""
 
     def __init__(self, variables: Mapping[str, Type], patches: bool) -> None:
@@ -113,7 +113,7 @@ class _Structs:
 
     def field(self, struct: str, name: str) -> Type | None:
         """The type of a field, or None."""
-        if struct == _VARIABLES:
+        if struct == VARIABLES:
             return self._variables.get(name)
         if self._patches and struct == "JSONPatch":
             return _PATCH.get(name, _NO_TYPE)
@@ -142,8 +142,7 @@ class Environment:
     def declare(self, name: str, source: str) -> Expression:
         """Compile a variable; later expressions may name it."""
         made = self.compile(source, ())
-        kind = made.program.type if made.program is not None else DYN
-        self._variables[name] = kind if kind.kind in _DECLARED and kind.name != "wrapper" else DYN
+        self._variables[name] = declarable(made.program.type) if made.program is not None else DYN
         self.variables[name] = made
         return made
 
@@ -154,15 +153,15 @@ class Environment:
 
         authorizer: it may ask the authorizer. patches: it may make patches.
         """
-        given = dict(_ALWAYS)
+        given = dict(ALWAYS)
         if self._params:
             given["params"] = DYN
         if authorizer:
             given |= _ASKING
         if self._composed:
-            given["variables"] = types.struct(_VARIABLES)
+            given["variables"] = types.struct(VARIABLES)
         functions = library.patches() if patches else library.kubernetes()
-        structs: Any = _Structs(self._variables, patches)
+        structs: Any = Structs(self._variables, patches)
         try:
             tree = program.analyze(source, given, functions, structs, macros.KUBERNETES)
         except CompileError as error:
@@ -185,6 +184,15 @@ class Environment:
 _DECLARED = frozenset(
     ("bool", "bytes", "double", "duration", "int", "null", "string", "timestamp", "uint", "list", "map", "dyn")
 )
+
+
+def declarable(kind: Type) -> Type:
+    """The type that a variable is declared to have: structs and the like are of any type, in lists and maps too."""
+    if kind.kind not in _DECLARED or kind.name == "wrapper":
+        return DYN
+    return replace(kind, params=tuple(map(declarable, kind.params))) if kind.params else kind
+
+
 _SHOWN = {
     "null": "null_type",
     "duration": "google.protobuf.Duration",

@@ -1,0 +1,67 @@
+"""The expressions of a policy with the types that its objects have: what is wrong with them is told, and nothing more.
+
+Source: k8s.io/apiserver pkg/admission/plugin/policy/validating (typechecking).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.cel import library, macros, program, types
+from podless.cel.declared import Declared
+from podless.cel.errors import CompileError
+from podless.cel.library.authz import AUTHORIZER
+from podless.cel.policies.environment import ALWAYS, VARIABLES, Structs, declarable
+from podless.cel.types import DYN, Type
+
+
+class TypedEnvironment:
+    """Checks expressions against what is known of the objects.
+
+    objects, parameters: their declarations; None where nothing is known of them. has_parameters: there are any.
+    """
+
+    def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
+        self._variables: dict[str, Type] = {}
+        self._structs: Any = _Fields(self._variables, objects, parameters)
+        given = dict(ALWAYS) | dict.fromkeys(("object", "oldObject"), _type(objects))
+        if has_parameters:
+            given["params"] = _type(parameters)
+        self._given = given | {"authorizer": AUTHORIZER, "variables": types.struct(VARIABLES)}
+
+    def declare(self, name: str, source: str) -> None:
+        """Take a variable, which later expressions may name; one that is wrong is of any type."""
+        try:
+            self._variables[name] = declarable(self._analyze(source))
+        except CompileError:
+            self._variables[name] = DYN
+
+    def check(self, source: str) -> str:
+        """What is wrong with an expression, or ""."""
+        try:
+            self._analyze(source)
+        except CompileError as error:
+            return str(error)
+        return ""
+
+    def _analyze(self, source: str) -> Type:
+        return program.analyze(source, self._given, library.kubernetes(), self._structs, macros.KUBERNETES).type
+
+
+class _Fields(Structs):
+    """The struct types of a policy, and those of its objects."""
+
+    def __init__(self, variables: dict[str, Type], *declared: Declared | None) -> None:
+        super().__init__(variables, patches=False)
+        self._declared = [one for one in declared if one is not None]
+
+    def field(self, struct: str, name: str) -> Type | None:
+        """The type of a field, or None."""
+        for one in self._declared:
+            if struct in one.structs:
+                return one.field(struct, name)
+        return super().field(struct, name)
+
+
+def _type(declared: Declared | None) -> Type:
+    return DYN if declared is None or declared.root is None else declared.root.type

@@ -1,0 +1,167 @@
+"""The expressions of ValidatingAdmissionPolicies are checked against the kinds that they are about.
+
+What does not fit is told in the status of the policy, and changes nothing for what the policy does. Source: the
+controller validatingadmissionpolicystatus of k8s.io/kubernetes, and k8s.io/apiserver pkg/admission/plugin/policy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from podless.auth.user import SERVER
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller
+from podless.kinds.kind import Kind, Version
+from podless.kinds.registry import Registry
+from podless.meta import codec
+from podless.meta.errors import NotFound
+from podless.publish.openapi.resolve import resolved
+from podless.verbs.apply import apply
+from podless.verbs.call import API, Call
+
+if TYPE_CHECKING:
+    from podless.cel.declared import Declared
+    from podless.cel.policies import TypedEnvironment
+
+Object = dict[str, Any]
+Named = tuple[str, str, str]  # group, version, kind
+
+_MOST = 10  # kinds that a rule is checked against, at most
+
+
+class TypeChecking(Controller):
+    """Follows the policies. Keys are theirs."""
+
+    name = "validatingadmissionpolicy-status-controller"
+
+    def __init__(self, api: API, kind: Kind) -> None:
+        super().__init__(api)
+        self._kind = kind
+        self._collection = api.collection(kind)
+
+    async def begin(self) -> None:
+        """Load the policies and look at those that have not been looked at since they changed."""
+        await self._collection.load()
+        self.leave.append(self._collection.add_event_handler(self._changed))
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self.queue.add(entry.key)
+
+    def _changed(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.after is not None:
+                self.queue.add(event.key)
+
+    async def reconcile(self, key: str) -> None:
+        """Check a policy that has changed, and say so in its status."""
+        entry = self._collection.get(key)
+        if entry is None:
+            return
+        policy = entry.decode()
+        generation = policy["metadata"].get("generation") or 0
+        if generation <= ((policy.get("status") or {}).get("observedGeneration") or 0):
+            return
+        found = await self._warnings(policy["spec"])
+        checked = {"expressionWarnings": found} if found else {}
+        await self._report(entry.name, {"observedGeneration": generation, "typeChecking": checked})
+
+    async def _report(self, name: str, status: Object) -> None:
+        version = self._kind.by_version[self._kind.storage_version]
+        obj = {
+            "kind": self._kind.kind,
+            "apiVersion": self._kind.api_version(version.name),
+            "metadata": {"name": name},
+            "status": status,
+        }
+        query = {"fieldManager": [self.name], "force": ["true"]}
+        body = codec.encode(obj)
+        media = "application/apply-patch+yaml"
+        call = Call(self._kind, version, "", name, "status", query, body, media, user=SERVER)
+        try:
+            await apply(self.api, call)
+        except NotFound:
+            return  # it is being deleted
+
+    async def _warnings(self, spec: Object) -> list[Object]:
+        """What is wrong with the expressions, by field."""
+        kinds = matched(self.api.registry, (spec.get("matchConstraints") or {}).get("resourceRules") or ())
+        checks = [(named, _environment(spec, self.api.registry, *kinds[named])) for named in sorted(kinds)]
+        found = []
+        async for part in self.api.pace.slices(SERVER.name, list(_expressions(spec)) if checks else []):
+            for field, source in part:
+                text = "\n".join(_told(named, said) for named, one in checks if (said := one.check(source)))
+                if text:
+                    found.append({"fieldRef": field, "warning": text})
+        return found
+
+
+def _told(named: Named, said: str) -> str:
+    group, version, kind = named
+    return f"{group}/{version}, Kind={kind}: {said}\n"
+
+
+def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
+    """The expressions that are checked, each with its field."""
+    for index, validation in enumerate(spec.get("validations") or ()):
+        path = f"spec.validations[{index}]"
+        yield f"{path}.expression", validation["expression"]
+        if validation.get("messageExpression"):
+            yield f"{path}.messageExpression", validation["messageExpression"]
+
+
+def matched(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[Named, tuple[Kind, Version]]:
+    """The kinds that rules name, as far as they name them without wildcards."""
+    found: dict[Named, tuple[Kind, Version]] = {}
+    for rule in rules:
+        groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
+        if any("*" in name for name in (*groups, *versions)):
+            continue
+        resources = [name for name in rule.get("resources") or () if not {"*", "/"} & set(name)]
+        places = ((g, v, r) for g in sorted(groups) for v in sorted(versions) for r in sorted(resources))
+        count = 0
+        for place in places:
+            for kind, version in _served(registry, *place):
+                found[kind.group, version.name, kind.kind] = kind, version
+                count += 1
+                if count == _MOST:
+                    return found
+    return found
+
+
+def _served(registry: Registry, group: str, version: str, resource: str) -> Iterator[tuple[Kind, Version]]:
+    """The kinds of a resource; without a group it is looked for in all of them."""
+    name = resource.lower()
+    for kind in registry:
+        known = kind.by_version.get(version)
+        if known is not None and group in ("", kind.group) and name in (kind.plural, kind.singular):
+            yield kind, known
+
+
+def _environment(spec: Object, registry: Registry, kind: Kind, version: Version) -> TypedEnvironment:
+    """What the expressions of a policy see of the objects of one kind."""
+    from podless.cel.policies import TypedEnvironment  # takes its time, and is needed with the first policy only
+
+    given = spec.get("paramKind")
+    environment = TypedEnvironment(
+        _declared(kind, version), _parameters(registry, given) if given else None, has_parameters=bool(given)
+    )
+    for variable in spec.get("variables") or ():
+        environment.declare(variable["name"], variable["expression"])
+    return environment
+
+
+def _parameters(registry: Registry, given: Object) -> Declared | None:
+    """What is known of the parameters."""
+    group, _, name = (given.get("apiVersion") or "").rpartition("/")
+    for kind in registry.of_version(group, name):
+        if kind.kind == given.get("kind"):
+            return _declared(kind, kind.by_version[name])
+    return None
+
+
+def _declared(kind: Kind, version: Version) -> Declared:
+    from podless.cel.declared import Declared
+
+    # a real server takes the nanoseconds of the time, too, to tell types apart
+    return Declared(resolved(kind, version), resource=True, name=f"{kind.kind}{time.time_ns() % 10**9}")

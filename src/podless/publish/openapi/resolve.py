@@ -1,0 +1,60 @@
+"""The published schema of a kind with all references replaced: what type checks of expressions go by.
+
+Source: k8s.io/apiserver pkg/cel/openapi/resolver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from podless.kinds.kind import Kind, Version
+from podless.publish.openapi import builtin, schema
+from podless.publish.openapi.standard import REF
+
+Schema = dict[str, Any]
+
+_AGAIN: Schema = {"type": "object"}  # what stands where a schema comes back to itself
+_EITHER = "int-or-string"
+
+
+def resolved(kind: Kind, version: Version) -> Schema:
+    """The schema of a kind as its version shows it, made once."""
+    return kind.made(("resolved", version.name), lambda: _resolve(kind, version))
+
+
+def _resolve(kind: Kind, version: Version) -> Schema:
+    if kind.custom:
+        return _inlined(schema.root(kind.structure(version)), builtin.standard(), frozenset())
+    known = {**builtin.standard(), **builtin.components(kind, version)}
+    own = builtin.namer(kind, version)(kind.kind)
+    found = own if own in known else next((name for name in known if name.endswith(f".{kind.kind}")), own)
+    return _inlined({"$ref": REF + found}, known, frozenset())
+
+
+def _inlined(shown: Schema, known: Mapping[str, Schema], above: frozenset[str]) -> Schema:
+    """A schema in full. above: the references that it stands in."""
+    name = _reference(shown)
+    if name is not None:
+        if name in above:
+            return _AGAIN
+        shown, above = known.get(name, {}), above | {name}
+    made = dict(shown)
+    if "properties" in made:
+        made["properties"] = {key: _inlined(part, known, above) for key, part in made["properties"].items()}
+    for key in ("items", "additionalProperties"):
+        if isinstance(made.get(key), dict):
+            made[key] = _inlined(made[key], known, above)
+    if made.get("format") == _EITHER:
+        made["x-kubernetes-int-or-string"] = True
+    elif name is not None and "oneOf" in made:
+        made["type"] = "string"  # a quantity
+    return made
+
+
+def _reference(shown: Schema) -> str | None:
+    """What a schema refers to, by itself or within allOf."""
+    reference = shown.get("$ref")
+    if reference is not None:
+        return str(reference).removeprefix(REF)
+    return next((name for part in shown.get("allOf") or () if (name := _reference(part)) is not None), None)
