@@ -27,6 +27,9 @@ CASES = [
     ("GET", "/apis/g/v1/watch/cogs/b", Attributes("watch", "g", "v1", "cogs", "", "", "b")),
     ("GET", "/apis/g/v1/cogs?fieldSelector=metadata.name%3Db", Attributes("list", "g", "v1", "cogs", "", "", "b")),
     ("GET", "/apis/g/v1/cogs?fieldSelector=metadata.name%3Db%2Fc", Attributes("list", "g", "v1", "cogs")),
+    ("GET", "/apis/g/v1/namespaces//cogs", Attributes("list", "g", "v1", "cogs")),
+    ("OPTIONS", "/apis/g/v1/namespaces/a/cogs//b/c", Attributes("", "g", "v1", "cogs", "b", "a")),
+    ("GET", "//apis/g/v1/cogs", Attributes("get", path="//apis/g/v1/cogs")),
     ("GET", "/apis/g/v1", Attributes("get", path="/apis/g/v1")),
     ("POST", "/healthz", Attributes("post", path="/healthz")),
 ]

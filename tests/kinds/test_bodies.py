@@ -49,6 +49,19 @@ def test_a_known_version_of_definitions_at_the_wrong_path_is_a_mismatch() -> Non
     assert told.startswith("the API version in the data (apiextensions.k8s.io/v1beta1) does not match")
 
 
+def test_what_is_of_another_version_is_read_as_that_before_it_is_refused() -> None:
+    column = {"name": "Size", "type": "integer", "jsonPath": ".spec.size"}
+    spec = {"additionalPrinterColumns": [column], "scope": "Namespaced"}
+    head = {"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": "CustomResourceDefinition"}
+    body = Body(DEFINITIONS, DEFINITIONS.versions[0], json.dumps({**head, "spec": spec}).encode())
+    assert "does not match the expected API version" in refusal(body)
+    assert body.warnings == ['unknown field "spec.additionalPrinterColumns[0].jsonPath"']
+    told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], body.raw, validation="Strict"))
+    assert told.endswith(f"strict decoding error: {body.warnings[0]}")
+    raw = json.dumps({**head, "spec": {"scope": 1}}).encode()
+    assert "cannot unmarshal number" in refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], raw))
+
+
 def custom(text: str, **options: Any) -> Body:
     of = kind()
     return Body(of, of.versions[0], text.encode(), **options)

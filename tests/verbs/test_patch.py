@@ -169,3 +169,17 @@ def test_earlier_versions_are_known(client: Client) -> None:
     made = patch(client, f"{path}/earlier", {"apiVersion": body["apiVersion"], "metadata": {"labels": {"a": "b"}}})
     assert (made.status, made.body["apiVersion"]) == (200, "rbac.authorization.k8s.io/v1")
     client.send("DELETE", f"{path}/earlier")
+
+
+def test_the_form_of_a_patch_is_looked_at_before_the_form_of_the_answer(client: Client, path: str, pc: str) -> None:
+    for place, form in ((path, STRATEGIC), (path, f"{MERGE} ; a=b"), (pc, "text/x")):
+        assert client.send("PATCH", place, b"{}", Content_Type=form, Accept="text/x").status == 415
+    assert client.send("PATCH", path, b"{}", Content_Type=f"{MERGE};a=b", Accept="text/x").status == 406
+
+
+def test_an_empty_namespace_in_a_path_is_that_of_all(client: Client, path: str) -> None:
+    everywhere = path.replace("/default/", "//").removesuffix("/a")
+    assert [one["metadata"]["name"] for one in client.get(everywhere).body["items"]] == ["a"]
+    assert client.post(everywhere, {}).status == 404
+    unnamed = client.send("OPTIONS", f"{path.removesuffix('a')}/a%2Fb")
+    assert (unnamed.status, unnamed.body["details"].get("name")) == (404, None)

@@ -19,8 +19,8 @@ class RequestInfo(NamedTuple):
 
     asked: what it asks to be allowed; its verb is the verb that is carried out, "" for a method that is none, and its
     resource is "" for all that is no resource. legacy: under /api (the core group). namespaced: the path names a
-    namespace, and namespace is it. name: as in the path. more: path segments behind the subresource. prefix: the verb,
-    where the path names it (the old /watch/ and /proxy/).
+    namespace, and namespace is it. name: as in the path, where a segment may be empty. more: path segments behind the
+    subresource. prefix: the verb, where the path names it (the old /watch/ and /proxy/).
     """
 
     asked: Attributes
@@ -68,7 +68,7 @@ def _info(method: str, path: str, query: str) -> RequestInfo:
         rest = rest[1:]
     namespace, namespaced = "", False
     if rest[0] == "namespaces" and len(rest) > 2 and not (legacy and rest[2] in _OF_A_NAMESPACE):
-        namespace, namespaced, rest = rest[1], True, rest[2:]
+        namespace, namespaced, rest = rest[1], bool(rest[1]), rest[2:]
     resource = rest[0]
     name = wanted = rest[1] if len(rest) > 1 else ""
     subresource = rest[2] if len(rest) > 2 and prefix != "proxy" else ""
@@ -84,8 +84,6 @@ def _info(method: str, path: str, query: str) -> RequestInfo:
 def _parts(path: str) -> tuple[bool, str, str, list[str]] | None:
     """Whether the path is of the core group, the group, the version, and what follows; None for what is no resource."""
     parts = path.strip("/").split("/") if not path.startswith("//") else [""]
-    if "" in parts:
-        return None
     if parts[0] == "api" and len(parts) > 2:
         return True, "", parts[1], parts[2:]
     if parts[0] == "apis" and len(parts) > 3:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,7 +61,7 @@ def read(body: Body) -> Object:
             repeated = found
         kind = _kind(body, parsed)
         _check_repeated(body, parsed or {}, kind, repeated)
-        raw = _check_version(body, parsed or {}, kind)
+        raw = _check_version(body, parsed or {}, kind, repeated)
     unknown: list[str] = []
     try:
         obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
@@ -175,13 +176,49 @@ def _snippet(body: Body) -> str:
     return f"({codec.hex_or_text(body.raw)})"
 
 
-def _check_version(body: Body, raw: Object, kind: str) -> Object:
-    """The body with its kind and version; built-in kinds take those of the path where the body leaves them out."""
+def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequence[str]) -> None:
+    """Read a built-in object in the version that it says it is of. Raises BadRequest."""
+    struct = _struct_of(body.kind, given)
+    if struct is None or body.content_type.startswith(protobuf.MEDIA):
+        return
+    unknown: list[str] = []
+    version = given.rpartition("/")[2]
+    try:
+        structs.decode(struct, raw, unknown)
+    except structs.DecodeError as error:
+        raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
+    findings = list(dict.fromkeys([*repeated, *(f"unknown field {gotext.quote(path)}" for path in unknown)]))
+    if body.validation == "Strict" and findings:
+        refusal = f"strict decoding error: {codec.strict_text(findings)}"
+        raise BadRequest(f"{_cannot(body, kind, version)}: {refusal}")
+    if body.validation != "Ignore":
+        body.warnings += findings
+
+
+def _struct_of(kind: Kind, api_version: str) -> Struct | None:
+    """The fields that the objects of a built-in kind have in a version, one that is only read included."""
+    for view in kind.views:
+        for name, version in view.by_version.items():
+            if view.api_version(name) == api_version:
+                return view.struct_of(version)
+    if api_version in kind.strategy.earlier:
+        return kind.strategy.earlier[api_version]
+    # other versions that a real server reads and serves no longer are like v1
+    group = api_version.rpartition("/")[0]
+    return next((view.struct for view in kind.views if view.group == group), None)
+
+
+def _check_version(body: Body, raw: Object, kind: str, repeated: Sequence[str] = ()) -> Object:
+    """The body with its kind and version; built-in kinds take those of the path where the body leaves them out.
+
+    One of another version is read as that first, with all that is to be said of it.
+    """
     given, wanted = raw.get("apiVersion") or "", body.api_version
     if not body.kind.custom:
         given = wanted if given in ("", "/") else given
         if why := scheme.fault(body.kind, kind, given):
             raise BadRequest(f"{_cannot(body, kind, given.rpartition('/')[2])}: {why}")
     if given != wanted:
+        _read_other(body, raw, kind, given, repeated)
         raise BadRequest(f"the API version in the data ({given}) does not match the expected API version ({wanted})")
     return raw if body.kind.custom else {**raw, "kind": kind, "apiVersion": given}

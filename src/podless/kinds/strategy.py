@@ -6,12 +6,13 @@ metadata and nothing else to say. All methods work on decoded objects; `prepare`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from podless.kinds.version import Version
 from podless.meta import gotext, names
 from podless.meta.field import FieldError
+from podless.meta.structs import Struct
 
 Object = dict[str, Any]
 
@@ -49,7 +50,8 @@ class Strategy(Generic[K]):
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
     leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
     status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what an object
-    that is not there is called in place of the plural, if anything.
+    that is not there is called in place of the plural, if anything. earlier: the fields in versions that are read and
+    not served, by apiVersion.
     """
 
     generation = False
@@ -59,6 +61,7 @@ class Strategy(Generic[K]):
     placed = True
     collected = True
     shown_deleted = False
+    earlier: Mapping[str, Struct] = {}
     created_by_update = False
     cached = True
     revisioned = True

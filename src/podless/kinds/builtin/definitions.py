@@ -24,6 +24,7 @@ class DefinitionStrategy(TypedStrategy):
     generation = True
     unconditional = False
     grace = False
+    earlier = {f"apiextensions.k8s.io/{beta.VERSION}": CUSTOM_RESOURCE_DEFINITION_BETA}
 
     def default(self, version: Version, obj: Object) -> None:
         """Names and conversion that are derived from others."""
