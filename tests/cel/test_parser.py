@@ -10,6 +10,7 @@ from podless.cel.errors import Issue, display
 FIRST = (
     "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
 )
+OR_OPTIONAL = FIRST.replace("'!', ", "'!', '?', ")
 FAULTS = {
     "1 +": [(3, f"mismatched input '<EOF>' expecting {FIRST}")],
     "1 + * 2": [(4, f"extraneous input '*' expecting {FIRST}")],
@@ -34,6 +35,20 @@ FAULTS = {
         (3, "token recognition error at: '''"),
         (4, f"mismatched input '<EOF>' expecting {FIRST}"),
     ],
+    "a[": [(2, f"mismatched input '<EOF>' expecting {OR_OPTIONAL}")],
+    # what was given up ends where a good token comes; from there on faults are told again
+    "f(a 5,(1)[0])": [(4, "mismatched input '5' expecting ')'"), (12, "extraneous input ')' expecting <EOF>")],
+    "f('b'x.g()) >= 1": [(5, "mismatched input 'x' expecting ')'"), (10, "mismatched input ')' expecting <EOF>")],
+    # a bracket is closed where a selection follows, which may come after it
+    "[a.in, b(1)].c()": [
+        (3, "no viable alternative at input '.in'"),
+        (5, f"extraneous input ',' expecting {FIRST}"),
+        (11, "mismatched input ']' expecting <EOF>"),
+    ],
+    "{'': a.[}b?'c']": [
+        (7, "no viable alternative at input '.['"),
+        (14, "mismatched input ']' expecting ':'"),
+    ],
 }
 
 
@@ -46,6 +61,11 @@ def issues(source: str) -> list[tuple[int, str]]:
 @pytest.mark.parametrize("source", FAULTS)
 def test_fault(source: str) -> None:
     assert issues(source) == [(offset, f"Syntax error: {text}") for offset, text in FAULTS[source]]
+
+
+def test_an_optional_field_has_a_name() -> None:
+    wanted = "mismatched input '3' expecting {IDENTIFIER, ESC_IDENTIFIER}"
+    assert issues("a.?3.b") == [(3, f"Syntax error: {wanted}"), (3, "unsupported ident kind")]
 
 
 @pytest.mark.parametrize("word", ["if", "for", "package", "var", "while"])

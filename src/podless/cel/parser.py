@@ -32,6 +32,10 @@ _OPERATORS = {"in": "@in"}
 _BINARY = frozenset(_LEVELS)
 _LOGIC = frozenset(("&&", "||", "?"))
 _MEMBER = frozenset((".", "["))
+_NAME = frozenset(("IDENTIFIER", "ESC_IDENTIFIER"))
+# what may follow an expression in the arguments of a member; in a primary a selection or an index may follow that, too
+_ARGUMENT = frozenset((",", ")"))
+_KEY, _PART, _ITEM, _INNER = (frozenset(kinds) | _MEMBER for kinds in (":", ",}", ",]", ")"))
 # what may follow a member, and so an operand, in any context
 _FOLLOW = _BINARY | _LOGIC
 _NAMES = {"true": True, "false": False, "null": None}
@@ -121,7 +125,6 @@ class _Parser(Stream):
 
     def conditional(self, condition: Expr) -> Expr:
         """What follows a condition."""
-        self.recovering = False
         offset = self.advance().offset
         high = self.high
         yes = self.within(frozenset((":",)), lambda: self.logic("||", "_||_"))
@@ -129,7 +132,7 @@ class _Parser(Stream):
         try:
             self.match(":", START)
         except Fault as fault:
-            return self.recover(fault)
+            return self.recover(fault, "conditional")
         no = self.expr()
         self.above(max(high, self.high))
         return self.call(offset, "_?_:_", [condition, yes, no])
@@ -139,7 +142,6 @@ class _Parser(Stream):
         terms = [self.term(operator)]
         offsets = []
         while self.token.kind == operator:
-            self.recovering = False
             offsets.append(self.advance().offset)
             high = self.high
             terms.append(self.term(operator))
@@ -153,7 +155,6 @@ class _Parser(Stream):
         """Operands joined by operators of at least a level."""
         left = self.unary()
         while (own := _LEVELS.get(self.token.kind, 0)) >= level:
-            self.recovering = False
             token = self.advance()
             high = self.high
             self.deeper()
@@ -172,7 +173,7 @@ class _Parser(Stream):
                 return self.signs(kind)
             return self.member()
         except Fault as fault:
-            return self.recover(fault)
+            return self.recover(fault, "unary")
 
     def signs(self, kind: str) -> Expr:
         """Signs of one kind; the last minus may belong to a number."""
@@ -184,7 +185,6 @@ class _Parser(Stream):
                 raise self.unviable(self.token, after)
             if kind == "-" and after.kind in ("NUM_INT", "NUM_FLOAT") and count:
                 break
-            self.recovering = False
             self.advance()
             count += 1
         self.again(START)
@@ -196,39 +196,58 @@ class _Parser(Stream):
     def member(self) -> Expr:
         """A primary with selections, calls and indexes."""
         self.high = 0
-        left = self.primary()
-        while self.token.kind in _MEMBER:
-            high, self.high = self.high, 0
-            left = self.dotted(left) if self.token.kind == "." else self.indexed(left)
-            self.above(max(high, self.high))
+        left = self.operand()
+        try:
+            while self.token.kind in _MEMBER:
+                high, self.high = self.high, 0
+                left = self.dotted(left) if self.token.kind == "." else self.indexed(left)
+                self.above(max(high, self.high))
+        except Fault as fault:
+            return self.recover(fault, "member")
         return left
+
+    def operand(self) -> Expr:
+        """A primary; what is wrong with it does not end the member that it begins."""
+        try:
+            return self.primary()
+        except Fault as fault:
+            return self.recover(fault, "primary", _MEMBER)
 
     def dotted(self, left: Expr) -> Expr:
         """.field, .?field or .function(...)."""
         dot = self.token
-        after, then = self.ahead(), self.ahead(2)
-        if after.kind == "?" and then.kind in ("IDENTIFIER", "ESC_IDENTIFIER"):
+        after = self.ahead()
+        if after.kind == "?":
             self.advance()
             self.advance()
-            name = self.advance()
-            return Call(dot.offset, "_?._", [left, Literal(name.offset, _plain(name), STRING)])
+            return self.optional(dot, left)
         if after.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
             if after.kind in ("true", "false", "null") and after.offset == dot.offset + 1:
                 raise Fault(after, f"mismatched input '{after.text}' expecting IDENTIFIER")
             raise self.unviable(dot, after)
-        self.recovering = False
         self.advance()
         name = self.advance()
         if self.token.kind == "(" and name.kind == "IDENTIFIER":
             offset = self.advance().offset
-            return self.call(offset, name.text, self.arguments(), left)
+            return self.call(offset, name.text, self.arguments(_ARGUMENT), left)
         return Select(dot.offset, left, _plain(name))
+
+    def optional(self, dot: Token, left: Expr) -> Expr:
+        """The name behind .?"""
+        first = self.token
+        try:
+            self.sync(_NAME)
+        except Fault as fault:
+            self.recover(fault, "name", _MEMBER)
+            return self.problem(first.offset, "unsupported ident kind")
+        name = self.advance()
+        return Call(dot.offset, "_?._", [left, Literal(name.offset, _plain(name), STRING)])
 
     def indexed(self, left: Expr) -> Expr:
         """[index] or [?index]."""
-        self.recovering = False
         offset = self.advance().offset
         function = "_[_]"
+        self.sync(START | {"?"})
         if self.token.kind == "?":
             self.advance()
             function = "_[?_]"
@@ -240,18 +259,17 @@ class _Parser(Stream):
         """What may come after a member here."""
         return _FOLLOW.union(_MEMBER, self.follow[-1])
 
-    def arguments(self) -> list[Expr]:
-        """What stands between parentheses, with the closing one."""
+    def arguments(self, follow: frozenset[str]) -> list[Expr]:
+        """What stands between parentheses, with the closing one; follow: what may come after each argument."""
         found = []
         if self.token.kind in START:
-            found.append(self.within(frozenset((",", ")")), self.expr))
+            found.append(self.within(follow, self.expr))
             while self.token.kind == ",":
-                self.recovering = False
                 self.advance()
-                found.append(self.within(frozenset((",", ")")), self.expr))
+                found.append(self.within(follow, self.expr))
         elif self.token.kind != ")":
             self.sync(START | {")"})
-            return self.arguments()
+            return self.arguments(follow)
         self.match(")", self.next())
         return found
 
@@ -265,9 +283,8 @@ class _Parser(Stream):
             self.advance()
             return self.named(".")
         if kind == "(":
-            self.recovering = False
             self.advance()
-            inner = self.within(frozenset((")",)), self.expr)
+            inner = self.within(_INNER, self.expr)
             self.match(")", self.next())
             return inner
         if kind == "[":
@@ -275,7 +292,6 @@ class _Parser(Stream):
         if kind == "{":
             return self.braced()
         if kind in ("true", "false", "null"):
-            self.recovering = False
             self.advance()
             return Literal(token.offset, _NAMES[kind], NULL if kind == "null" else BOOL)
         return self.literal()
@@ -289,7 +305,6 @@ class _Parser(Stream):
             self.advance()
         if self.token.kind not in literals.READERS:
             raise self.unviable(token, self.ahead() if token.kind == "." else self.token)
-        self.recovering = False
         read = self.advance()
         try:
             value, kind = literals.READERS[read.kind](sign + read.text)
@@ -299,11 +314,10 @@ class _Parser(Stream):
 
     def named(self, dot: str) -> Expr:
         """A name, a call of a global function, or a message."""
-        self.recovering = False
         name = self.advance()
         if self.token.kind == "(":
             offset = self.advance().offset
-            arguments = self.arguments()
+            arguments = self.arguments(_ARGUMENT | _MEMBER)
             if name.text in RESERVED:
                 return self.problem(name.offset, f"reserved identifier: {name.text}")
             return self.call(offset, dot + name.text, arguments)
@@ -330,7 +344,7 @@ class _Parser(Stream):
     def message(self, name: str) -> Expr:
         offset = self.advance().offset
         entries: list[Entry] = []
-        first = frozenset(("IDENTIFIER", "ESC_IDENTIFIER", "?"))
+        first = _NAME | {"?"}
         self.sync(first | {"}", ","})
         self.entries(first, lambda: entries.append(self.field()))
         self.close("}")
@@ -341,26 +355,23 @@ class _Parser(Stream):
         if optional:
             self.advance()
         if self.token.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
-            wanted = frozenset(("IDENTIFIER", "ESC_IDENTIFIER"))
-            raise Fault(self.token, f"mismatched input {self.text()} expecting {shown(wanted)}")
+            raise Fault(self.token, f"mismatched input {self.text()} expecting {shown(_NAME)}")
         name = self.advance()
         colon = self.match(":", START)
-        value = self.part(frozenset((",", "}")))
+        value = self.part(_PART)
         return Entry(colon.offset, _plain(name), value, optional)
 
     def bracketed(self) -> Expr:
-        self.recovering = False
         offset = self.advance().offset
         items: list[Expr] = []
         optional = set()
         first = START | {"?"}
         self.sync(first | {"]", ","})
         while self.token.kind in first:
-            self.recovering = False
             if self.token.kind == "?":
                 optional.add(len(items))
                 self.advance()
-            items.append(self.part(frozenset((",", "]"))))
+            items.append(self.part(_ITEM))
             if self.token.kind != "," or self.ahead().kind not in first:
                 break
             self.advance()
@@ -368,7 +379,6 @@ class _Parser(Stream):
         return ListOf(offset, items, frozenset(optional))
 
     def braced(self) -> Expr:
-        self.recovering = False
         offset = self.advance().offset
         entries: list[Entry] = []
         first = START | {"?"}
@@ -382,23 +392,22 @@ class _Parser(Stream):
         optional = self.token.kind == "?"
         if optional:
             self.advance()
-        key = self.part(frozenset((":",)))
+        key = self.part(_KEY)
         colon = self.match(":", START)
-        value = self.part(frozenset((",", "}")))
+        value = self.part(_PART)
         return Entry(colon.offset, key, value, optional)
 
     def entries(self, first: frozenset[str], one: Callable[[], None]) -> None:
         """Entries between braces; what is wrong with one does not end the braces."""
-        self.follow.append(frozenset(("}", ",")))
+        self.follow.append(_PART)
         try:
             while self.token.kind in first:
-                self.recovering = False
                 one()
                 if self.token.kind != "," or self.ahead().kind not in first:
                     break
                 self.advance()
         except Fault as fault:
-            self.recover(fault)
+            self.recover(fault, "entries")
         finally:
             self.follow.pop()
 
@@ -406,7 +415,6 @@ class _Parser(Stream):
         """A closing bracket, which one comma may precede."""
         self.sync(frozenset((bracket, ",")))
         if self.token.kind == ",":
-            self.recovering = False
             self.advance()
         self.match(bracket, self.next())
 

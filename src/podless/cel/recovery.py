@@ -42,13 +42,26 @@ class Stream:
         self.recoveries = 0
         self.follow: list[frozenset[str]] = [follow]
         self.failed_at = -1
+        self.failed_in: set[str] = set()  # the rules that were given up since the last good token
 
     def ahead(self, count: int = 1) -> Token:
         """The token so many places on."""
         return self.tokens[min(self.at + count, len(self.tokens) - 1)]
 
     def advance(self) -> Token:
-        """Take the token."""
+        """Take the token, as one that is right where it is."""
+        if self.recovering:
+            self.good()
+        return self.drop()
+
+    def good(self) -> None:
+        """From here on the text is sound again."""
+        self.recovering = False
+        self.failed_at = -1
+        self.failed_in.clear()
+
+    def drop(self) -> Token:
+        """Take the token, wherever it may belong."""
         token = self.token
         if token.kind != "EOF":
             self.at += 1
@@ -58,14 +71,12 @@ class Stream:
     def match(self, kind: str, after: frozenset[str]) -> Token:
         """Take a token of one kind; after: what may come after it."""
         if self.token.kind == kind:
-            self.recovering = False
             return self.advance()
         self.count()
         wanted = frozenset((kind,))
         if self.ahead().kind == kind:
             self.unwanted(wanted)
-            self.advance()
-            self.recovering = False
+            self.drop()
             return self.advance()
         if self.token.kind in after:
             self.report(f"missing {shown(wanted)} at {self.text()}")
@@ -79,8 +90,8 @@ class Stream:
         self.count(0)
         if self.ahead().kind in wanted:
             self.unwanted(wanted)
-            self.advance()
-            self.recovering = False
+            self.drop()
+            self.good()
             return
         raise Fault(self.token, f"mismatched input {self.text()} expecting {shown(wanted)}")
 
@@ -115,21 +126,25 @@ class Stream:
             self.issues.append(Issue(self.token.offset, text))
             raise Stop
 
-    def recover(self, fault: Fault) -> Expr:
-        """Report a rule that was given up, and go on at a token that may follow."""
+    def recover(self, fault: Fault, rule: str, after: frozenset[str] = frozenset()) -> Expr:
+        """Report a rule that was given up, and go on at a token that may follow; after: what more may follow it.
+
+        A rule that is given up again at the same token gives that up, too.
+        """
         self.report(fault.message, fault.token)
         self.count()
-        if self.failed_at == self.at:
-            self.advance()
+        if self.failed_at == self.at and rule in self.failed_in:
+            self.drop()
         self.failed_at = self.at
-        self.skip(frozenset())
+        self.failed_in.add(rule)
+        self.skip(after)
         return Literal(fault.token.offset, "<<error>>", STRING)
 
     def skip(self, wanted: frozenset[str]) -> None:
         """To the next token that is wanted or may follow."""
         stops = wanted.union(*self.follow)
         while self.token.kind != "EOF" and self.token.kind not in stops:
-            self.advance()
+            self.drop()
 
     def problem(self, offset: int, message: str) -> Expr:
         """Something wrong beside the syntax."""
