@@ -1,7 +1,10 @@
 """The worst that one request of up to 3 MB can do: how long it holds the event loop, for every parser and every write.
 
 Each request is sent twice to a server in this process, beside a heartbeat on the same loop; what counts is the longest
-rest between two beats while the request was at work, the better of both. The worst ten are printed.
+rest between two beats while the request was at work, the better of both. Three clocks tell of a rest: the wall's, which
+counts what else the machine does, the processor time of the process, which does not and is what the list goes by, and
+that of the loop's own thread: what another thread keeps the interpreter for is the difference. The worst ten are
+printed, and all the processor time of each request.
 """
 
 from __future__ import annotations
@@ -12,15 +15,16 @@ import logging
 import time
 import urllib.parse
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.flood import Wire
 from bench.record.figure import Figure
 from podless.app import App, Settings
+from podless.cli import serve
 from podless.http.limits import Limits
 
 MOST = 3 * 1024 * 1024 - 4096  # bytes of a body
-MOST_TIME = 15.0  # seconds that an answer is waited for
+MOST_TIME = 30.0  # seconds that an answer is waited for
 GROUP = "worst.example.com"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 THINGS = f"/apis/{GROUP}/v1/namespaces/default/things"
@@ -448,26 +452,58 @@ def raw(token: str, asked: Ask) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
+class Hold(NamedTuple):
+    """The longest rest between two beats, in seconds. process: processor time, loop: of the loop's thread alone."""
+
+    process: float = 0.0
+    loop: float = 0.0
+    wall: float = 0.0
+
+
+class Found(NamedTuple):
+    """What a request did. spent: processor time in all."""
+
+    hold: Hold
+    spent: float
+    name: str
+    code: int
+
+    def __str__(self) -> str:
+        hold = "".join(f"{seconds * 1e3:9.1f}" for seconds in (*self.hold, self.spent))
+        return f"{hold}  {self.code}  {self.name}"
+
+
+HEADS = "  process     loop     wall   in all  ms"
+
+
+def clocks() -> Hold:
+    return Hold(time.process_time(), time.thread_time(), time.perf_counter())
+
+
 class Heart:
     """Beats as often as the loop lets it."""
 
     def __init__(self) -> None:
-        self.longest = 0.0
-        self._last = time.perf_counter()
         self._loop = asyncio.get_running_loop()
         self._stopped = False
+        self.longest = Hold()
+        self._last = self._first = clocks()
         self._beat()
 
     def _beat(self) -> None:
-        now = time.perf_counter()
-        self.longest = max(self.longest, now - self._last)
+        now = clocks()
+        rest = Hold(*(later - before for later, before in zip(now, self._last, strict=True)))
+        self.longest = Hold(*map(max, self.longest, rest))
         self._last = now
         if not self._stopped:
             self._loop.call_later(0.0005, self._beat)
 
     def begin(self) -> None:
-        self.longest = 0.0
-        self._last = time.perf_counter()
+        self.longest = Hold()
+        self._last = self._first = clocks()
+
+    def spent(self) -> float:
+        return time.process_time() - self._first.process
 
     def stop(self) -> None:
         self._stopped = True
@@ -528,10 +564,10 @@ def client(port: int, token: str, wanted: list[tuple[str, Ask]], times: int, tol
     asyncio.run(run())
 
 
-async def measure(objects: int, definitions: int, only: str, times: int) -> list[tuple[float, str, int]]:
+async def measure(objects: int, definitions: int, only: str, times: int) -> list[Found]:
     import multiprocessing
 
-    found: list[tuple[float, str, int]] = []
+    found: list[Found] = []
     app = App(Settings(tls=False, limits=Limits()))
     await app.start()
     heart = Heart()
@@ -539,13 +575,15 @@ async def measure(objects: int, definitions: int, only: str, times: int) -> list
         port = int(app.url.rpartition(":")[2])
         wire = Wire(*await asyncio.open_connection("127.0.0.1", port))
         await fill(wire, app.token, objects, definitions)
+        serve.settle()
         wanted = [each for each in (*bodies(), *writes(), *definitions_(), *reads()) if only in each[0]]
         context = multiprocessing.get_context("spawn")
         told, go = context.Queue(), context.Semaphore(0)
         process = context.Process(target=client, args=(port, app.token, wanted, times, told, go))
         process.start()
+        print(HEADS)
         for name, _ in wanted:
-            best, code = 1e9, 0
+            seen = []
             for _ in range(times):
                 await asyncio.sleep(0.02)
                 heart.begin()
@@ -553,10 +591,9 @@ async def measure(objects: int, definitions: int, only: str, times: int) -> list
                 while told.empty():  # noqa: ASYNC110
                     await asyncio.sleep(0.0005)
                 await asyncio.sleep(0.02)
-                code = told.get()
-                best = min(best, heart.longest)
-            found.append((best, name, code))
-            print(f"{best * 1e3:9.1f}  {code}  {name}", flush=True)
+                seen.append(Found(heart.longest, heart.spent(), name, told.get()))
+            found.append(min(seen))
+            print(found[-1], flush=True)
         process.join()
     finally:
         heart.stop()
@@ -571,10 +608,13 @@ def main(smoke: bool = False, only: str = "", most: int = 10) -> list[Figure]:
     """Print the worst."""
     logging.getLogger("podless").setLevel(logging.ERROR)
     found = asyncio.run(measure(20 if smoke else 5000, 3 if smoke else 200, only, 1 if smoke else 2))
-    print(f"the worst of {len(found)} requests, by the milliseconds that they held the loop")
-    for seconds, name, code in found[:most]:
-        print(f"{seconds * 1e3:9.1f}  {code}  {name}")
-    return [Figure("the worst request holds the loop for", found[0][0] * 1e3, "ms")]
+    print(f"the worst of {len(found)} requests, by the processor time that they held the loop for")
+    print(HEADS)
+    print(*found[:most], sep="\n")
+    return [
+        Figure("the worst request holds the loop for", found[0].hold.process * 1e3, "ms"),
+        Figure("by the wall's clock", max(each.hold.wall for each in found) * 1e3, "ms"),
+    ]
 
 
 if __name__ == "__main__":

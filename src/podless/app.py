@@ -237,6 +237,7 @@ class App:
             lambda: self._address,
             Metrics(api.cache, api.registry, held, api.watchdog, measured, api.store.times),
             cluster.health,
+            api.aside,
             api.authenticator.accounts,
             Operations(api),
         )

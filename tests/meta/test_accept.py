@@ -46,3 +46,10 @@ def test_the_work_grows_with_the_header(make) -> None:  # type: ignore[no-untype
 def test_a_long_quality_is_looked_at_once() -> None:
     # work that is done in C shows in its size: a call for each character would be here as lines
     assert_linear(lambda n: accept.clauses(f"a/b;q={'1' * n}x"), lambda n: n, 2000)
+
+
+def test_of_very_many_clauses_those_that_cannot_be_met_are_left_out() -> None:
+    header = ",".join(
+        [f"a/b{n}" for n in range(300)] + ["*/*;q=0.1", "application/yaml;q=0.5", "application/json"] * 300
+    )
+    assert order(header) == ["application/json", "application/yaml", "*/*"]

@@ -72,6 +72,13 @@ def _raise_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
+def settle() -> None:
+    """What the start made lives as long as the server: the collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
 async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -81,10 +88,7 @@ async def _serve(settings: Settings) -> None:
     app = App(settings)
     await app.start()
     loop.add_signal_handler(signal.SIGHUP, _reopen, app)
-    # what the start made lives as long as the server: the collector need not look at it again and again
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    settle()
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
     if not settings.loopback and settings.authorization == "AlwaysAllow":

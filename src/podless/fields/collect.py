@@ -46,11 +46,13 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
 def _said_list(value: list[Any], form: ListShape) -> Fields | None:
     out: Fields = {}
     repeated = set()
+    shape = form.item
+    scalars = shape.types if shape.single and shape.scalar else ()
     for item in value:
         name = element(form, item)
         if name in out:
             repeated.add(name)
-        out[name] = marked(_said(item, form.item))
+        out[name] = LEAF if type(item) in scalars else marked(_said(item, shape))
     for name in repeated:  # of items that are there twice nothing inside can be told apart
         out[name] = LEAF
     return out or None
@@ -81,7 +83,8 @@ def whole(value: Any, shape: Shape) -> Fields:
 def _whole_list(value: list[Any], form: ListShape) -> Fields:
     out: Fields = {SELF: LEAF}
     shape = form.item
+    types = shape.types
     for item in value:
         name = element(form, item)
-        out[name] = LEAF if name in out else whole(item, shape)
+        out[name] = LEAF if type(item) in types or name in out else whole(item, shape)
     return out

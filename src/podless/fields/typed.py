@@ -5,6 +5,7 @@ Source: k8s.io/kube-openapi schemaconv (which schema means what) and sigs.k8s.io
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -237,7 +238,7 @@ def element(form: ListShape, item: Any) -> str:
     """The path element of an item of an associative list. Raises Misfit for an item that can have none."""
     if not form.keys:
         if type(item) is str:
-            return _of_text(item)
+            return f'v:"{item}"' if _PLAIN(item) else _of_text(item)
         if type(item) in UNTYPED.types and item is not None:
             return elements.of_value(item)
         raise Misfit(_NO_ITEM[type(item)])
@@ -247,7 +248,8 @@ def element(form: ListShape, item: Any) -> str:
     if len(form.keys) == 1:
         value = item.get(form.keys[0])
         if type(value) is str:
-            return _of_key(form.keys[0], value)
+            name = form.keys[0]
+            return f'k:{{"{name}":"{value}"}}' if _PLAIN(value) and _PLAIN(name) else _of_key(name, value)
     keys = {name: item[name] for name in form.keys if name in item}
     if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
         missing = [name for name in form.keys if name not in keys]
@@ -259,6 +261,8 @@ def element(form: ListShape, item: Any) -> str:
     return elements.of_keys(keys)
 
 
+# what stands in JSON as it is, also in Go's, which escapes what means something in HTML
+_PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
 # lists have few different keys, and objects have them again and again
 
 

@@ -65,9 +65,10 @@ class APIHandler:
         info = request.info
         if not info.asked.resource:
             document = self._nonresource.answer(request, accept)
-            if not isinstance(document, Response):
-                return document
-            return shrink(request, document, DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD))
+            threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
+            if isinstance(document, Response):
+                return shrink(request, document, threshold)
+            return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
             return self._connect(call)
@@ -163,7 +164,7 @@ class APIHandler:
         """A long body, read beforehand where that takes long; others are served meanwhile."""
         body = call.body
         if "yaml" in call.content_type:
-            as_json = verb == "patch" and is_json(body)
+            as_json = verb == "patch" and await self._api.aside.run(len(body), is_json, body)
             return body if as_json else await self._offload.yaml(body)
         if len(body) > _LONG_JSON and "protobuf" not in call.content_type:
             return await self._offload.json(body)
@@ -184,3 +185,9 @@ class APIHandler:
         except APIError:
             watch.stop()
             raise
+
+
+async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:
+    """What is made first, compressed where it is big and the client takes that."""
+    answer = await pending
+    return await compress(request, answer, threshold) if isinstance(answer, Response) else answer

@@ -118,8 +118,8 @@ def of_route(accept: str, offered: Sequence[str]) -> None:
     """A route is for an Accept header that wants */* or one of its types by its whole name. Raises NotAcceptable."""
     if not accept.strip() or accept in offered:
         return
-    wanted = (part.partition(";")[0].strip() for part in accept.split(","))
-    if not any(media == "*/*" or media in offered for media in wanted):
+    wanted = {part.partition(";")[0].strip() for part in dict.fromkeys(accept.split(","))}
+    if "*/*" not in wanted and wanted.isdisjoint(offered):
         raise _no_route(offered)
 
 

@@ -17,6 +17,7 @@ from podless.http.operations import Operations
 from podless.http.render import pretty
 from podless.kinds.registry import Registry
 from podless.meta import codec
+from podless.meta.aside import Aside
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.publish import discovery, discovery_messages
 from podless.version import __version__
@@ -50,7 +51,8 @@ def version() -> dict[str, str]:
 class NonResource:
     """Answers all paths that are no resource. address: the host and port that clients know the server by.
 
-    accounts: whose key is published, for those who check tokens of service accounts by themselves.
+    aside: does what takes long. accounts: whose key is published, for those who check tokens of service accounts by
+    themselves.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class NonResource:
         address: Callable[[], str],
         metrics: Metrics,
         checks: Health,
+        aside: Aside,
         accounts: Accounts | None = None,
         operations: Operations | None = None,
     ) -> None:
@@ -68,7 +71,7 @@ class NonResource:
         self._address = address
         self._accounts = accounts
         self._operations = operations
-        self._openapi = OpenAPI(registry, _SERVER)
+        self._openapi = OpenAPI(registry, _SERVER, aside)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 # clauses up to which Go sorts by insertion; with more, what it makes of an order that is none is up to its sort
 _FEW = 12
+_MANY = 256  # no client has as many
+_OFFERED = ("*", "application")
 _DIGITS = frozenset("0123456789")
 _WORDS = ("inf", "infinity")
 
@@ -21,13 +23,20 @@ class Clause(NamedTuple):
 
 
 def clauses(accept: str) -> list[Clause]:
-    """The clauses of an Accept header, best first; what is no media range is left out."""
+    """The clauses of an Accept header, best first; what is no media range is left out.
+
+    So is, among very many, what is the same as another or none that a server offers.
+    """
     found: list[Clause] = []
-    for part in accept.split(","):
+    parts = accept.split(",")
+    if len(parts) > _MANY:
+        # what is offered is applications: among many, the order of these is the same without the others
+        parts = [part for part in dict.fromkeys(parts) if part.lstrip(" ").startswith(_OFFERED)]
+    for part in parts:
         clause = _clause(part.strip(" "))
         if clause is not None:
             found.append(clause)
-    return _inserted(found) if len(found) <= _FEW else sorted(found, key=_rank)
+    return _inserted(found) if len(found) <= _FEW and len(parts) <= _MANY else sorted(found, key=_rank)
 
 
 def _inserted(found: list[Clause]) -> list[Clause]:

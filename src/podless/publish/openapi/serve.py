@@ -122,6 +122,34 @@ class Library:
         self._protobuf: WeakKeyDictionary[Kind, v2pb.Part] = WeakKeyDictionary()
         self._documents: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._whole: dict[str, tuple[str, bytes]] = {}
+        # the kinds, and the ETag, that a document was last asked for with: by its path and form
+        self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
+
+    def answer(self, document: str, request: Request) -> Reply:
+        """document: v2 or v3."""
+        if document == "v2":
+            return self.swagger(request)
+        return self.document(request) if request.group_version else self.index()
+
+    def ready(self, document: str, request: Request) -> bool:
+        """Whether an answer is there, or soon made."""
+        if document == "v3" and not request.group_version:
+            return self._index[0] == self._generation()
+        form = accepted(request.accept, V2_FORMS if document == "v2" else V3_FORMS)
+        if form is None:
+            return True
+        generation, etag = self._asked.get((request.group_version, form), (None, ""))
+        if generation is None or generation != self._generation():
+            return False
+        if request.if_none_match and unchanged(request.if_none_match, etag):
+            return True
+        return (form, etag) in self._documents if document == "v3" else self._whole[form][0] == etag
+
+    def _note(self, where: str, form: str, generation: object, etag: str) -> None:
+        self._asked.pop((where, form), None)
+        self._asked[where, form] = generation, etag
+        if len(self._asked) > _KEPT:
+            self._asked.popitem(last=False)
 
     def index(self) -> Reply:
         """/openapi/v3. A real server sends it without a type, which makes it text."""
@@ -140,6 +168,7 @@ class Library:
 
     def document(self, request: Request) -> Reply:
         """/openapi/v3/…: one group-version; 404 where none is served, 301 where the hash is an old one."""
+        generation = self._generation()
         where = group_version(request.group_version)
         served = [
             (kind, version)
@@ -160,6 +189,7 @@ class Library:
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
+        self._note(request.group_version, form, generation, etag)
         return _conditional(request, headers, etag, lambda: self._document(where, form, etag, served))
 
     def swagger(self, request: Request) -> Reply:
@@ -167,10 +197,13 @@ class Library:
         form = accepted(request.accept, V2_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
-        kinds = list(self._kinds())
+        generation, kinds = self._generation(), list(self._kinds())
         etag = v3.etag(self._digest(kind, version) for kind in kinds for version in kind.versions)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
-        return _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
+        reply = _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
+        if self._whole.get(form, ("",))[0] == etag:
+            self._note("", form, generation, etag)
+        return reply
 
     def _digest(self, kind: Kind, version: Version) -> bytes:
         kept = self._digests.setdefault(kind, {})
