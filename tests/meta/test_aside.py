@@ -65,3 +65,17 @@ async def test_the_garbage_collector_rests_meanwhile_and_goes_on() -> None:
         assert gc.isenabled()
     finally:
         beside.close()
+
+
+def test_where_there_is_always_such_work_garbage_is_collected_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    monkeypatch.setattr(gc, "collect", seen.append)
+    with aside.quiet():
+        with aside.quiet():
+            pass
+        assert not seen
+        monkeypatch.setattr(aside, "_MOST", -1.0)
+        with aside.quiet():
+            pass
+        assert seen == [1]
+    assert seen == [1]

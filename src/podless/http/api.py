@@ -16,6 +16,7 @@ from podless.http.render import ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
+from podless.meta.aside import LONG, quiet
 from podless.meta.errors import APIError, Expired, NotServed, PageNotFound
 from podless.verbs import options
 from podless.verbs.apply import is_json
@@ -27,7 +28,7 @@ from podless.verbs.deletecollection import delete_collection
 from podless.verbs.finalize import finalize
 from podless.verbs.get import get
 from podless.verbs.list import list_
-from podless.verbs.patch import media_type, patch
+from podless.verbs.patch import patch
 from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
@@ -72,8 +73,6 @@ class APIHandler:
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
             return self._connect(call)
-        if verb == "patch":
-            media_type(call)  # looked at before what the client takes
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._watch(call, form)
@@ -143,6 +142,12 @@ class APIHandler:
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         call.body = await request.read()
+        if len(call.body) < LONG:
+            return await self._written(request, call, verb, form)
+        with quiet():
+            return await self._written(request, call, verb, form)
+
+    async def _written(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
             call.content_type = negotiate.body_type(call.content_type, custom=whole)

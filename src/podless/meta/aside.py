@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,22 +25,25 @@ LONG = 1 << 15  # bytes of an object from which on work on it is long
 _WAITING = 64  # pieces of work that may wait for the thread
 
 
+_MOST = 10.0  # seconds for which the collector rests where there is always such work
+
 _lock = threading.Lock()
 _quiet = 0  # pieces of work for which the collector rests
 _collecting = True
+_since = 0.0
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Meanwhile the garbage collector rests.
+    """Meanwhile the garbage collector rests: until a large object has gone, if it is to spare the loop.
 
-    It would look through a large object again and again while that is made, a second and more of the interpreter; what
-    JSON becomes has no circles.
+    It would look through the object again and again while that is made, a second and more of the interpreter, and for
+    half a second when it is there; what JSON becomes has no circles.
     """
-    global _quiet, _collecting
+    global _quiet, _collecting, _since
     with _lock:
         if not _quiet:
-            _collecting = gc.isenabled()
+            _collecting, _since = gc.isenabled(), time.monotonic()
             gc.disable()
         _quiet += 1
     try:
@@ -47,8 +51,13 @@ def quiet() -> Iterator[None]:
     finally:
         with _lock:
             _quiet -= 1
+            late = _collecting and bool(_quiet) and time.monotonic() - _since > _MOST
+            if late:
+                _since = time.monotonic()
             if not _quiet and _collecting:
                 gc.enable()
+        if late:
+            gc.collect(1)
 
 
 def _done(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
