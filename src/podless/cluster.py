@@ -49,6 +49,7 @@ from podless.controllers.expiry import Expiry
 from podless.controllers.garbage import Garbage
 from podless.controllers.health import READY, Health, Unhealthy
 from podless.controllers.initial import Initial
+from podless.controllers.leader import Leader
 from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
@@ -239,6 +240,7 @@ class Cluster:
         self._authority = authority
         self._controllers: list[Controller] = []
         self.store: Store | None = None
+        self.leader: Leader | None = None
         self._remote: Client | None = None
         self._stopping = False
 
@@ -288,9 +290,14 @@ class Cluster:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
         self._controllers += workloads.build(api, workloads.check(settings.controllers))
+        if not api.store.prompt:
+            self.leader = Leader(api, [each for each in self._controllers if each.leads])
+            self._controllers = [each for each in self._controllers if not each.leads]
         for controller in self._controllers:
             await controller.start()
             self.health.add(controller.name, health.controller(controller))
+        if self.leader is not None:
+            await self.leader.start()
 
     def _shutdown(self) -> None:
         if self._stopping:
@@ -332,6 +339,9 @@ class Cluster:
 
     async def stop(self) -> None:
         """Finish what was begun, close the store. What was acknowledged is kept."""
+        if self.leader is not None:
+            await self.leader.stop()
+            self.leader = None
         for controller in self._controllers:
             await controller.stop()
         self._controllers = []

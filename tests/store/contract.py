@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from podless.store import Change, Compacted, Conflicted, Operation, Record, Store, Stored
+from podless.store import KEPT, Change, Compacted, Conflicted, Operation, Record, Store, Stored
 
 
 async def put(store: Store, key: str, value: bytes, expect: int = 0) -> int:
@@ -132,6 +132,16 @@ class Contract:
             )
         assert caught.value.key == "/g/r/a"
         assert [record.revision for record in (await store.range("/g/r/"))[0]] == [first]
+
+    async def test_a_key_may_be_a_condition_alone(self, store: Store) -> None:
+        first = await put(store, "/g/r/a", b"1")
+        revision = await store.commit([Operation("/g/r/b", Stored(b"2"), 0), Operation("/g/r/a", KEPT, first)])
+        assert [record.revision for record in (await store.range("/g/r/"))[0]] == [first, revision]
+        changed = await put(store, "/g/r/a", b"2", expect=first)
+        with pytest.raises(Conflicted) as caught:
+            await store.commit([Operation("/g/r/c", Stored(b"2"), 0), Operation("/g/r/a", KEPT, first)])
+        assert caught.value.key == "/g/r/a"
+        assert [record.revision for record in (await store.range("/g/r/"))[0]] == [changed, revision]
 
     async def test_history_between_the_keys_of_a_commit_is_not_cut(self, store: Store) -> None:
         revision = await store.commit([Operation(f"/g/r/{name}", Stored(b"1"), 0) for name in "abcd"])

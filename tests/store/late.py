@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from podless.meta.histogram import Histogram
-from podless.store import Change, Operation, Record, Stored
+from podless.store import KEPT, Change, Operation, Record, Stored
 from podless.store.contract import Deliver, Lost
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
@@ -89,7 +89,7 @@ class LateStore:
 
     async def _disturb(self, operation: Operation) -> None:
         """Write what is there again."""
-        if operation.expect and operation.key.startswith(self._disturbed):
+        if operation.expect and operation.stored is not KEPT and operation.key.startswith(self._disturbed):
             for record in (await self._inner.range(operation.key))[0]:
                 if record.key == operation.key and record.revision == operation.expect:
                     await self._inner.commit([Operation(record.key, record.stored, record.revision)])

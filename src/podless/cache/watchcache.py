@@ -335,6 +335,12 @@ def _later(window: deque[Event], revision: int) -> Iterator[Event]:
         yield event
 
 
+def _heed(asked: asyncio.Task[int]) -> None:
+    """Who has asked may be gone by the time of a refusal."""
+    if not asked.cancelled():
+        asked.exception()
+
+
 def _give_up(shown: asyncio.Future[None]) -> None:
     if not shown.done():
         shown.set_exception(Overdue())
@@ -413,6 +419,7 @@ class Cache:
         """One that has not been put yet, shared by all who come until it is: an answer may be older than who waits."""
         if self._next is None:
             self._next = asyncio.get_running_loop().create_task(self._ask(self._asked))
+            self._next.add_done_callback(_heed)
         return self._next
 
     async def _ask(self, before: asyncio.Task[int] | None) -> int:

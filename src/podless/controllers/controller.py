@@ -17,6 +17,7 @@ from podless.meta.errors import APIError
 from podless.meta.watchdog import Work
 from podless.store import StoreError
 from podless.verbs.call import API
+from podless.verbs.storage import GUARD
 
 log = logging.getLogger("podless")
 
@@ -122,6 +123,8 @@ class Controller:
 
     async def _try(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
         """Whether the work ended well; what went wrong is told in the log, and by `error` until it has."""
+        if self.leads:
+            GUARD.set(self.api.guard)  # of this task alone
         try:
             await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
         except (APIError, StoreError) as error:

@@ -43,6 +43,7 @@ class Initial(Controller):
     """Makes what is missing, in one batch; nothing is watched."""
 
     name = "poststarthook/bootstrap-controller"
+    leads = False
 
     def __init__(self, api: API) -> None:
         super().__init__(api)

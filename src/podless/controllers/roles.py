@@ -29,6 +29,7 @@ class Roles(Controller):
     """Keeps the default and the aggregated roles."""
 
     name = "poststarthook/rbac/bootstrap-roles"
+    leads = False
 
     def __init__(self, api: API) -> None:
         super().__init__(api)

@@ -22,6 +22,7 @@ from collections.abc import Callable
 
 from podless.http.authentication import with_authentication
 from podless.http.authorization import with_authorization
+from podless.http.current import with_current_state
 from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
 from podless.http.faults import Faults
@@ -58,6 +59,7 @@ def filters(
         *([audit] if audit is not None else []),  # what is asked, by whom, and what comes of it
         with_status,  # exceptions to Status, warnings to headers
         with_request_deadline,  # ?timeout=
+        *with_current_state(api),  # what others have written
         with_authentication(api.authenticator),  # who asks
         PriorityAndFairness(limits).filter,  # whose turn it is
         with_impersonation(api.authorizer),  # as whom

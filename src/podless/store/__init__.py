@@ -1,6 +1,7 @@
 """The revisioned key-value store: one contract (contract.py) and its engines."""
 
 from podless.store.contract import (
+    KEPT,
     Change,
     Compacted,
     Conflicted,
@@ -17,6 +18,7 @@ from podless.store.contract import (
 from podless.store.keys import Keys, Stored
 
 __all__ = [
+    "KEPT",
     "Change",
     "Compacted",
     "Conflicted",

@@ -83,13 +83,17 @@ class Change(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One key in a commit: it is at revision `expect` (0: absent), and gets this value, or goes where that is None."""
+    """One key in a commit: it is at revision `expect` (0: absent), and gets this value, or goes where that is None.
+
+    With KEPT as its value it stays as it is: it is only a condition of the commit.
+    """
 
     key: str
     stored: Stored | None
     expect: int
 
 
+KEPT = Stored(b"", -1)
 # Called where history has been forgotten before it was told: what is told next is later than this revision.
 Lost = Callable[[int], None]
 # takes changes in the order of their revisions, those of one commit together, and the revision up to which all is told

@@ -19,6 +19,7 @@ from pathlib import Path
 from podless.meta.histogram import Histogram
 from podless.store import format, keys, upkeep
 from podless.store.contract import (
+    KEPT,
     Change,
     Compacted,
     Conflicted,
@@ -246,6 +247,8 @@ class SQLiteStore:
                         current = record(self._before(key, revision))
                         outcomes.append(Conflicted(key, current))
                         break
+                    if stored is KEPT:
+                        continue
                     gone += row[2] if present else 0
                     made.append((key, stored, created))
                 else:

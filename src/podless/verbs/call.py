@@ -22,7 +22,7 @@ from podless.meta.errors import NotFound
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
 from podless.remote import Client
-from podless.store import Record, Store
+from podless.store import Operation, Record, Store
 
 Object = dict[str, Any]
 
@@ -125,6 +125,7 @@ class API:
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered. allocators: by prefix
     of a kind, who gives its objects what a real server gives before it checks them. pace: long work in pieces.
+    guard: a condition of what controllers write.
     watchdog: told of what holds the event loop for long. aside: does long work beside it.
     """
 
@@ -151,6 +152,7 @@ class API:
         self.pace = Pace()
         self.watchdog = Watchdog()
         self.aside = Aside()
+        self.guard: Operation | None = None
 
     def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
+from contextvars import ContextVar
 from enum import Enum
 from typing import NamedTuple
 
@@ -19,12 +20,23 @@ from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import protobuf
 from podless.meta.errors import Unavailable
-from podless.store import Conflicted, Operation, Oversized, Record, Stored
+from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.verbs.call import API, Reaction
 
 _TRIES = 50  # how often a write is tried when others write in between
 _MOST = 3 << 19  # bytes of an object; etcd's --max-request-bytes
 _BUSY = "the object changes faster than this request can be carried out; try again"
+
+
+# a condition of all that is committed in this context: that the server may still do this work
+GUARD: ContextVar[Operation | None] = ContextVar("guard", default=None)
+
+
+class Deposed(StoreError):
+    """Another server does this work by now."""
+
+    def __init__(self) -> None:
+        super().__init__("another server does this by now")
 
 
 class Action(Enum):
@@ -170,7 +182,16 @@ async def _commit_along(api: API, operation: Operation, along: Along) -> int:
 
 
 async def _commit(api: API, operations: Sequence[Operation]) -> int:
-    revision = await api.store.commit(operations)
+    guard = GUARD.get()
+    if guard is None:
+        revision = await api.store.commit(operations)
+    else:
+        try:
+            revision = await api.store.commit((*operations, guard))
+        except Conflicted as conflict:
+            if conflict.key == guard.key:
+                raise Deposed from None
+            raise
     if api.cache.revision < revision:
         await api.cache.reach(revision)
     return revision

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.meta.histogram import Histogram
 from podless.store import keys
-from podless.store.contract import Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
+from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import Client, Forgotten
 from podless.store.etcd.compactor import Compactor
@@ -154,6 +154,8 @@ class EtcdStore:
             result = m.LESS if stored is None and not expect else m.EQUAL
             compares.append(m.Compare(result=result, target=m.MOD, key=there, mod_revision=expect))
             reads.append(m.Request(request_range=m.RangeRequest(key=there)))
+            if stored is KEPT:
+                continue
             if stored is None:
                 writes.append(m.Request(request_delete_range=m.DeleteRequest(key=there)))
             else:

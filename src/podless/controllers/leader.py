@@ -1,0 +1,168 @@
+"""Which of several servers does the work that one alone should do: the holder of a Lease, as Kubernetes' own agree on.
+
+Who holds it writes it again and again. Where it has stayed the same for `LASTS` by the clock of whoever looks, that one
+takes it. The lease alone would not keep a server that was suspended for a while from writing when it wakes up: so
+whoever takes it also writes a key of the server's own, in the same commit, and everything that controllers write is
+committed only if that key is as they left it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller, Object
+from podless.kinds import builtin, view
+from podless.meta import clock
+from podless.meta.errors import APIError
+from podless.store import KEPT, Conflicted, Operation, Stored, StoreError
+from podless.store.keys import OWN
+from podless.verbs import steps
+from podless.verbs.call import API
+from podless.verbs.storage import GUARD
+
+log = logging.getLogger("podless")
+
+LASTS = 5.0  # seconds for which a lease is good
+_RENEW = 1.5  # seconds between two writes, and between two looks
+_ENDS = 3.5  # seconds without a write after which the holder takes itself for none
+_FENCE = f"{OWN}leaders/controllers"
+_NAMESPACE, _NAME = "kube-system", "podless-controllers"
+
+
+class Leader:
+    """One server's part in it. leading: whether it has the lease. controllers: they run only while it does."""
+
+    def __init__(self, api: API, controllers: Sequence[Controller]) -> None:
+        self.leading = False
+        self.name = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
+        self._api = api
+        self._controllers = controllers
+        self._running: list[Controller] = []
+        self._kind = builtin.LEASES
+        self._key = self._kind.key(_NAMESPACE, _NAME)
+        self._seen = 0  # the lease's revision, and since when it is the same
+        self._since = self._renewed = 0.0
+        self._look = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._work: asyncio.Task[None] | None = None  # starts the controllers
+
+    async def start(self) -> None:
+        """Begin; where nobody has the lease, its work has begun, too. Raises StoreError."""
+        collection = await self._api.loaded(self._kind)
+        self._leave = collection.add_event_handler(self._note)
+        await self._turn()
+        if self._work is not None:
+            await self._work
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def stop(self) -> None:
+        """End the work, and let another server have the lease at once."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._leave()
+        held = self.leading
+        await self._end()
+        if held:
+            try:
+                await asyncio.wait_for(self._write("", take=False), _RENEW)
+            except (StoreError, TimeoutError):
+                log.info("the lease of controllers runs out by itself")
+
+    def _note(self, events: Sequence[Event]) -> None:
+        if any(one.key == self._key for one in events):
+            self._look.set()
+
+    async def _run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            timer = loop.call_later(_RENEW, self._look.set)
+            self._look.clear()
+            await self._look.wait()
+            timer.cancel()
+            try:
+                await asyncio.wait_for(self._turn(), _ENDS)
+            except (StoreError, APIError, TimeoutError) as error:
+                log.warning("the lease of controllers: %s", error or "no answer in time")
+            except Exception:
+                log.exception("the lease of controllers")
+            failed = self._work is not None and self._work.done() and self._work.exception() is not None
+            if self.leading and (failed or loop.time() > self._renewed + _ENDS):
+                log.warning("controllers end here: %s", "they cannot start" if failed else "the lease was not renewed")
+                await self._end()
+
+    async def _turn(self) -> None:
+        """Write the lease where that is this server's, or nobody's by now."""
+        now = asyncio.get_running_loop().time()
+        entry = (await self._api.loaded(self._kind)).get(self._key)
+        revision = entry.revision if entry is not None else 0
+        if revision != self._seen:
+            self._seen, self._since = revision, now
+        holder = (entry.decode().get("spec") or {}).get("holderIdentity") if entry is not None else ""
+        if holder == self.name and self.leading:
+            if now < self._renewed + _RENEW / 2:
+                return  # it is we who wrote it just now
+            await self._write(self.name, take=False)
+            self._renewed = now
+            return
+        if self.leading:
+            await self._end()
+        if not holder or holder == self.name or now > self._since + LASTS:
+            await self._write(self.name, take=True)
+            self._renewed = now
+            log.info("this server has the lease of controllers")
+            self.leading = True
+            self._work = asyncio.get_running_loop().create_task(self._begin())
+
+    async def _write(self, holder: str, *, take: bool) -> None:
+        """Write the lease; take: and have all that its last holder writes fail from now on."""
+        entry = (await self._api.loaded(self._kind)).get(self._key)
+        now = datetime.fromtimestamp(clock.time(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        obj: Object = entry.decode() if entry is not None else self._new()
+        spec = obj.setdefault("spec", {})
+        spec |= {"holderIdentity": holder, "leaseDurationSeconds": round(LASTS), "renewTime": now}
+        if take:
+            spec |= {"acquireTime": now, "leaseTransitions": spec.get("leaseTransitions", -1) + 1}
+        stored = view.encode(self._kind, obj)
+        operations = [Operation(self._key, stored, entry.revision if entry is not None else 0)]
+        if take:
+            known = [one.revision for one in (await self._api.store.range(_FENCE))[0] if one.key == _FENCE]
+            operations.append(Operation(_FENCE, Stored(holder.encode()), known[0] if known else 0))
+        elif self._api.guard is not None:
+            operations.append(self._api.guard)
+        try:
+            revision = await self._api.store.commit(operations)
+        except Conflicted:
+            raise StoreError("another server has it") from None
+        if take:
+            self._api.guard = Operation(_FENCE, KEPT, revision)
+
+    def _new(self) -> Object:
+        version = self._kind.storage_version
+        metadata: Object = {"name": _NAME, "namespace": _NAMESPACE}
+        steps.identify(self._kind, metadata)
+        return {"kind": self._kind.kind, "apiVersion": self._kind.api_version(version), "metadata": metadata}
+
+    async def _begin(self) -> None:
+        """Start the controllers, in a context of their own."""
+        GUARD.set(self._api.guard)
+        for controller in self._controllers:
+            self._running.append(controller)
+            await controller.start()
+
+    async def _end(self) -> None:
+        self.leading = False
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+            self._work = None
+        for controller in self._running:
+            await controller.stop()
+        self._running.clear()

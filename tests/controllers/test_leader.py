@@ -1,0 +1,88 @@
+"""Of several servers one runs the controllers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from podless.cluster import Cluster, ClusterSettings
+from podless.controllers import leader
+from podless.kinds import builtin
+from podless.store import Operation, Stored
+from podless.store.etcd.settings import Etcd
+from podless.verbs import storage
+from tests.store.etcd.cluster import shared
+
+
+@pytest.fixture
+async def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[Cluster]]:
+    """Three servers over one etcd."""
+    for name, seconds in (("LASTS", 1.0), ("_RENEW", 0.2), ("_ENDS", 0.7)):
+        monkeypatch.setattr(leader, name, seconds)
+    etcd = Etcd(servers=(shared().url,), prefix=f"/leader-{tmp_path.name}")
+    async with AsyncExitStack() as stack:
+        found = []
+        for number in range(3):
+            (tmp_path / str(number)).mkdir()
+            found.append(Cluster(ClusterSettings(store="etcd", etcd=etcd), tmp_path / str(number)))
+            stack.push_async_callback(found[-1].stop)
+            await found[-1].start()
+        yield found
+
+
+def leaders(servers: list[Cluster]) -> list[Cluster]:
+    return [one for one in servers if one.leader is not None and one.leader.leading]
+
+
+async def led(servers: list[Cluster]) -> Cluster:
+    """The one that leads, as soon as there is one."""
+    async with asyncio.timeout(10):
+        while not (found := leaders(servers)):  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    return found[0]
+
+
+async def test_one_leads_and_another_after_it_has_ended(servers: list[Cluster]) -> None:
+    assert leaders(servers) == [servers[0]]
+    lease = (await servers[1].api.loaded(builtin.LEASES)).get(builtin.LEASES.key("kube-system", "podless-controllers"))
+    assert lease is not None
+    assert servers[0].leader is not None
+    assert lease.decode()["spec"]["holderIdentity"] == servers[0].leader.name
+    await servers[0].stop()
+    assert await led(servers[1:]) in servers[1:]
+
+
+async def test_what_is_made_on_one_server_is_seen_to_by_the_leader(servers: list[Cluster]) -> None:
+    api = servers[2].api
+    obj = {
+        "kind": "Namespace",
+        "apiVersion": "v1",
+        "metadata": {"name": "made", "uid": "1", "creationTimestamp": "2026-01-01T00:00:00Z"},
+    }
+    await storage.create(api, builtin.NAMESPACES, builtin.NAMESPACES.key("", "made"), obj)
+    key = builtin.SERVICE_ACCOUNTS.key("made", "default")
+    async with asyncio.timeout(10):
+        while (await api.loaded(builtin.SERVICE_ACCOUNTS)).get(key) is None:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+
+
+async def test_one_that_was_suspended_cannot_write_when_it_wakes_up(servers: list[Cluster]) -> None:
+    former = servers[0]
+    assert former.leader is not None
+    assert former.leader._task is not None
+    former.leader._task.cancel()  # it writes its lease no more, and does not know
+    follower = await led(servers[1:])
+    assert former.leader.leading
+    storage.GUARD.set(former.api.guard)
+    with pytest.raises(storage.Deposed):
+        await storage.together(former.api, lambda: _plan("/podless/test/former"))
+    storage.GUARD.set(follower.api.guard)
+    await storage.together(follower.api, lambda: _plan("/podless/test/present"))
+
+
+async def _plan(key: str) -> list[Operation]:
+    return [Operation(key, Stored(b"1"), 0)]
