@@ -12,7 +12,7 @@ from typing import NoReturn
 from podless.version import __version__
 
 _READING = ("check", "compare", "test", "eval", "schema", "convert")  # need no server that runs
-_COMMANDS = ("serve", "kubeconfig", "status", "backup", "restore", "migrate", *_READING)
+_COMMANDS = ("serve", "run", "envtest", "kubeconfig", "status", "backup", "restore", "migrate", *_READING)
 
 
 class Parser(argparse.ArgumentParser):

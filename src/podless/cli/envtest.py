@@ -1,0 +1,170 @@
+"""podless envtest: podless in the place of what controller-runtime's envtest starts.
+
+envtest runs the programs etcd and kube-apiserver of a folder (KUBEBUILDER_ASSETS), with flags of theirs. What this
+command writes there is this module again, as one or the other. The stand-in for etcd says that it is well, and that is
+all; the one for kube-apiserver is a server in memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+ETCD, SERVER = "etcd", "kube-apiserver"
+_PROGRAM = """#!/bin/sh
+exec {python} -m podless.cli.envtest {name} "$@"
+"""
+_VERSION = "Kubernetes v1.36.0"
+# flags that are kube-apiserver's, and say nothing that would matter here: what stands in for etcd keeps nothing
+_IDLE = (
+    "advertise-address",
+    "allow-privileged",
+    "api-audiences",
+    "disable-admission-plugins",
+    "enable-admission-plugins",
+    "etcd-cafile",
+    "etcd-certfile",
+    "etcd-keyfile",
+    "etcd-prefix",
+    "etcd-servers",
+    "feature-gates",
+    "insecure-bind-address",
+    "insecure-port",
+    "service-account-issuer",
+    "service-account-key-file",
+    "service-account-signing-key-file",
+    "service-cluster-ip-range",
+    "storage-backend",
+    "v",
+)
+_RENAMED = {"bind-address": "bind", "secure-port": "port"}
+_CERTIFICATE, _KEY = "apiserver.crt", "apiserver.key"
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "envtest",
+        help="stand in for what controller-runtime's envtest starts",
+        description="Write programs named etcd and kube-apiserver that are podless, for suites that use envtest: "
+        "KUBEBUILDER_ASSETS=DIR go test ./...",
+    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder to write to")
+    parser.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write them. Returns 1, with one line on standard error, where that fails."""
+    folder: Path = given.folder.absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (ETCD, SERVER):
+            program = folder / name
+            program.write_text(_PROGRAM.format(python=shlex.quote(sys.executable), name=name))
+            program.chmod(0o755)
+        known, link = shutil.which("kubectl"), folder / "kubectl"
+        if known is not None and not link.exists():
+            link.symlink_to(known)
+    except OSError as error:
+        print(f"podless: {error.filename}: {(error.strerror or '').lower()}", file=sys.stderr)
+        return 1
+    print(f"export KUBEBUILDER_ASSETS={shlex.quote(str(folder))}")
+    return 0
+
+
+def flags(given: Sequence[str]) -> dict[str, list[str]]:
+    """Flags as Go programs take them, each with its values: --name=value, --name value, and -name."""
+    found: dict[str, list[str]] = {}
+    rest = list(given)
+    while rest:
+        name, sign, value = rest.pop(0).lstrip("-").partition("=")
+        if not sign and rest and not rest[0].startswith("-"):
+            value = rest.pop(0)
+        found.setdefault(name, []).append(value if sign or value else "true")
+    return found
+
+
+def arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
+    """The arguments of `podless serve` that flags of kube-apiserver come to, and the flags that it knows nothing of."""
+    from podless.cli import options
+
+    parser = argparse.ArgumentParser(add_help=False)
+    options.add(parser)
+    known = {flag[2:]: action for action in parser._actions for flag in action.option_strings}
+    made, unknown = ["--memory"], []
+    for name, values in given.items():
+        own = _RENAMED.get(name, name)
+        if name == "cert-dir":
+            files = Path(values[-1]) / _CERTIFICATE, Path(values[-1]) / _KEY
+            if all(file.exists() for file in files) and "tls-cert-file" not in given:
+                made += ["--tls-cert-file", str(files[0]), "--tls-private-key-file", str(files[1])]
+        elif name in _IDLE:
+            continue
+        elif own in known and own not in ("data", "memory"):
+            action = known[own]
+            if action.nargs == 0:
+                made.append(f"--{own}" if values[-1] != "false" else f"--no-{own}")
+            else:
+                made += [f"--{own}={_mode(value) if name == 'authorization-mode' else value}" for value in values]
+        else:
+            unknown.append(f"--{name}")
+    return made, unknown
+
+
+def _mode(value: str) -> str:
+    """One authorization mode of those that are given: podless has no nodes."""
+    return "RBAC" if "RBAC" in value.split(",") else value
+
+
+def serve(given: Sequence[str]) -> int:
+    """Be kube-apiserver."""
+    from podless.cli import main
+
+    chosen = flags(given)
+    if "version" in chosen:
+        print(_VERSION)
+        return 0
+    made, unknown = arguments(chosen)
+    if unknown:
+        print(f"podless: these flags do nothing here: {', '.join(unknown)}", file=sys.stderr)
+    return main(["serve", *made])
+
+
+class _Health(BaseHTTPRequestHandler):
+    """Says that all is well."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        body = b'{"health":"true","reason":""}'
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Keep quiet."""
+
+
+def store(given: Sequence[str]) -> int:
+    """Be etcd, as far as somebody asks whether it is well. Ends with the first signal."""
+    chosen = flags(given)
+    if "version" in chosen:
+        print("etcd Version: 3.6.0")
+        return 0
+    address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])
+    with ThreadingHTTPServer((address.hostname or "127.0.0.1", address.port or 2379), _Health) as server:
+        print(f"podless stands in for etcd at {address.geturl()}", flush=True)
+        server.serve_forever()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit({ETCD: store, SERVER: serve}[sys.argv[1]](sys.argv[2:]))

@@ -1,0 +1,65 @@
+"""podless run: a command with a server of its own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "run",
+        help="run a command with a server of its own",
+        description="Start a server in memory, run a command with KUBECONFIG set to it, and end with its exit code: "
+        "podless run -- make test",
+    )
+    parser.add_argument(
+        "--apply", metavar="PATH", action="append", default=[], help="manifests to begin with (repeatable)"
+    )
+    parser.add_argument("command", metavar="COMMAND", nargs="+", help="what to run, behind --")
+    parser.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Run it. Returns its exit code, 128 and the signal that ended it, 127 where it cannot be run."""
+    from podless.remote.cluster import Refused
+    from podless.server import Server, StartError
+
+    try:
+        with Server() as server:
+            server.apply([Path(path) for path in given.apply])
+            return _run(given.command, str(server.kubeconfig))
+    except (StartError, Refused, LookupError, ValueError, OSError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(command: list[str], kubeconfig: str) -> int:
+    try:
+        child = subprocess.Popen(command, env={**os.environ, "KUBECONFIG": kubeconfig})
+    except OSError as error:
+        print(f"podless: {command[0]}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        return 127
+    with _forwarded(child):
+        code = child.wait()
+    return code if code >= 0 else 128 - code
+
+
+@contextmanager
+def _forwarded(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """What is to end this program ends the command: that says how it ends. A terminal tells both of Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])

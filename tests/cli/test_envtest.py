@@ -1,0 +1,118 @@
+"""podless envtest: the programs that controller-runtime's envtest starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import ssl
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from podless.cli import envtest, main
+from podless.http.tls import Certificates
+
+
+@pytest.fixture
+def assets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    folder = tmp_path / "some assets"
+    assert main(["envtest", str(folder)]) == 0
+    assert capsys.readouterr().out == f"export KUBEBUILDER_ASSETS='{folder}'\n"
+    return folder
+
+
+def free() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.fixture
+def start() -> Iterator[Any]:
+    running: list[subprocess.Popen[str]] = []
+
+    def begin(*command: str) -> subprocess.Popen[str]:
+        running.append(
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ)
+        )
+        return running[-1]
+
+    yield begin
+    for child in running:
+        child.terminate()
+        child.wait()
+
+
+def well(child: subprocess.Popen[str], url: str, context: ssl.SSLContext | None = None) -> str:
+    """What a health check answers, once the program says that it serves."""
+    assert child.stdout is not None
+    assert child.stdout.readline().startswith("podless ")
+    with urllib.request.urlopen(url, context=context, timeout=30) as answer:
+        return str(answer.read().decode())
+
+
+def test_etcd_says_that_it_is_well(assets: Path, start: Any) -> None:
+    port = free()
+    child = start(str(assets / "etcd"), f"--listen-client-urls=http://127.0.0.1:{port}", "--unsafe-no-fsync=true")
+    assert json.loads(well(child, f"http://127.0.0.1:{port}/health"))["health"] == "true"
+
+
+def test_kube_apiserver_serves_with_the_certificates_of_its_folder(assets: Path, tmp_path: Path, start: Any) -> None:
+    folder = tmp_path / "certificates"
+    folder.mkdir()
+    made = Certificates(folder)
+    made.ensure(["127.0.0.1"])
+    (folder / "server.crt").rename(folder / "apiserver.crt")
+    (folder / "server.key").rename(folder / "apiserver.key")
+    port = free()
+    child = start(
+        str(assets / "kube-apiserver"),
+        "--advertise-address=127.0.0.1",
+        "--allow-privileged=true",
+        "--authorization-mode=RBAC",
+        "--bind-address=127.0.0.1",
+        f"--cert-dir={folder}",
+        f"--client-ca-file={folder}/ca.crt",
+        "--disable-admission-plugins=ServiceAccount",
+        "--etcd-servers=http://127.0.0.1:1",
+        f"--secure-port={port}",
+        "--service-cluster-ip-range=10.0.0.0/24",
+        "--some-flag=1",
+    )
+    context = ssl.create_default_context(cafile=folder / "ca.crt")
+    assert well(child, f"https://127.0.0.1:{port}/readyz", context) == "ok"
+    assert child.stderr.readline() == "podless: these flags do nothing here: --some-flag\n"
+
+
+@pytest.mark.parametrize("name", ["etcd", "kube-apiserver"])
+def test_they_say_a_version(assets: Path, name: str) -> None:
+    done = subprocess.run([assets / name, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1].removeprefix("v")[0].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("given", "made", "unknown"),
+    [
+        (["--secure-port=1", "--bind-address", "::1"], ["--memory", "--port=1", "--bind=::1"], []),
+        (["--authorization-mode=Node,RBAC"], ["--memory", "--authorization-mode=RBAC"], []),
+        (["--etcd-servers=http://x", "-v", "2", "--feature-gates=A=true"], ["--memory"], []),
+        (["--anonymous-auth=false"], ["--memory", "--no-anonymous-auth"], []),
+        (["--cert-dir=/nowhere", "--x", "--data=1"], ["--memory"], ["--x", "--data"]),
+        (["--runtime-config=a=true"], ["--memory", "--runtime-config=a=true"], []),
+    ],
+)
+def test_flags_are_those_of_serve_or_named(given: list[str], made: list[str], unknown: list[str]) -> None:
+    assert envtest.arguments(envtest.flags(given)) == (made, unknown)
+
+
+def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["envtest", str(tmp_path / "file")]) == 1
+    assert capsys.readouterr().err.startswith("podless: ")
+    assert sys.executable in envtest._PROGRAM.format(python=sys.executable, name="etcd")

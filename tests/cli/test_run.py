@@ -1,0 +1,48 @@
+"""podless run: a command with a server of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from podless.cli import main
+from tests.conftest import definition
+
+PROGRAM = """
+import os
+from podless.remote import kubeconfig
+print(kubeconfig.read(__import__("pathlib").Path(os.environ["KUBECONFIG"])).url)
+raise SystemExit(3)
+"""
+
+
+def test_the_command_has_a_server_and_its_code_is_passed_on(tmp_path: Path) -> None:
+    (tmp_path / "crd.json").write_text(json.dumps(definition("run.example.com")))
+    command = [sys.executable, "-m", "podless", "run", "--apply", str(tmp_path), "--", sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 3, done.stderr
+    assert done.stdout.startswith("https://127.0.0.1:")
+
+
+def test_a_signal_reaches_the_command() -> None:
+    program = "import sys, time; print('here', flush=True); time.sleep(60)"
+    command = [sys.executable, "-m", "podless", "run", "--", sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "here\n"
+        child.send_signal(signal.SIGTERM)
+        assert child.wait() == 128 + signal.SIGTERM
+
+
+def test_what_cannot_be_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--", "/nothing/here"]) == 127
+    assert main(["run", "--apply", "/nothing/here", "--", "true"]) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "podless: /nothing/here: no such file or directory",
+        "podless: [Errno 2] No such file or directory: '/nothing/here'",
+    ]
