@@ -128,7 +128,7 @@ def pairs(draw: Any) -> tuple[Object, Object, Object]:
     old, value = draw(strategies.cases())
     new = copy.deepcopy(old)
     node = draw(st.sampled_from([*_nodes(new)]))
-    if draw(st.booleans()) and len(node) > 1:
+    if draw(st.integers(0, 5)) and len(node) > 1:
         node.pop(draw(st.sampled_from(sorted(node))))
     else:
         node.update(draw(strategies.nodes(1)))
@@ -144,10 +144,10 @@ def _nodes(schema: Object) -> Iterator[Object]:
 
 
 @settings(
-    max_examples=200,
+    max_examples=20,  # most of what is drawn is told
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
-    suppress_health_check=[HealthCheck.filter_too_much],
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 @given(pairs())
 def test_objects_live_on_where_nothing_is_told(drawn: tuple[Object, Object, Object]) -> None:

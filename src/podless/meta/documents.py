@@ -11,8 +11,8 @@ _MARK = b"---"
 _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")  # what a mark has behind it
 # a line that is no comment, directive or mark; or something behind a mark
 _TEXT = re.compile(rb"^(?!---|\.\.\.)[ \t]*+[^ \t\r\n#%]|^---[ \t]++[^ \t\r\n#]", re.MULTILINE)
-_JSON = re.compile(rb"\s*[{]")
-_SPACE = re.compile(r"\s*")
+_JSON = re.compile(rb"\s*+[{]")
+_SPACE = re.compile(r"\s*+")
 
 
 @dataclass(frozen=True, slots=True)
