@@ -19,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from podless import Server
+from tests.inside import inside as inside  # a fixture
 
 # How much is tried at random: the same few examples every time, more of them in CI, others with each run, many. On a
 # second Python as few as show that it works there.

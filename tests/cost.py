@@ -20,26 +20,34 @@ _SLACK = 1.1
 _NOISE = 50  # lines that the collector of garbage may run meanwhile
 
 
+class Lines:
+    """Counts the lines of Python that this thread executes within it: as often as it is entered, together."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._before: Any = None
+
+    def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
+        if event == "line":
+            self.number += 1
+        return self._trace
+
+    def __enter__(self) -> None:
+        self._before = sys.gettrace()
+        sys.settrace(self._trace)
+
+    def __exit__(self, *error: object) -> None:
+        sys.settrace(self._before)
+
+
 def lines(work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
     """The lines of Python that `work(given)` executes on this thread. refused: exceptions that it may end in."""
-    count = 0
     for cache in caches():  # nothing is known from before
         cache.clear()
-
-    def trace(frame: FrameType, event: str, arg: Any) -> Any:
-        nonlocal count
-        if event == "line":
-            count += 1
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        with contextlib.suppress(*refused):
-            work(given)
-    finally:
-        sys.settrace(before)
-    return count
+    count = Lines()
+    with count, contextlib.suppress(*refused):
+        work(given)
+    return count.number
 
 
 def assert_linear(
@@ -51,7 +59,11 @@ def assert_linear(
     """
     with contextlib.suppress(*refused):
         work(make(size))  # what is only done once
-    counts = {times: lines(work, make(size * times), refused) for times in (1, 2, 4)}
+    assert_growth({times: lines(work, make(size * times), refused) for times in (1, 2, 4)}, size)
+
+
+def assert_growth(counts: dict[int, int], size: int) -> None:
+    """Fails where lines, by how many times a size they were executed for, grow faster than n log n."""
     for times in (2, 4):
         allowed = counts[1] * times * math.log(size * times) / math.log(size) * _SLACK + _NOISE
         assert counts[times] <= allowed, f"{counts} lines for so many times {size}"

@@ -363,3 +363,11 @@ def test_a_text_that_was_read_beforehand_is_what_it_is(raw: bytes) -> None:
     parsed = codec.ParsedJSON.of(raw)
     assert [outcome(parsed), outcome(parsed)] == [outcome(raw)] * 2  # the second time it is read anew
     assert parsed == raw
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "1e999"])
+def test_a_text_is_judged_before_its_numbers(number: str) -> None:
+    with pytest.raises(codec.JSONError, match="unexpected end of JSON input"):
+        codec.decode_json(f'{{"a":{number}'.encode())
+    with pytest.raises(codec.JSONError, match=r"^json: cannot unmarshal number"):
+        codec.decode_json(f'{{"a":{number}, "b":"\xff"}}'.encode("latin-1"))

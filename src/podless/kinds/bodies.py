@@ -10,7 +10,7 @@ from typing import Any
 from podless import schema
 from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, protobuf, repeats, structs
+from podless.meta import codec, gotext, jsontext, protobuf, repeats, structs
 from podless.meta.codec import Floats
 from podless.meta.errors import BadRequest
 from podless.meta.structs import Struct
@@ -103,7 +103,7 @@ def _out_of_range(body: Body, why: str) -> BadRequest | None:
     """A number that no float64 holds is found only after the kind is known; None for any other fault."""
     if not why.startswith("json: cannot unmarshal number"):
         return None
-    raw = json.loads(body.raw, parse_int=float)
+    raw = json.loads(jsontext.utf8(body.raw), parse_int=float)
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
         return None

@@ -103,6 +103,7 @@ class _Parser:
         self.text = raw.decode("latin-1") + " "
         self.end = len(raw)
         self.repeated = repeated
+        self.over: JSONError | None = None  # the first number that is too large: Go judges the whole text before it
         self.stack: list[Any] = []
         self.keys: list[str] = []  # for every open container the key being read; lists have ""
 
@@ -117,6 +118,8 @@ class _Parser:
                     pos = self.skip(pos)
                     if pos < self.end:
                         self.fault(pos, "after top-level value")
+                    if self.over is not None:
+                        raise self.over
                     return value
                 value, pos = self.after(value, self.skip(pos))
             value, pos = self.value(pos)
@@ -235,7 +238,11 @@ class _Parser:
         if self.text[after] in "eE" and not match[2]:
             signed = self.text[after + 1] in "+-"
             self.fault(after + 1 + signed, "in exponent of numeric literal", at_end=True)
-        return number(match.group()), after
+        try:
+            return number(match.group()), after
+        except JSONError as error:
+            self.over = self.over or error
+            return 0, after
 
     def skip(self, pos: int) -> int:
         """The next position that is not white space (the end of the text at most)."""

@@ -10,11 +10,11 @@ from podless.fields import managers, scaling, sets
 from podless.fields.managers import Entry
 from podless.fields.merge import Endpoint
 from podless.fields.sets import Fields
-from podless.fields.typed import of_schema, of_struct
+from podless.fields.typed import Misfit, of_schema, of_struct
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
-from podless.meta import clock, structs
+from podless.meta import clock, restore, structs
 from podless.verbs.call import API, Call
 
 Object = dict[str, Any]
@@ -68,8 +68,28 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
 
 
 def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
+    """The object in another version. Raises Misfit where what was merged is none of its kind."""
     kind, version = shown[api_version]
-    return kind.strategy.convert(kind, version, obj)
+    try:
+        return kind.strategy.convert(kind, version, obj)
+    except structs.DecodeError as error:
+        raise Misfit(f"unable to convert unstructured object to {_told(obj)}: {_fault(shown, obj, error)}") from None
+
+
+def _told(obj: Object) -> str:
+    return managers.described(obj).partition("; ")[2]
+
+
+def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
+    """What is wrong with an object in the version that it is in."""
+    kind, version = shown[obj["apiVersion"]]
+    struct = kind.struct_of(version)
+    try:
+        if struct is not None:
+            restore.restored(struct, obj)
+    except restore.Misfit as misfit:
+        return misfit
+    return error
 
 
 def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:

@@ -94,6 +94,17 @@ def test_an_apply_through_one_group_meets_the_owner_in_the_other(client: Client)
     client.send("DELETE", f"{OLD}/applied")
 
 
+@pytest.mark.parametrize("value", [5, "x"])
+def test_what_is_no_time_is_told_where_the_other_group_owns_the_event(client: Client, value: Any) -> None:
+    about = {"metadata": {"name": "untimely"}, "involvedObject": {"namespace": "default"}, "reason": "r"}
+    assert client.post(OLD, about).status == 201
+    event = {"apiVersion": "events.k8s.io/v1", "kind": "Event", "metadata": {"name": "untimely"}, "eventTime": value}
+    refused = client.send("PATCH", f"{NEW}/untimely?fieldManager=a", event, Content_Type="application/apply-patch+yaml")
+    assert refused.status == 500  # as a real server, which says why
+    assert "unable to convert unstructured object to events.k8s.io/v1, Kind=Event: " in refused.body["message"]
+    client.send("DELETE", f"{OLD}/untimely")
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

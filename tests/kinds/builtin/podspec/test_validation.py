@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from podless.kinds.builtin.podspec import default_pod, default_pod_template, validate_pod_template
+from podless.kinds.builtin.podspec.overlaps import overlaps
 from podless.kinds.builtin.podspec.template import validate_new_pod, validate_pod
 from podless.kinds.strategy import Object
 from podless.kinds.types.pods import POD
 from podless.meta import structs
+from tests.cost import assert_linear
 
 _LABEL = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'"
 
@@ -171,3 +173,25 @@ def test_what_was_wrong_before_may_stay() -> None:
 
 def test_names_of_containers_are_labels() -> None:
     assert _errors(_pod({"name": "A"}))[0].startswith(f'spec.containers[0].name: Invalid value: "A": {_LABEL}')
+
+
+@pytest.mark.parametrize("paths", [["a", "a/b", "b", "a/b/c"], ["a/b/", "a"], ["", "a", "/a"], ["a", "ab", "a"]])
+def test_files_that_are_in_the_way_of_others(paths: list[str]) -> None:
+    items = [{"key": "k", "path": path} for path in paths]
+    told = list(overlaps({"volumes": [{"name": "v", "secret": {"secretName": "s", "items": items}}]}))
+    plain = [path.rstrip("/") for path in paths]
+    assert told == [
+        f'volume "v" (Secret "s"): overlapping paths: "{one}" with "{two}"'
+        for place, one in enumerate(plain)
+        for two in plain[:place]
+        if one and two and (f"{one}/".startswith(f"{two}/") or f"{two}/".startswith(f"{one}/"))
+    ]
+
+
+def test_many_files_are_looked_at_once() -> None:
+    for path in ("f{}", "f", "{}/f", "f/f", "f/{}"):
+        assert_linear(
+            lambda items: list(overlaps({"volumes": [{"name": "v", "secret": {"items": items}}]})),
+            lambda size, path=path: [{"path": path.format(n)} for n in range(size)],  # type: ignore[misc]
+            60,
+        )

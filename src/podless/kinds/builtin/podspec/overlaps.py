@@ -11,7 +11,7 @@ from typing import NamedTuple
 from podless.kinds.strategy import Object
 from podless.meta.gotext import quote
 
-_MOST = 256  # files of a volume that are compared with each other
+_MOST = 256  # findings that are told of a volume
 
 
 class File(NamedTuple):
@@ -59,12 +59,37 @@ def _projected(source: Object) -> list[File]:
     return [File(token.get("path", ""), "ServiceAccountToken")] if token is not None else []
 
 
-def _clashes(files: list[File], head: str) -> Iterator[str]:
-    before: list[File] = []
-    for given in files[:_MOST]:
-        file = File(given.path.rstrip("/"), given.source)
-        for other in before if file.path else ():
-            one, two = f"{file.path}/", f"{other.path}/"
-            if other.path and (one.startswith(two) or two.startswith(one)):
-                yield f"{head}: overlapping paths: {file} with {other}"
-        before.append(file)
+class _Folder:
+    """What there is of files at one place. here: those that are it, below: those and the ones in it, by their order."""
+
+    __slots__ = ("below", "here", "inner")
+
+    def __init__(self) -> None:
+        self.here: list[int] = []
+        self.below: list[int] = []
+        self.inner: dict[str, _Folder] = {}
+
+
+def _clashes(given: list[File], head: str) -> Iterator[str]:
+    files = [File(file.path.rstrip("/"), file.source) for file in given]
+    top, left = _Folder(), _MOST
+    for place, file in enumerate(files):
+        if not file.path:
+            continue
+        for other in _place(top, file.path, place)[:left]:
+            yield f"{head}: overlapping paths: {file} with {files[other]}"
+            left -= 1
+
+
+def _place(top: _Folder, path: str, place: int) -> list[int]:
+    """Put a file where it belongs. Returns those before it that are in its way."""
+    found: list[int] = []
+    folder = top
+    for step in path.split("/"):
+        found += folder.here
+        folder.below.append(place)
+        folder = folder.inner.setdefault(step, _Folder())
+    found += folder.below
+    folder.below.append(place)
+    folder.here.append(place)
+    return sorted(found)

@@ -1,0 +1,152 @@
+"""A server within the test's own thread: the lines can be counted that a request costs from its head to its answer.
+
+Nothing is done beside the loop there: long bodies and objects are worked on in the same thread as short ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from podless.app import App, Settings
+from podless.http import api
+from podless.http.message import Answer, Pending, Request, Response
+from podless.meta import aside
+from podless.meta.bounded import caches
+from tests.cost import Lines, assert_growth
+
+_NEVER = 1 << 40
+_REVISION = re.compile(rb'"resourceVersion":"(\d+)"')
+
+
+class Ask(NamedTuple):
+    """A request. body: bytes, or what is sent as JSON; for a PUT with the resourceVersion that was told last."""
+
+    method: str
+    target: str
+    body: Any = None
+    headers: dict[str, str] = {}
+
+
+def merge(target: str, body: Any) -> Ask:
+    return Ask("PATCH", target, body, {"content-type": "application/merge-patch+json"})
+
+
+def strategic(target: str, body: Any) -> Ask:
+    return Ask("PATCH", target, body, {"content-type": "application/strategic-merge-patch+json"})
+
+
+def operations(target: str, body: Any) -> Ask:
+    return Ask("PATCH", target, body, {"content-type": "application/json-patch+json"})
+
+
+def applied(target: str, body: Any, manager: str = "m") -> Ask:
+    return Ask(
+        "PATCH", f"{target}?fieldManager={manager}&force=true", body, {"content-type": "application/apply-patch+yaml"}
+    )
+
+
+class _Counted:
+    """A coroutine whose own steps are counted, and nothing that the loop does between them."""
+
+    def __init__(self, work: Coroutine[Any, Any, Answer], count: Lines) -> None:
+        self._work = work
+        self._count = count
+
+    def __await__(self) -> Generator[Any, Any, Answer]:
+        steps = self._work.__await__()
+        send: Callable[[Any], Any] = steps.send
+        given: Any = None
+        while True:
+            try:
+                with self._count:
+                    waits = send(given)
+            except StopIteration as end:
+                return end.value  # type: ignore[no-any-return]
+            try:
+                send, given = steps.send, (yield waits)
+            except BaseException as error:  # the waiting was ended
+                send, given = steps.throw, error
+
+
+class Inside:
+    """A server in memory. To be closed."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._app = App(Settings(tls=False, garbage_delay=None))
+        self._loop.run_until_complete(self._app.start())
+        self._revision = ""
+
+    def ask(self, ask: Ask) -> tuple[int, bytes, int]:
+        """What comes back: the code, the body, and how many lines it cost."""
+        return self._loop.run_until_complete(self._ask(ask))
+
+    async def _ask(self, ask: Ask) -> tuple[int, bytes, int]:
+        headers = {"authorization": f"Bearer {self._app.token}", "content-type": "application/json", **ask.headers}
+        sent = ask.body
+        if ask.method == "PUT":
+            sent = {**sent, "metadata": {**sent["metadata"], "resourceVersion": self._revision}}
+        body = sent if isinstance(sent, bytes) else b"" if sent is None else json.dumps(sent).encode()
+        for cache in caches():  # nothing is known from before
+            cache.clear()
+        count = Lines()
+        assert self._app.handler is not None
+        with count:
+            request = Request(ask.method, ask.target, headers)
+            request.body = body
+            begun: Answer | Pending = self._app.handler(request)
+        answer = await _Counted(begun, count) if isinstance(begun, Coroutine) else begun
+        assert isinstance(answer, Response), ask
+        with count:
+            told = b"".join(bytes(piece) for piece in answer.chunks)
+        if found := _REVISION.search(told):
+            self._revision = found[1].decode()
+        return answer.status, told, count.number
+
+    def assert_linear(self, make: Callable[[int], list[Ask]], codes: list[int] | None = None, size: int = 50) -> None:
+        """Fails where one of some requests costs more than its share for inputs of n, 2n and 4n.
+
+        make: gives them for a size; they are asked one after the other, and are answered with the codes; without
+        them with any that blames no server.
+        """
+        for ask in make(size):  # what is only done once
+            self.ask(ask)
+        counts: dict[int, list[int]] = {}
+        for times in (1, 2, 4):
+            counts[times] = []
+            asked = make(size * times)
+            for place, ask in enumerate(asked):
+                status, told, number = self.ask(ask)
+                wanted = status == codes[place] if codes is not None else status < 500
+                assert wanted, (status, ask.method, ask.target[:200], told[:600])
+                counts[times].append(number)
+        for place, ask in enumerate(make(1)):
+            try:
+                assert_growth({times: found[place] for times, found in counts.items()}, size)
+            except AssertionError as error:
+                raise AssertionError(f"{error}: {str(ask)[:300]}") from None
+
+    def close(self) -> None:
+        self._loop.run_until_complete(self._app.stop())
+        self._loop.close()
+
+
+@pytest.fixture(scope="module")
+def inside() -> Iterator[Inside]:
+    """One for all tests of a file; each takes names of its own."""
+    patch = pytest.MonkeyPatch()
+    patch.setattr(aside, "LONG", _NEVER)
+    patch.setattr(api, "_LONG_YAML", _NEVER)
+    running = Inside()
+    before = sys.gettrace()
+    yield running
+    sys.settrace(before)
+    running.close()
+    patch.undo()
