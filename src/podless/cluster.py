@@ -54,7 +54,6 @@ from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
-from podless.controllers.typechecking import TypeChecking
 from podless.kinds import builtin
 from podless.kinds.builtin import runtime
 from podless.kinds.builtin.policies import VALIDATING_POLICIES
@@ -281,7 +280,11 @@ class Cluster:
         definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
         self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions, Initial(api)]
         if settings.garbage_delay is not None:
-            self._controllers += [Garbage(api, settings.garbage_delay), TypeChecking(api, VALIDATING_POLICIES)]
+            self._controllers.append(Garbage(api, settings.garbage_delay))
+        if settings.controllers:  # a server alone says nothing of it, as was recorded
+            from podless.controllers.typechecking import TypeChecking
+
+            self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
         self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
         if settings.store != "etcd":  # which lets events go by itself
             self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))

@@ -24,7 +24,7 @@ class Failing(Controller):
     name = "failing"
 
     def __init__(self, *errors: Exception) -> None:
-        super().__init__(cast(API, SimpleNamespace(watchdog=Watchdog())))
+        super().__init__(cast(API, SimpleNamespace(watchdog=Watchdog(), guard=None)))
         self.errors = list(errors)
         self.asked: Counter[str] = Counter()
         self.done = asyncio.Event()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
 
 from podless import Server
 from tests.conftest import CRDS, Client, definition
@@ -12,6 +15,13 @@ from tests.controllers.test_teardown import until
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 CONTROLLER = "validatingadmissionpolicy-status-controller"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    """Expressions are checked where a cluster's controllers are asked for."""
+    with Server(controllers=["job"]) as server:
+        yield server
 
 
 def policy(group: str, resource: str, *expressions: str, **spec: Any) -> dict[str, Any]:
@@ -109,7 +119,7 @@ def test_kinds_that_a_rule_does_not_name_are_not_looked_at(client: Client) -> No
 
 
 def test_without_controllers_nothing_is_told() -> None:
-    with Server(garbage_delay=None) as server:
+    with Server() as server:
         client = Client(server.url, server.token)
         assert client.post(POLICIES, policy("", "configmaps", "object.data > 5")).status == 201
         (found,) = client.get(POLICIES).body["items"]

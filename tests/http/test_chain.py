@@ -32,7 +32,12 @@ class Nobody(AllowAll):
 
 def api(authorizer: AllowAll | None = None) -> Any:
     return cast(
-        Any, SimpleNamespace(authenticator=Authenticator(Tokens({"z": ZOE})), authorizer=authorizer or AllowAll())
+        Any,
+        SimpleNamespace(
+            authenticator=Authenticator(Tokens({"z": ZOE})),
+            authorizer=authorizer or AllowAll(),
+            cache=SimpleNamespace(fresh=True),
+        ),
     )
 
 

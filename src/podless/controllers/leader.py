@@ -9,6 +9,7 @@ committed only if that key is as they left it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -36,6 +37,10 @@ _FENCE = f"{OWN}leaders/controllers"
 _NAMESPACE, _NAME = "kube-system", "podless-controllers"
 
 
+class _Outrun(StoreError):
+    """Another server wrote the lease first."""
+
+
 class Leader:
     """One server's part in it. leading: whether it has the lease. controllers: they run only while it does."""
 
@@ -57,7 +62,8 @@ class Leader:
         """Begin; where nobody has the lease, its work has begun, too. Raises StoreError."""
         collection = await self._api.loaded(self._kind)
         self._leave = collection.add_event_handler(self._note)
-        await self._turn()
+        with contextlib.suppress(_Outrun):  # of two that start at once
+            await self._turn()
         if self._work is not None:
             await self._work
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -140,7 +146,7 @@ class Leader:
         try:
             revision = await self._api.store.commit(operations)
         except Conflicted:
-            raise StoreError("another server has it") from None
+            raise _Outrun("another server has it") from None
         if take:
             self._api.guard = Operation(_FENCE, KEPT, revision)
 

@@ -28,7 +28,7 @@ from podless.verbs.deletecollection import delete_collection
 from podless.verbs.finalize import finalize
 from podless.verbs.get import get
 from podless.verbs.list import list_
-from podless.verbs.patch import patch
+from podless.verbs.patch import media_type, patch
 from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
@@ -73,6 +73,8 @@ class APIHandler:
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
             return self._connect(call)
+        if verb == "patch":
+            media_type(call)  # looked at before what the client takes
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._watch(call, form)
