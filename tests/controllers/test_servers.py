@@ -52,7 +52,6 @@ async def test_a_name_is_given_once(two: list[Direct]) -> None:
     assert sorted(conditions(one)["NamesAccepted"] for one in found) == ["False"] * 7 + ["True"]
 
 
-@pytest.mark.xfail(reason="servers that ask at the same time may pass a quota by the objects of one round")
 async def test_a_quota_holds(two: list[Direct]) -> None:
     home = "/api/v1/namespaces/default"
     quota = {"metadata": {"name": "few"}, "spec": {"hard": {"configmaps": 3}}}

@@ -38,6 +38,10 @@ class ObjectQuota(Step):
         self._meter = Meter()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    async def start(self) -> None:
+        """Know all quotas, on each of several servers."""
+        await self._quotas.load()
+
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """New objects in namespaces, and changes of those that are measured, where there are quotas at all."""
         if subresource or not kind.namespaced or not len(self._quotas):
