@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from podless.kinds.builtin import template
+from podless.kinds.builtin import counts, template
 from podless.kinds.builtin.typed import TypedStrategy
-from podless.kinds.kind import Version
+from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
+from podless.meta.field import FieldError
 
 
 class SpecStrategy(TypedStrategy):
@@ -54,3 +56,36 @@ class TemplateStrategy(SpecStrategy):
         """The status stays."""
         super().prepare_update(version, obj, old)
         template.trim(self.template(obj), self.template(old))
+
+
+class ReplicasStrategy(TemplateStrategy):
+    """The same where the template is what pods are made of that a selector finds.
+
+    named: the pods have the object's name in theirs, so that it is best a label.
+    """
+
+    named = True
+
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+        """What is wrong with a spec; old: the one before, None for a new object."""
+        raise NotImplementedError
+
+    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+        """What of a spec may not change: the selector."""
+        return counts.immutable("spec.selector", spec.get("selector"), old.get("selector"))
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+        """The spec."""
+        return self.check(obj["spec"], None)
+
+    def validate_update(
+        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
+    ) -> Sequence[FieldError]:
+        """The same; part of it stays."""
+        spec, before = obj["spec"], old["spec"]
+        return [*self.check(spec, before), *self.kept(spec, before)]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the template."""
+        found = template.warnings(obj, old)
+        return found[len(template.name_warnings(obj)) :] if old is None and not self.named else found

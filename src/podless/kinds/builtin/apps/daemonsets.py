@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from podless.kinds.builtin import counts, template
 from podless.kinds.builtin.apps import statuses
-from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.apps import DAEMON_SET
@@ -28,10 +28,11 @@ _COUNTS: tuple[str, ...] = (
 _COUNTS += ("collisionCount",)
 
 
-class DaemonSetStrategy(TemplateStrategy):
+class DaemonSetStrategy(ReplicasStrategy):
     """A pod of one template on every node."""
 
     blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
+    named = False
 
     def default(self, version: Version, obj: Object) -> None:
         """Replaced one by one. Raises DecodeError for a count of templates that is no number."""
@@ -69,17 +70,23 @@ class DaemonSetStrategy(TemplateStrategy):
         super().prepare_status(version, obj, old)
         _count(obj["metadata"], _counted(old))
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Selector, template and strategy."""
-        return _check(obj["spec"], None)
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same; the selector stays."""
-        spec, before = obj["spec"], old["spec"]
-        kept = counts.immutable("spec.selector", spec.get("selector"), before.get("selector"))
-        return [*_check(spec, before), *kept]
+        selector, given = spec.get("selector"), spec["template"]
+        errors = labelselector.errors(selector or {}, "spec.selector")
+        found = template.parsed(selector)
+        if found is not None and not found.matches(template.labels(given)):
+            errors.append(template.mismatch(given, "spec.template"))
+        if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
+            errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
+        errors += template.check(given, "spec.template", old["template"] if old is not None else None)
+        errors += template.running(given, "spec.template", "DaemonSet")
+        errors += counts.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        return [
+            *errors,
+            *_strategy(spec),
+            *counts.nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
+        ]
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -87,11 +94,6 @@ class DaemonSetStrategy(TemplateStrategy):
         """Counts."""
         status = obj["status"]
         return [*counts.all_nonnegative(status, "status", _COUNTS), *statuses.collisions(status, old["status"])]
-
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the template."""
-        found = template.warnings(obj, old)
-        return found if old is not None else found[len(template.name_warnings(obj)) :]
 
 
 def _counted(obj: Object) -> int:
@@ -101,20 +103,6 @@ def _counted(obj: Object) -> int:
 def _count(metadata: Object, number: int) -> None:
     annotations = {**(metadata.get("annotations") or {}), _GENERATION: str(number)}
     metadata["annotations"] = {name: annotations[name] for name in sorted(annotations)}
-
-
-def _check(spec: Object, old: Object | None) -> list[FieldError]:
-    selector, given = spec.get("selector"), spec["template"]
-    errors = labelselector.errors(selector or {}, "spec.selector")
-    found = template.parsed(selector)
-    if found is not None and not found.matches(template.labels(given)):
-        errors.append(template.mismatch(given, "spec.template"))
-    if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
-    errors += template.check(given, "spec.template", old["template"] if old is not None else None)
-    errors += template.running(given, "spec.template", "DaemonSet")
-    errors += counts.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
-    return [*errors, *_strategy(spec), *counts.nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"])]
 
 
 def _strategy(spec: Object) -> list[FieldError]:

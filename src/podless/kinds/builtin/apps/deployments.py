@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from podless.kinds.builtin import counts, template
 from podless.kinds.builtin.apps import statuses
-from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.apps import DEPLOYMENT
@@ -20,7 +20,7 @@ _PARTS = ("updatedReplicas", "readyReplicas", "availableReplicas")
 _TYPES = ("Recreate", "RollingUpdate")
 
 
-class DeploymentStrategy(TemplateStrategy):
+class DeploymentStrategy(ReplicasStrategy):
     """Replicas of a template, replaced step by step when it changes."""
 
     labels_kept = True
@@ -55,17 +55,21 @@ class DeploymentStrategy(TemplateStrategy):
         given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
         return super().changed(version, obj, old) or given != before
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector, template and strategy."""
-        return _check(obj["spec"], None)
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same; the selector stays."""
-        spec, before = obj["spec"], old["spec"]
-        kept = counts.immutable("spec.selector", spec.get("selector"), before.get("selector"))
-        return [*_check(spec, before), *kept]
+        errors = counts.nonnegative("spec.replicas", spec["replicas"])
+        found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+        errors += found
+        if selector is not None:
+            errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+        errors += _strategy(spec["strategy"])
+        errors += counts.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
+        deadline = spec["progressDeadlineSeconds"]
+        errors += counts.nonnegative("spec.progressDeadlineSeconds", deadline)
+        if deadline <= (spec.get("minReadySeconds") or 0):
+            text = "must be greater than minReadySeconds"
+            errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, text))
+        return errors
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -74,26 +78,6 @@ class DeploymentStrategy(TemplateStrategy):
         status = obj["status"]
         errors = statuses.check(status, _COUNTS, _PARTS, "readyReplicas")
         return [*errors, *statuses.collisions(status, old["status"])]
-
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the name and the template."""
-        return template.warnings(obj, old)
-
-
-def _check(spec: Object, old: Object | None) -> list[FieldError]:
-    errors = counts.nonnegative("spec.replicas", spec["replicas"])
-    found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
-    errors += found
-    if selector is not None:
-        errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
-    errors += _strategy(spec["strategy"])
-    errors += counts.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
-    deadline = spec["progressDeadlineSeconds"]
-    errors += counts.nonnegative("spec.progressDeadlineSeconds", deadline)
-    if deadline <= (spec.get("minReadySeconds") or 0):
-        text = "must be greater than minReadySeconds"
-        errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, text))
-    return errors
 
 
 def _strategy(strategy: Object) -> list[FieldError]:

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from podless.kinds.builtin import counts, template
 from podless.kinds.builtin.apps import statuses
-from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.apps import REPLICA_SET
@@ -24,7 +24,7 @@ COUNTS += ("terminatingReplicas",)
 PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
-class ReplicaSetStrategy(TemplateStrategy):
+class ReplicaSetStrategy(ReplicasStrategy):
     """So many pods of one template."""
 
     blank: ClassVar[Object] = {"replicas": 0}
@@ -36,37 +36,21 @@ class ReplicaSetStrategy(TemplateStrategy):
         if spec.get("replicas") is None:
             spec["replicas"] = 1
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
-        return _check(obj["spec"], None)
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same; the selector stays."""
-        spec, before = obj["spec"], old["spec"]
-        kept = counts.immutable("spec.selector", spec.get("selector"), before.get("selector"))
-        return [*_check(spec, before), *kept]
+        errors = counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        # a real server speaks of deployments here
+        found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+        errors += found
+        if selector is not None:
+            errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+        return errors
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """Counts that fit each other."""
         return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
-
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the name and the template."""
-        return template.warnings(obj, old)
-
-
-def _check(spec: Object, old: Object | None) -> list[FieldError]:
-    errors = counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
-    # a real server speaks of deployments here
-    found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
-    errors += found
-    if selector is not None:
-        errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
-    return errors
 
 
 STRUCT = REPLICA_SET

@@ -7,7 +7,7 @@ from typing import ClassVar, cast
 
 from podless.kinds.builtin import counts, podspec, template
 from podless.kinds.builtin.apps import statuses
-from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.apps import STATEFUL_SET
@@ -28,10 +28,11 @@ _FIXED = (
 _ENDLESS = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
 
 
-class StatefulSetStrategy(TemplateStrategy):
+class StatefulSetStrategy(ReplicasStrategy):
     """Pods with numbers, each with its own volumes."""
 
     blank: ClassVar[Object] = {"replicas": 0, "availableReplicas": 0}
+    named = False
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Pods are called after it, and pods are labels."""
@@ -70,18 +71,22 @@ class StatefulSetStrategy(TemplateStrategy):
         if (old["spec"]["updateStrategy"].get("rollingUpdate") or {}).get("maxUnavailable") is None:
             (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Policies, counts, selector and template."""
-        return _check(obj["spec"], None)
+        given = spec["template"]
+        errors = [*_policies(spec), *counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))]
+        errors += counts.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
+        found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
+        errors += found
+        if selector is not None:
+            errors += template.fit(selector, given, "spec.template")
+            errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
+        return [*errors, *template.running(given, "spec.template", "StatefulSet")]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same; most of it stays."""
-        spec, before = obj["spec"], old["spec"]
-        fixed = [{name: one[name] for name in one if name not in _FREE} for one in (spec, before)]
-        kept = [field.forbidden("spec", _FIXED)] if fixed[0] != fixed[1] else []
-        return [*_check(spec, before), *kept]
+    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+        """Most of it stays."""
+        fixed = [{name: one[name] for name in one if name not in _FREE} for one in (spec, old)]
+        return [field.forbidden("spec", _FIXED)] if fixed[0] != fixed[1] else []
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -93,9 +98,7 @@ class StatefulSetStrategy(TemplateStrategy):
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is odd about the template; revisions that are kept for ever."""
-        found = template.warnings(obj, old)
-        if old is None:
-            found = found[len(template.name_warnings(obj)) :]
+        found = super().warnings(version, obj, old)
         return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
 
 
@@ -107,18 +110,6 @@ def _fill_claim(claim: Object) -> None:
     claim.update({**head, **{name: value for name, value in given.items() if name not in head}})
     podspec.default_claim_spec(claim["spec"])
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
-
-
-def _check(spec: Object, old: Object | None) -> list[FieldError]:
-    given = spec["template"]
-    errors = [*_policies(spec), *counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))]
-    errors += counts.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
-    found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
-    errors += found
-    if selector is not None:
-        errors += template.fit(selector, given, "spec.template")
-        errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
-    return [*errors, *template.running(given, "spec.template", "StatefulSet")]
 
 
 def _mounted(spec: Object) -> Object:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from podless.kinds.builtin import counts, template
 from podless.kinds.builtin.apps import statuses
 from podless.kinds.builtin.apps.replicasets import COUNTS, PARTS
-from podless.kinds.builtin.speced import TemplateStrategy
+from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.cluster import REPLICATION_CONTROLLER
@@ -16,7 +16,7 @@ from podless.meta import field, selectors
 from podless.meta.field import FieldError
 
 
-class ReplicationControllerStrategy(TemplateStrategy):
+class ReplicationControllerStrategy(ReplicasStrategy):
     """As a replica set, with a selector of labels alone. Its pods outlive it where nobody says otherwise."""
 
     orphans = True
@@ -36,25 +36,26 @@ class ReplicationControllerStrategy(TemplateStrategy):
         if spec.get("replicas") is None:
             spec["replicas"] = 1
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
-        return _check(obj["spec"], None)
+        errors = counts.all_nonnegative(spec, "spec", ("minReadySeconds", "replicas"))
+        selector, given = spec.get("selector") or {}, spec.get("template")
+        if not selector:
+            errors.append(field.required("spec.selector"))
+        if given is None:
+            return [*errors, field.required("spec.template")]
+        wanted = template.parsed({"matchLabels": selector}) or selectors.NOTHING
+        return [*errors, *template.replicated(wanted, given, old, "ReplicationController")]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same."""
-        return _check(obj["spec"], old["spec"])
+    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+        """Even the selector may change."""
+        return []
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """Counts that fit each other."""
         return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
-
-    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the name and the template."""
-        return template.warnings(obj, old)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """How many there are."""
@@ -67,17 +68,6 @@ class ReplicationControllerStrategy(TemplateStrategy):
     def unselectable(self, name: str) -> str:
         """What is said of a field that may not be selected by."""
         return f"field label not supported: {name}"
-
-
-def _check(spec: Object, old: Object | None) -> list[FieldError]:
-    errors = counts.all_nonnegative(spec, "spec", ("minReadySeconds", "replicas"))
-    selector, given = spec.get("selector") or {}, spec.get("template")
-    if not selector:
-        errors.append(field.required("spec.selector"))
-    if given is None:
-        return [*errors, field.required("spec.template")]
-    wanted = template.parsed({"matchLabels": selector}) or selectors.NOTHING
-    return [*errors, *template.replicated(wanted, given, old, "ReplicationController")]
 
 
 STRUCT = REPLICATION_CONTROLLER
