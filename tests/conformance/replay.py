@@ -8,6 +8,7 @@ import queue
 import re
 import time
 import urllib.parse
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,9 +65,12 @@ class Result:
         return "\n".join(lines)
 
 
-def replay(client: Client, scenario: Recording) -> Result:
-    """Hold one conversation. One that breaks off keeps what there was, with the reason as its failure."""
-    conversation = _Conversation(client, scenario)
+def replay(client: Client, scenario: Recording, pause: Callable[[float], None] = time.sleep) -> Result:
+    """Hold one conversation. One that breaks off keeps what there was, with the reason as its failure.
+
+    pause: has so many seconds go by, where the recording says so.
+    """
+    conversation = _Conversation(client, scenario, pause)
     result = Result(scenario, conversation.answers)
     try:
         conversation.hold()
@@ -79,9 +83,9 @@ def replay(client: Client, scenario: Recording) -> Result:
 
 
 class _Conversation:
-    def __init__(self, client: Client, scenario: Recording) -> None:
+    def __init__(self, client: Client, scenario: Recording, pause: Callable[[float], None]) -> None:
         self.answers: list[tuple[int, Any, Any]] = []
-        self._client, self._scenario = client, scenario
+        self._client, self._scenario, self._pause = client, scenario, pause
         self._own = descriptions([step.get("body") for step in scenario["steps"]])
         self._names = Names()
         self._saved: dict[str, Any] = {}
@@ -123,7 +127,7 @@ class _Conversation:
             case "settle":
                 pass  # a real cluster applies a changed definition after a moment; a replay must not need one
             case "pause":
-                time.sleep(step["ms"] / 1000)
+                self._pause(step["ms"] / 1000)
             case "watch":
                 watch = Watch(self._client, _path(step), step.get("headers"))
                 watch.start()

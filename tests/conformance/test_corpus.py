@@ -32,7 +32,10 @@ def test_every_corpus_has_its_floor() -> None:
 def test_no_answer_is_lost(name: str) -> None:
     with running(bare=True) as server:
         client = Client(server.url, server.token)
-        results = [replay(client, one) for one in recorded.corpus(name)]
+        # writes of different managers stand a second apart, for which nobody has to wait
+        results = [
+            replay(client, one, lambda seconds: server.clock.advance(seconds=seconds)) for one in recorded.corpus(name)
+        ]
         client.close()
     exact, steps = sum(one.exact for one in results), sum(one.steps for one in results)
     print(f"{name}: {exact} of {steps} steps are exact")

@@ -21,11 +21,6 @@ from tests.conformance.wire import Client
 # steps that may differ, each with its reason
 KNOWN = {
     "auth/binding-invalid": {8},  # the recorded answer is not what that server gives
-    # known differences, in docs/differences.md
-    "workloads/cluster-others": {9, 15},
-    "workloads/deployment-mistakes": {20},
-    "workloads/hpa-life": {6},
-    "workloads/pod-security": {7},
 }
 
 
