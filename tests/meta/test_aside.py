@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from podless.meta import aside
+from podless.meta import aside, clock
 from podless.meta.aside import Aside
 from podless.meta.errors import TooManyRequests
 
@@ -23,6 +23,17 @@ async def test_results_and_errors_come_back(size: int) -> None:
         where = await beside.run(size, threading.current_thread)
         assert (where is threading.main_thread()) == (size == 0)
     finally:
+        beside.close()
+
+
+async def test_the_clock_there_is_the_one_here() -> None:
+    beside, moved = Aside(), clock.Clock()
+    moved.advance(1e6)
+    token = clock.CURRENT.set(moved)
+    try:
+        assert await beside.run(1 << 20, clock.CURRENT.get) is moved
+    finally:
+        clock.CURRENT.reset(token)
         beside.close()
 
 

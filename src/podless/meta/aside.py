@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import copy_context
 from typing import ParamSpec, TypeVar
 
 from podless.meta.errors import TooManyRequests
@@ -23,8 +24,6 @@ R = TypeVar("R")
 
 LONG = 1 << 15  # bytes of an object from which on work on it is long
 _WAITING = 64  # pieces of work that may wait for the thread
-
-
 _MOST = 10.0  # seconds for which the collector rests where there is always such work
 
 _lock = threading.Lock()
@@ -86,7 +85,8 @@ class Aside:
         self._waiting += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._thread, lambda: _done(work, *args, **kwargs))
+            known = copy_context()  # with it the clock, which a test may have moved
+            return await loop.run_in_executor(self._thread, lambda: known.run(_done, work, *args, **kwargs))
         finally:
             self._waiting -= 1
 
