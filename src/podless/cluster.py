@@ -166,7 +166,8 @@ class ClusterSettings:
     )
     history: Keep = option(
         "--history",
-        "how long replaced states can be read and watched from: by age, by bytes and by number, whichever ends first",
+        "how long replaced states can be read and watched from: by age, by bytes and by number, whichever ends first; "
+        "not with `--store etcd`",
         factory=Keep,
         metavar="AGE,SIZE,NUMBER",
         parse=keep,
@@ -203,6 +204,8 @@ class ClusterSettings:
             raise StartError(f"unknown store {self.store!r}: it is one of {', '.join(STORES)}")
         if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
             raise StartError("--store etcd and --etcd-servers belong together")
+        if self.store == "etcd" and self.history != Keep():
+            raise StartError("--history does nothing with --store etcd; --etcd-compaction-interval does")
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtime.PROFILES:
@@ -358,8 +361,11 @@ class Cluster:
             self.store = None
 
 
-def engine(settings: ClusterSettings, database: Path | None) -> Store:
-    """The store that is wanted, not opened yet. Raises StartError where what it needs is not installed."""
+def engine(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
+    """The store that is wanted, not opened yet; compacting: it takes part in the compaction of an etcd cluster.
+
+    Raises StartError where what it needs is not installed.
+    """
     if settings.etcd is None:
         return SQLiteStore(database, keep=settings.history)
     try:
@@ -368,7 +374,9 @@ def engine(settings: ClusterSettings, database: Path | None) -> Store:
         raise StartError("--store etcd needs more packages: pip install 'podless[etcd]'") from None
     from podless.kinds.layout import layout
 
-    return EtcdStore(settings.etcd, layout(settings.etcd.prefix), times={builtin.EVENTS.prefix: settings.event_ttl})
+    times = {builtin.EVENTS.prefix: settings.event_ttl}
+    interval = settings.etcd.compaction if compacting else 0.0
+    return EtcdStore(settings.etcd, layout(settings.etcd.prefix), times=times, interval=interval)
 
 
 def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:

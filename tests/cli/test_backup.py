@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+import uuid
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from podless import Server
 from podless.cli import main
+from podless.store.etcd.settings import Etcd
 from tests.conftest import CRDS, Client, definition, gadget
+from tests.store.etcd.cluster import shared
 
 GROUP = "backup.example.com"
 OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
@@ -21,39 +27,76 @@ def stopped(process: Any) -> None:
     process.popen.wait(10)
 
 
+def engine(name: str) -> tuple[list[str], dict[str, Any]]:
+    """A store of its own, as options of a command and of a server."""
+    if name == "sqlite":
+        return [], {}
+    url, prefix = shared().url, f"/{uuid.uuid4().hex}"
+    options = ["--store", "etcd", "--etcd-servers", url, "--etcd-prefix", prefix]
+    return options, {"store": "etcd", "etcd": Etcd(servers=(url,), prefix=prefix)}
+
+
+@pytest.mark.parametrize("target", ["sqlite", "etcd"])
+@pytest.mark.parametrize("source", ["sqlite", "etcd"])
 def test_a_running_server_is_backed_up_and_restored_elsewhere(
-    serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: str, target: str
 ) -> None:
-    first = serve()
-    client = Client(first.url, first.token)
-    client.post(CRDS, definition(GROUP))
-    made = [client.post(OBJECTS, gadget(GROUP, f"n{number}")).body for number in range(120)]
-    token = client.post("/api/v1/namespaces/default/serviceaccounts/default/token", {}).body["status"]["token"]
-    file = tmp_path / "all.backup"
-    assert main(["backup", str(file), "--data", str(first.folder)]) == 0
-    assert " records at revision " in capsys.readouterr().err
-    assert file.stat().st_mode & 0o777 == 0o600
-    stopped(first)
-    # once more, from the folder alone: nothing was written in between
+    there, here = engine(source), engine(target)
+    data, file = tmp_path / "data", tmp_path / "all.backup"
+    with Server(data, **there[1]) as first:
+        client, administrator = Client(first.url, first.token), first.token
+        client.post(CRDS, definition(GROUP))
+        made = [client.post(OBJECTS, gadget(GROUP, f"n{number}")).body for number in range(120)]
+        following = quote(client.get(f"{OBJECTS}?limit=50").body["metadata"]["continue"])
+        token = client.post("/api/v1/namespaces/default/serviceaccounts/default/token", {}).body["status"]["token"]
+        assert main(["backup", str(file), "--data", str(data)]) == 0
+        assert " records at revision " in capsys.readouterr().err
+        assert file.stat().st_mode & 0o777 == 0o600
+        seen = int(client.post(OBJECTS, gadget(GROUP, "lost")).body["metadata"]["resourceVersion"])
+        client.close()
+    # once more, from the store alone
     again = tmp_path / "again.backup"
-    assert main(["backup", str(again), "--data", str(first.folder)]) == 0
+    assert main(["backup", str(again), "--data", str(data), *there[0]]) == 0
     keys = [{json.loads(line).get("key") for line in each.read_text().splitlines()} for each in (file, again)]
-    assert keys[0] <= keys[1]
+    assert keys[0] < keys[1]
 
     folder = tmp_path / "other"
-    assert main(["restore", str(file), "--data", str(folder)]) == 0
-    second = serve(folder=folder)
-    client = Client(second.url, second.token)
-    listed = client.get(OBJECTS).body
-    assert {item["metadata"]["name"]: item["metadata"]["uid"] for item in listed["items"]} == {
-        obj["metadata"]["name"]: obj["metadata"]["uid"] for obj in made
-    }
-    newest = max(int(obj["metadata"]["resourceVersion"]) for obj in made)
-    assert min(int(item["metadata"]["resourceVersion"]) for item in listed["items"]) > newest
-    (event,) = client.events(f"{OBJECTS}?watch=1&resourceVersion={newest}", 1)
-    assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
-    assert client.post(OBJECTS, gadget(GROUP, "later")).status == 201
-    assert Client(second.url, token).get("/api").status == 200  # tokens are good where the state is
+    assert main(["restore", str(file), "--data", str(folder), *here[0], "--bump-revision", "300"]) == 0
+    with Server(folder, **here[1]) as second:
+        client = Client(second.url, second.token)
+        listed = client.get(OBJECTS).body
+        assert {item["metadata"]["name"]: item["metadata"]["uid"] for item in listed["items"]} == {
+            obj["metadata"]["name"]: obj["metadata"]["uid"] for obj in made
+        }
+        assert min(int(item["metadata"]["resourceVersion"]) for item in listed["items"]) > seen
+        for old in (int(made[-1]["metadata"]["resourceVersion"]), seen):
+            (event,) = client.events(f"{OBJECTS}?watch=1&resourceVersion={old}", 1)
+            assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
+        assert client.get(f"{OBJECTS}?limit=50&continue={following}").status == 410
+        assert client.post(OBJECTS, gadget(GROUP, "later")).status == 201
+        assert Client(second.url, token).get("/api").status == 200  # tokens are good where the state is
+        # what servers share is in etcd, and in its backups
+        assert (second.token == administrator) == ((source, target) == ("etcd", "etcd"))
+        client.close()
+
+
+def test_an_etcd_that_servers_use_is_not_restored_into(
+    serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options, _ = engine("etcd")
+    process = serve(*options)
+    file = tmp_path / "file"
+    assert main(["backup", str(file), "--data", str(process.folder)]) == 0
+    capsys.readouterr()
+    assert main(["restore", str(file), *options]) == 1
+    assert re.fullmatch(r"podless: servers run on this etcd, such as \S+; stop them first\n", capsys.readouterr().err)
+    process.popen.kill()  # it cannot let go of the lease
+    process.popen.wait()
+    process = serve(*options)  # what was refused left nothing
+    stopped(process)
+    assert main(["restore", str(file), *options, "--bump-revision", "1"]) == 0
+    assert main(["restore", str(file), "--store", "etcd"]) == 1
+    assert capsys.readouterr().err.endswith("podless: --store etcd and --etcd-servers belong together\n")
 
 
 def test_what_is_no_backup_changes_nothing(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

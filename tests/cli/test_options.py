@@ -99,3 +99,14 @@ def test_whatever_cannot_work_is_one_kind_of_error() -> None:
     for wrong in ({"authorization": "x"}, {"runtime_config": {"x": True}}, {"tls": False, "bind": "0.0.0.0"}):
         with pytest.raises(StartError):
             Server(**wrong)
+
+
+def test_each_engine_has_its_own_history() -> None:
+    etcd = ("--store", "etcd", "--etcd-servers", "http://127.0.0.1:1")
+    given = parsed(*etcd, "--etcd-compaction-interval", "0")
+    assert given.etcd is not None
+    assert given.etcd.compaction == 0.0
+    with pytest.raises(StartError, match="--history does nothing with --store etcd; --etcd-compaction-interval does"):
+        parsed(*etcd, "--history", "2h")
+    with pytest.raises(StartError, match="--etcd-compaction-interval does nothing without --etcd-servers"):
+        parsed("--etcd-compaction-interval", "1m")

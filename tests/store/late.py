@@ -148,8 +148,8 @@ class LateStore:
     def hold(self) -> Callable[[], None]:
         return self._inner.hold()
 
-    async def advance(self, revision: int) -> None:
-        await self._inner.advance(revision)
+    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
+        await self._inner.advance(revision, say)
 
     def figures(self) -> Mapping[str, int]:
         return self._inner.figures()

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Compacted, Operation, Store, Stored, StoreError, backup
+from podless.store import Compacted, Operation, Oversized, Store, Stored, StoreError, backup
 from podless.store.backup import BadBackup, Foot
 from podless.store.sqlite import SQLiteStore
+from tests.engines import ENGINES
 from tests.store.contract import delete, put
-from tests.store.late import FOREIGN, LateStore
-
-ENGINES = {"sqlite": SQLiteStore, "late": LateStore}
+from tests.store.late import FOREIGN
 
 
 async def taken(store: Store) -> list[bytes]:
@@ -42,19 +41,25 @@ async def state(store: Store) -> dict[str, Stored]:
     return {record.key: record.stored for record in (await store.range("/"))[0] if not record.key.startswith(FOREIGN)}
 
 
-@pytest.mark.parametrize(("source", "target"), [("sqlite", "sqlite"), ("sqlite", "late"), ("late", "sqlite")])
+EACH = [("sqlite", "sqlite"), ("sqlite", "late"), ("late", "sqlite")]
+EACH += [("sqlite", "etcd"), ("etcd", "sqlite"), ("etcd", "etcd")]
+
+
+@pytest.mark.parametrize(("source", "target"), EACH)
 async def test_all_is_there_and_revisions_go_on(source: str, target: str, tmp_path: Path) -> None:
     first, second = ENGINES[source](), ENGINES[target](tmp_path / "db")
     await filled(first, 250)
     lines = await taken(first)
-    revision = backup.check(lines)
+    revision, count = backup.check(lines)
     assert 250 < revision <= await first.current()
     await second.open()
     other = await put(second, "/g/r/other", b"{}")
     old = await put(second, "/g/r/n0000", b"{}")
-    told: list[int] = []
-    assert await backup.restore(second, revision, lines, told.append) == len(lines) - 2
-    assert told == sorted(told)
+    told: list[str] = []
+    assert await backup.restore(second, revision, lines, told.append) == len(lines) - 2 == count
+    written = [text for text in told if "records" in text]
+    assert written == sorted(written, key=lambda text: int(text.split()[0]))
+    assert written[-1].startswith(f"{count} ")
     assert await state(second) == await state(first)
     records, now = await second.range("/")
     assert min(record.revision for record in records) > max(revision, other, old)
@@ -102,7 +107,7 @@ async def test_a_restore_that_was_interrupted_is_told_and_can_be_done_again(tmp_
     lines = await taken(first)
     await second.open()
 
-    def interrupt(done: int) -> None:
+    def interrupt(done: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -112,5 +117,55 @@ async def test_a_restore_that_was_interrupted_is_told_and_can_be_done_again(tmp_
     await backup.restore(second, 252, lines, lambda done: None)
     await backup.refuse_half(second)
     assert await state(second) == await state(first)
+    for store in (first, second):
+        await store.close()
+
+
+async def test_revisions_that_were_given_to_more_than_one_row_are_gone_past(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "db")
+    await store.open()
+    await store.commit(
+        [Operation(f"/g/r/n{number}", Stored(b"{}"), 0) for number in range(10)]
+    )  # one revision, ten rows
+    await store.advance(5)
+    assert await put(store, "/g/r/new", b"{}") > 10
+    assert len((await store.range("/g/r/"))[0]) == 11
+    await store.close()
+
+
+async def test_what_servers_share_stays_where_a_backup_has_none_of_it() -> None:
+    first, second = SQLiteStore(), SQLiteStore()
+    await filled(first, 3)
+    await second.open()
+    await put(second, "/podless/files/ca.key", b"secret")
+    await put(second, "/g/r/other", b"{}")
+    await backup.restore(second, 1, await taken(first), lambda done: None)
+    assert await state(second) == {**await state(first), "/podless/files/ca.key": Stored(b"secret")}
+    await put(first, "/podless/files/ca.key", b"another")
+    await backup.restore(second, 1, await taken(first), lambda done: None)
+    assert await state(second) == await state(first)
+    for store in (first, second):
+        await store.close()
+
+
+async def test_a_record_that_the_engine_does_not_take_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = SQLiteStore(), SQLiteStore()
+    await first.open()
+    for name, size in (("a", 700 << 10), ("b", 700 << 10), ("c", 2 << 20)):
+        await put(first, f"/g/r/{name}", b"x" * size)
+    lines = await taken(first)
+    await second.open()
+    commit = second.commit
+
+    async def narrow(operations: list[Operation]) -> int:
+        """As etcd, which takes a megabyte and a half."""
+        if sum(len(one.stored.data) for one in operations if one.stored is not None) > 3 << 19:
+            raise Oversized
+        return await commit(operations)
+
+    monkeypatch.setattr(second, "commit", narrow)
+    with pytest.raises(StoreError, match=r"^/g/r/c has 2097152 bytes: etcdserver: request is too large$"):
+        await backup.restore(second, 1, lines, lambda done: None)
+    assert {"/g/r/a", "/g/r/b"} <= set(await state(second))
     for store in (first, second):
         await store.close()

@@ -1,4 +1,4 @@
-"""podless backup: the whole state of a running server, or of a folder that no server runs on, in one file."""
+"""podless backup: the whole state of a running server, or of a folder or an etcd cluster, in one file."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from podless.cli import engine
 from podless.cli.progress import Progress
+from podless.meta.option import StartError
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Cluster, Refused
-from podless.store import StoreError, backup
-from podless.store.sqlite import SQLiteStore
+from podless.store import Compacted, Store, StoreError, backup
 from podless.version import __version__
 
 _TRIES = 5
@@ -28,10 +29,11 @@ def add(commands: Any) -> None:
         "backup",
         help="write the whole state of a server to a file",
         description="Write everything that a server has stored, at one moment, to a file. The server goes on "
-        "meanwhile; where none runs on the folder, its database is read. Secrets are in the file as they are.",
+        "meanwhile; where none runs on the folder, its database is read. With --store etcd the cluster itself is read. "
+        "Secrets are in the file as they are.",
     )
     parser.add_argument("file", metavar="FILE", type=Path)
-    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
+    engine.add(parser)
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
     parser.set_defaults(run=run)
 
@@ -42,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         asyncio.run(_run(options, new))
         new.replace(options.file)
-    except (configs.BadKubeconfig, RemoteError, StoreError) as error:
+    except (configs.BadKubeconfig, RemoteError, StartError, StoreError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
@@ -54,32 +56,40 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _run(options: argparse.Namespace, new: Path) -> None:
-    database = options.data / "podless.db"
+    database, kubeconfig = options.data / engine.DATABASE, options.data / "kubeconfig"
     for last in [False] * (_TRIES - 1) + [True]:
         try:
             if options.kubeconfig is not None:
                 await _write(new, _online(options.kubeconfig))
-            elif not database.exists():
-                raise StoreError(f"{database}: there is no database")
+            elif options.store == "etcd":
+                await _write(new, _store(engine.wanted(options), None))
+            elif database.exists():
+                await _write(new, _store(engine.wanted(options), kubeconfig))
+            elif kubeconfig.exists():  # of a server on etcd
+                await _write(new, _online(kubeconfig))
             else:
-                await _write(new, _either(database, options.data / "kubeconfig"))
+                raise StoreError(f"{database}: there is no database")
             return
         except Refused as refused:
             if refused.code != 410 or last:
                 raise
+        except Compacted:
+            if last:
+                raise
 
 
-async def _either(database: Path, kubeconfig: Path) -> AsyncIterator[tuple[int, bytes]]:
-    store = SQLiteStore(database)
+async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[int, bytes]]:
+    """Pages of a store; of the server that uses it, where it is in use."""
     try:
         await store.open()
     except StoreError as error:
-        if "another process" not in str(error):
+        if kubeconfig is None or "another process" not in str(error):
             raise
         async for page in _online(kubeconfig):
             yield page
         return
     try:
+        await backup.refuse_half(store)
         revision, after = await store.current(), ""
         while True:
             lines, after = await backup.page(store, revision, after)

@@ -24,6 +24,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     _add(parser, parser, Settings, "")
 
 
+def add_section(group: Any, of: type, prefix: str) -> None:
+    """Add the options of one section to a group of a command's own."""
+    for name, default, told in declared(of):
+        assert isinstance(told, Option)
+        _add_one(group, f"{prefix}{name}", default, told)
+
+
 def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:
     for name, default, told in _ordered(of):
         if isinstance(told, Section):
@@ -88,6 +95,11 @@ def read(given: argparse.Namespace) -> Settings:
     """What the options say. Raises StartError for what cannot work."""
     settings: Settings = _read(vars(given), Settings, "")
     return settings
+
+
+def read_section(given: argparse.Namespace, of: type, prefix: str) -> Any:
+    """What the options of a section say. Raises StartError for what cannot work."""
+    return _read(vars(given), of, prefix)
 
 
 def _read(given: dict[str, Any], of: type, prefix: str) -> Any:

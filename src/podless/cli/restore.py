@@ -1,4 +1,4 @@
-"""podless restore: make the state of a folder that of a backup."""
+"""podless restore: make the state of a folder, or of an etcd cluster, that of a backup."""
 
 from __future__ import annotations
 
@@ -9,34 +9,56 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from podless.cli import engine
 from podless.cli.progress import Progress
+from podless.controllers import leader
 from podless.meta.files import private
-from podless.meta.option import StartError
-from podless.store import StoreError, backup
-from podless.store.sqlite import SQLiteStore
+from podless.meta.option import StartError, number
+from podless.store import Store, StoreError, backup
+
+# Revisions that are left out behind those of the backup, for what was written between it and the loss: clients may have
+# seen that. Each of them costs a write in etcd, and nothing in a database.
+_BUMP = {"sqlite": 1_000_000, "etcd": 20_000}
+_OTHERS = "/masterleases/"  # in etcd: one key for each kube-apiserver that runs
 
 
 def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "restore",
-        help="make the state of a folder that of a backup",
-        description="Make the state of a server's folder that of a backup; no server may run on it meanwhile. Objects "
-        "keep their uids; resourceVersions go on behind those of the folder and of the backup, and watches and lists "
-        "that began before are told to begin anew. What is interrupted can be done again.",
+        help="make the state of a folder or of an etcd cluster that of a backup",
+        description="Make the state of a server's folder, or of an etcd cluster, that of a backup; no server may run "
+        "on it meanwhile. Objects keep their uids; resourceVersions go on behind those of the store and of the backup, "
+        "and watches and lists that began before are told to begin anew. What is interrupted can be done again.",
     )
     parser.add_argument("file", metavar="FILE", type=Path)
-    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
+    parser.add_argument(
+        "--bump-revision",
+        metavar="N",
+        type=_number,
+        help="how many resourceVersions are left out behind those of the backup, at least as many as were given away "
+        "since it was made; 1000000 by default, 20000 with --store etcd, where each takes a write",
+    )
+    engine.add(parser)
     parser.set_defaults(run=run)
+
+
+def _number(text: str) -> int:
+    try:
+        return number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def run(options: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, where that cannot be done."""
     try:
-        revision = backup.check(_lines(options.file))
-        options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-        private(options.data)
-        asyncio.run(_run(options, revision))
+        told = backup.check(_lines(options.file))
+        store = engine.wanted(options)
+        if options.store == "sqlite":
+            options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+            private(options.data)
+        asyncio.run(_run(options, told, store))
     except backup.BadBackup as error:
         print(f"podless: {options.file}: {error}", file=sys.stderr)
         return 1
@@ -54,14 +76,32 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-async def _run(options: argparse.Namespace, revision: int) -> None:
+async def _run(options: argparse.Namespace, told: backup.Told, store: Store) -> None:
     progress = Progress()
-    store = SQLiteStore(options.data / "podless.db")
-    await store.open()
+    bump = options.bump_revision if options.bump_revision is not None else _BUMP[options.store]
     try:
+        await store.open()
+        await _alone(store)
+        lines = _lines(options.file)
         done = await backup.restore(
-            store, revision, _lines(options.file), lambda done: progress.say(f"{done} records written")
+            store, told.revision + bump, lines, lambda text: progress.say(f"{text}; the backup has {told.records}")
         )
         progress.end(f"{done} records are restored; revisions go on behind {await store.current()}")
     finally:
         await store.close()
+
+
+async def _alone(store: Store) -> None:
+    """Keep servers from starting, and raise StoreError where one runs; a database knows that by itself."""
+    marked = await backup.mark(store)
+    if store.prompt:
+        return
+    why = ""
+    if (await store.range(_OTHERS))[0]:
+        why = "a kube-apiserver uses this etcd; stop it first"
+    elif name := await leader.holder(store):
+        why = f"servers run on this etcd, such as {name}; stop them first"
+    if why:
+        if marked:
+            await backup.unmark(store)
+        raise StoreError(why)

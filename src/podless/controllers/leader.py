@@ -13,6 +13,7 @@ import contextlib
 import logging
 import os
 import socket
+import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,9 +21,9 @@ from datetime import UTC, datetime
 from podless.cache.watchcache import Event
 from podless.controllers.controller import Controller, Object
 from podless.kinds import builtin, view
-from podless.meta import clock
+from podless.meta import clock, codec
 from podless.meta.errors import APIError
-from podless.store import KEPT, Conflicted, Operation, Stored, StoreError
+from podless.store import KEPT, Conflicted, Operation, Store, Stored, StoreError
 from podless.store.keys import OWN
 from podless.verbs import steps
 from podless.verbs.call import API
@@ -32,6 +33,7 @@ log = logging.getLogger("podless")
 
 LASTS = 5.0  # seconds for which a lease is good
 _RENEW = 1.5  # seconds between two writes, and between two looks
+_LOOK = 0.2  # seconds between two looks of those who only want to know
 _ENDS = 3.5  # seconds without a write after which the holder takes itself for none
 _FENCE = f"{OWN}leaders/controllers"
 _NAMESPACE, _NAME = "kube-system", "podless-controllers"
@@ -39,6 +41,27 @@ _NAMESPACE, _NAME = "kube-system", "podless-controllers"
 
 class _Outrun(StoreError):
     """Another server wrote the lease first."""
+
+
+async def holder(store: Store) -> str:
+    """Who holds the lease and goes on renewing it, "" for nobody; that takes as long as a lease lasts."""
+    key = builtin.LEASES.key(_NAMESPACE, _NAME)
+
+    async def look() -> tuple[int, str]:
+        for record in (await store.range(key))[0]:
+            if record.key == key:
+                spec = codec.decode_own(record.stored.at(record.revision)).get("spec") or {}
+                return record.revision, str(spec.get("holderIdentity") or "")
+        return 0, ""
+
+    before, name = await look()
+    end = time.monotonic() + LASTS
+    while name and time.monotonic() < end:
+        await asyncio.sleep(_LOOK)
+        now, name = await look()
+        if name and now != before:
+            return name
+    return ""
 
 
 class Leader:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import orjson
 
-from podless.store.contract import Operation, Record, Store, StoreError
+from podless.store import share
+from podless.store.contract import Conflicted, Operation, Oversized, Record, Store, StoreError
 from podless.store.keys import OWN, Stored
 
 FORMAT = 1
@@ -65,8 +66,15 @@ async def page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
     return b"".join(line(record) for record in records if record.key != RESTORING), following
 
 
-def check(lines: Iterable[bytes]) -> int:
-    """The revision of a backup that is whole. Raises BadBackup."""
+class Told(NamedTuple):
+    """What a backup says of itself: the revision that it is of, and how many records it has."""
+
+    revision: int
+    records: int
+
+
+def check(lines: Iterable[bytes]) -> Told:
+    """What a backup that is whole says of itself. Raises BadBackup."""
     foot, last, revision = Foot(), b"", 0
     for number, one in enumerate(lines):
         if number == 0:
@@ -76,7 +84,7 @@ def check(lines: Iterable[bytes]) -> int:
         last = one
     if foot.line() != last:
         raise BadBackup("not a whole backup: its end is missing, or it was changed")
-    return revision
+    return Told(revision, foot.records - 1)
 
 
 def _revision(text: bytes) -> int:
@@ -99,36 +107,65 @@ def records(lines: Iterable[bytes]) -> Iterator[Operation]:
             yield Operation(told["key"], Stored(data, told["offset"]), 0)
 
 
-async def restore(store: Store, revision: int, lines: Iterable[bytes], say: Callable[[int], None]) -> int:
-    """Make a store's state that of a backup that was made at `revision`, and forget all history.
+async def mark(store: Store) -> bool:
+    """Have no server start on a store, until a restore comes to its end or `unmark` is called; False: so it was."""
+    try:
+        await store.commit([Operation(RESTORING, Stored(b"{}"), 0)])
+    except Conflicted:
+        return False
+    return True
+
+
+async def unmark(store: Store) -> None:
+    """Undo `mark`."""
+    revision = next(one.revision for one in (await store.range(RESTORING))[0] if one.key == RESTORING)
+    await store.commit([Operation(RESTORING, None, revision)])
+
+
+async def restore(store: Store, revision: int, lines: Iterable[bytes], say: Callable[[str], None]) -> int:
+    """Make a store's state that of a backup, and forget all history. Returns how many records were written.
 
     Nobody else may write to the store meanwhile. Until the end the key RESTORING is there; who is interrupted begins
-    anew. Revisions go on behind those of both. say: is told how many records are written. Returns how many those were.
+    anew. Revisions go on behind the one that is given and those of the store. What servers share beside objects
+    (`podless.store.share`) stays where the backup has none of it. say: is told how far it is.
     """
-    await store.advance(max(revision, await store.current()))
-    present = await _present(store)
-    if RESTORING not in present:
-        present[RESTORING] = await store.commit([Operation(RESTORING, Stored(b"{}"), 0)])
-    done, batch, size = 0, list[Operation](), 0
-    for key, stored, _ in records(lines):
-        batch.append(Operation(key, stored, present.pop(key, 0)))
-        size += len(stored.data) if stored is not None else 0
-        if len(batch) == _PAGE or size > _BYTES:
-            await store.commit(batch)
-            done += len(batch)
-            batch, size = [], 0
-            say(done)
-    if batch:
-        await store.commit(batch)
+    await mark(store)
+    await store.advance(max(revision, await store.current()), lambda now: say(f"revision {now} of {revision}"))
+    present, done = await _present(store), 0
+    for batch in _batches(records(lines)):
+        await _write(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
         done += len(batch)
-    mark = present.pop(RESTORING)
-    gone = [Operation(key, None, expect) for key, expect in present.items()]
+        say(f"{done} records are written")
+    present.pop(RESTORING)
+    gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
     for start in range(0, len(gone), _PAGE):
         await store.commit(gone[start : start + _PAGE])
-    await store.commit([Operation(RESTORING, None, mark)])
+    await unmark(store)
     await store.advance(await store.current())
-    say(done)
     return done
+
+
+def _batches(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
+    """What is written together."""
+    batch, size = list[Operation](), 0
+    for one in operations:
+        more = len(one.stored.data) if one.stored is not None else 0
+        if batch and (len(batch) == _PAGE or size + more > _BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += more
+    if batch:
+        yield batch
+
+
+async def _write(store: Store, batch: list[Operation]) -> None:
+    try:
+        await store.commit(batch)
+    except Oversized as error:
+        key, stored, _ = max(batch, key=lambda one: len(one.stored.data) if one.stored is not None else 0)
+        size = len(stored.data) if stored is not None else 0
+        raise StoreError(f"{key} has {size} bytes: {error}") from None
 
 
 async def _present(store: Store) -> dict[str, int]:

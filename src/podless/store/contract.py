@@ -160,8 +160,11 @@ class Store(Protocol):
     def hold(self) -> Callable[[], None]:
         """Have no history forgotten, as far as that is up to this process, until what this returns is called."""
 
-    async def advance(self, revision: int) -> None:
-        """Have every later commit get a revision above this one, and forget all history."""
+    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
+        """Have every later commit get a revision above this one, and forget all history.
+
+        That may take as many writes as there are revisions between; say: is told how far it is.
+        """
 
     def figures(self) -> Mapping[str, int]:
         """What is to be known: revision, compacted; size and history in bytes, and oldest (of the history, in seconds

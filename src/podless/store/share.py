@@ -9,7 +9,7 @@ from podless.meta.files import write_file
 from podless.store.contract import Conflicted, Operation, Store
 from podless.store.keys import OWN, Stored
 
-_KEYS = f"{OWN}files/"
+KEYS = f"{OWN}files/"
 
 
 async def files(store: Store, paths: Sequence[Path], make: Callable[[], object]) -> None:
@@ -20,7 +20,7 @@ async def files(store: Store, paths: Sequence[Path], make: Callable[[], object])
     known = await _known(store, paths)
     if len(known) < len(paths):
         make()
-        wanted = [Operation(f"{_KEYS}{path.name}", Stored(path.read_bytes()), 0) for path in paths]
+        wanted = [Operation(f"{KEYS}{path.name}", Stored(path.read_bytes()), 0) for path in paths]
         try:
             await store.commit(wanted)
         except Conflicted:
@@ -33,5 +33,5 @@ async def files(store: Store, paths: Sequence[Path], make: Callable[[], object])
 
 async def _known(store: Store, paths: Sequence[Path]) -> dict[str, bytes]:
     names = {path.name for path in paths}
-    found = {record.key.removeprefix(_KEYS): record.stored.data for record in (await store.range(_KEYS))[0]}
+    found = {record.key.removeprefix(KEYS): record.stored.data for record in (await store.range(KEYS))[0]}
     return {name: data for name, data in found.items() if name in names}

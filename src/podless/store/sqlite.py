@@ -301,10 +301,10 @@ class SQLiteStore:
     def _let_go(self) -> None:
         self._held -= 1
 
-    async def advance(self, revision: int) -> None:
+    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Have every later commit get a revision above this one, and forget all history. Raises StoreError."""
         if revision > self._revision:
-            self._revision = self._sequence = revision
+            self._revision, self._sequence = revision, max(revision, self._sequence)
         self._forget(self._revision)
 
     async def changes(self, prefix: str, after: int) -> list[Change]:

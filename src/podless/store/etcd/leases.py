@@ -21,13 +21,14 @@ class Leases:
     def __init__(self, client: Client, times: Mapping[str, float]) -> None:
         self._client = client
         self._times = times
+        self._prefixes = tuple(times)
         self._current: dict[str, tuple[int, float]] = {}
         self._left: dict[str, int] = {}
         self._lock = asyncio.Lock()
 
     def wanted(self, key: str) -> bool:
         """Whether a key goes by itself."""
-        return bool(self._times) and keys.prefix(key) in self._times
+        return key.startswith(self._prefixes)
 
     async def lease(self, key: str) -> int:
         """The lease for a write of a key. Raises StoreError."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from podless.meta.option import StartError, option
+from podless.meta.option import StartError, duration, option
 
 
 def addresses(text: str) -> tuple[str, ...]:
@@ -30,9 +30,14 @@ def below(text: str) -> str:
     return f"/{name}"
 
 
+def interval(text: str) -> float:
+    """Seconds, 0 for never. Raises ValueError."""
+    return 0.0 if text in ("0", "0s") else duration(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Etcd:
-    """An etcd cluster. servers: URLs. Raises StartError for what cannot work."""
+    """An etcd cluster. servers: URLs. compaction: seconds. Raises StartError for what cannot work."""
 
     servers: Sequence[str] = option(
         "--etcd-servers",
@@ -57,6 +62,15 @@ class Etcd:
     )
     prefix: str = option(
         "--etcd-prefix", "what all keys in etcd start with", value="/registry", metavar="PREFIX", parse=below
+    )
+    compaction: float = option(
+        "--etcd-compaction-interval",
+        "how often one server for all has etcd forget what was replaced before the last time, so that replaced states "
+        "can be read and watched from for once to twice as long; 0 leaves that to etcd",
+        value=300.0,
+        metavar="DURATION",
+        parse=interval,
+        default="5m",
     )
 
     def __post_init__(self) -> None:

@@ -222,12 +222,13 @@ class EtcdStore:
 
         return let_go
 
-    async def advance(self, revision: int) -> None:
+    async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Have every later commit get a revision above this one, by as many writes as it takes; forget all history."""
         current = await self.current()
         while current < revision:
             many = min(revision - current, _TOGETHER)
             current = max(await asyncio.gather(*(self._put_fence() for _ in range(many))))
+            say(current)
         await self.compact(current)
 
     async def changes(self, prefix: str, after: int) -> list[Change]:

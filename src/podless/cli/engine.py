@@ -1,0 +1,31 @@
+"""The store that a command works on by itself: a folder's database, or an etcd cluster."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from podless.cli import options as declared
+from podless.cluster import STORES, ClusterSettings, engine
+from podless.meta.option import StartError
+from podless.store import Store
+from podless.store.etcd.settings import Etcd
+
+DATABASE = "podless.db"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which one."""
+    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
+    parser.add_argument("--store", choices=STORES, default=STORES[0], help="etcd: the cluster that is named below")
+    declared.add_section(parser.add_argument_group("etcd", "as for podless serve"), Etcd, "etcd.")
+
+
+def wanted(options: argparse.Namespace) -> Store:
+    """The store that options say, not opened yet; it compacts nothing by itself. Raises StartError."""
+    etcd: Etcd = declared.read_section(options, Etcd, "etcd.")
+    if (options.store == "etcd") != bool(etcd.servers):
+        raise StartError("--store etcd and --etcd-servers belong together")
+    if not etcd.servers:
+        return engine(ClusterSettings(), options.data / DATABASE)
+    return engine(ClusterSettings(store="etcd", etcd=etcd), None, compacting=False)
