@@ -70,8 +70,8 @@ def namespace(key: str) -> str:
 
 
 def prefix(key: str) -> str:
-    """The prefix of the resource that a key is of."""
-    return key[: key.index("/", key.index("/", 1) + 1) + 1]
+    """The prefix of the resource that a key is of, "" or "/" for one that is of none."""
+    return key[: key.find("/", key.find("/", 1) + 1) + 1]
 
 
 def resource(key: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ _MARKED = _MARK.encode()
 # A value that is no such JSON is wrapped: this, its offset, a zero byte, and the value itself.
 _WRAPPED = b"podless\0"
 _MAGIC = b"k8s\0"  # what kube-apiserver's protobuf values start with
-# reads a value in kube-apiserver's protobuf form, None where that is not possible
+# reads a built-in object that a kube-apiserver wrote, None for what is none, or cannot be read
 Decode = Callable[[str, bytes], Stored | None]
 
 
@@ -27,7 +27,7 @@ class Layout:
     """The keys and values of one server.
 
     root: what all keys in etcd start with. names: of built-in resources, by the prefix of their keys here, such as
-    /core/services/ -> services/specs. decode: reads values in protobuf.
+    /core/services/ -> services/specs. decode: reads what others wrote.
     """
 
     def __init__(self, root: str, names: Mapping[str, str], decode: Decode | None = None) -> None:
@@ -66,9 +66,8 @@ class Layout:
         if value.startswith(_WRAPPED):
             number, _, data = value[len(_WRAPPED) :].partition(b"\0")
             return Stored(data, int(number))
-        if value.startswith(_MAGIC) and self._decode is not None:
-            return self._decode(key, value) or Stored(value)
-        return _foreign(value)
+        read = self._decode(key, value) if self._decode is not None else None
+        return read or (Stored(value) if value.startswith(_MAGIC) else _foreign(value))
 
 
 def _place(value: bytes) -> int:
