@@ -32,7 +32,16 @@ settings.register_profile("long", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+# what a fixture of a file gets from the shared server: the file's tests may come in two runs, with others in between
+AGAIN = (201, 409)
 SHARED = Path(__file__).parent.parent.parent / "shared"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is known to take minutes may take longer before it counts as hanging."""
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(900))
 
 
 def tries(count: int) -> int:

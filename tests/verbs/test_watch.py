@@ -24,7 +24,7 @@ from podless.verbs import options
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, Watch
 from tests.conftest import CRDS, definition, gadget, tries
-from tests.conftest import Client as Tester
+from tests.conftest import Client as Caller
 
 NAMES = ["a", "b", "c"]
 HEAD = b'{"metadata":{"labels":{"n":"%d"},"resourceVersion":"'
@@ -135,7 +135,7 @@ async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
     await store.close()
 
 
-def test_a_watch_ends_when_its_kind_changes_and_not_with_labels(server: Server, client: Tester) -> None:
+def test_a_watch_ends_when_its_kind_changes_and_not_with_labels(server: Server, client: Caller) -> None:
     group = f"g{uuid.uuid4().hex[:8]}.example.com"
     made = definition(group)
     assert client.post(CRDS, made).status == 201
