@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from podless.kinds.builtin.immutable import immutable
+from podless.kinds.builtin.podspec import claims
 from podless.kinds.builtin.typed import TypedStrategy
-from podless.kinds.builtin.volumes import spec as volumes
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.claims import PERSISTENT_VOLUME_CLAIM
 from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
-from podless.meta import field, labelselector, names, quantity
+from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
@@ -52,13 +52,13 @@ class ClaimStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """The spec."""
-        return [*check(obj["spec"], "spec")]
+        return [*claims.spec(obj["spec"], "spec")]
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """As a new one; nothing but the amount and the class of attributes changes."""
-        return [*check(obj["spec"], "spec"), *_changes(obj, old)]
+        return [*claims.spec(obj["spec"], "spec"), *_changes(obj, old)]
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -88,53 +88,6 @@ class ClaimStrategy(TypedStrategy):
                 path = f"spec.resources.{name}[storage]"
                 found.append(f'{path}: fractional byte value "{amount}" is invalid, must be an integer')
         return found
-
-
-def check(spec: Object, path: str) -> Iterator[FieldError]:
-    """What is wrong with the spec of a claim, be it one of its own or part of another object."""
-    yield from volumes.access(
-        spec.get("accessModes") or [], f"{path}.accessModes", "at least 1 access mode is required"
-    )
-    if spec.get("selector") is not None:
-        yield from labelselector.errors(spec["selector"], f"{path}.selector")
-    text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
-    where = f"{path}.resources[storage]"
-    if text is None:
-        yield field.required(where)
-    elif quantity.parse(text) <= 0:
-        yield field.invalid(where, text, "must be greater than zero")
-    for part in ("storageClassName", "volumeAttributesClassName"):
-        if name := spec.get(part):
-            yield from (field.invalid(f"{path}.{part}", name, fault) for fault in names.subdomain(name))
-    mode = spec.get("volumeMode")
-    if mode is not None and mode not in volumes.MODES:
-        yield field.not_supported(f"{path}.volumeMode", mode, volumes.MODES)
-    yield from _sources(spec, path)
-
-
-def _sources(spec: Object, path: str) -> Iterator[FieldError]:
-    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    if source is not None:
-        yield from _source(source, f"{path}.dataSource")
-    if reference is not None:
-        yield from _source(reference, f"{path}.dataSourceRef")
-    if source is not None and reference is not None and _named(source) != _named(reference):
-        yield field.invalid(path, {}, "must match dataSourceRef")
-
-
-def _source(source: Object, path: str) -> Iterator[FieldError]:
-    for name in ("name", "kind"):
-        if not source.get(name):
-            yield field.required(f"{path}.{name}")
-    group, noun = source.get("apiGroup") or "", source.get("kind") or ""
-    if not group and noun != _CLAIM[1]:
-        yield field.invalid(path, noun, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
-    if group:
-        yield from (field.invalid(f"{path}.apiGroup", group, text) for text in names.subdomain(group))
-
-
-def _named(source: Object) -> tuple[str | None, str, str]:
-    return source.get("apiGroup"), source.get("kind") or "", source.get("name") or ""
 
 
 def _origin(source: Object) -> tuple[str, str]:

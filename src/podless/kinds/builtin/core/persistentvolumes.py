@@ -63,13 +63,13 @@ class PersistentVolumeStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """The spec."""
-        return [*spec.check(obj["spec"])]
+        return [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """The spec, which a real server looks at twice; where and how the volume is stays."""
-        errors = [*spec.check(obj["spec"])]
+        errors = [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
         return [*errors, *errors, *_changes(obj["spec"], old["spec"])]
 
     def validate_status(

@@ -5,6 +5,8 @@ Source: Kubernetes' pkg/apis/core/validation (ValidatePersistentVolumeClaimSpec)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from podless.kinds.builtin.podspec import checks, resources
 from podless.kinds.builtin.podspec.checks import Errors
 from podless.kinds.strategy import Object
@@ -36,17 +38,27 @@ def spec(given: Object, path: str) -> Errors:
         yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
     if given.get("selector") is not None:
         yield from labelselector.errors(given["selector"], f"{path}.selector")
-    for mode in modes:
-        yield from checks.word(f"{path}.accessModes", mode, _ACCESS, needed=False)
-    if _ONCE in modes and not set(modes).isdisjoint(_ACCESS[:3]):
-        yield field.forbidden(f"{path}.accessModes", "may not use ReadWriteOncePod with other access modes")
+    yield from access(modes, f"{path}.accessModes")
     yield from _storage(((given.get("resources") or {}).get("requests") or {}).get("storage"), path)
     yield from _class(given, path, "storageClassName")
+    yield from volume_mode(given, path)
+    yield from _sources(given, path)
+    yield from _class(given, path, "volumeAttributesClassName")
+
+
+def access(modes: Sequence[str], path: str) -> Errors:
+    """How a volume may be used."""
+    for mode in modes:
+        yield from checks.word(path, mode, _ACCESS, needed=False)
+    if _ONCE in modes and not set(modes).isdisjoint(_ACCESS[:3]):
+        yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
+
+
+def volume_mode(given: Object, path: str) -> Errors:
+    """Whether a volume is a device or has a file system."""
     mode = given.get("volumeMode")
     if mode is not None:
         yield from checks.word(f"{path}.volumeMode", mode, _MODES, needed=False)
-    yield from _sources(given, path)
-    yield from _class(given, path, "volumeAttributesClassName")
 
 
 def _class(given: Object, path: str, name: str) -> Errors:

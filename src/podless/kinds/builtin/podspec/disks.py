@@ -23,6 +23,8 @@ _FORMS = {
     "eui": re.compile(r"eui.[A-Za-z0-9]{16}"),
     "naa": re.compile(r"naa.[A-Za-z0-9]{32}"),
 }
+_FORM = "must be valid format"
+_START = "must be valid format starting with iqn, eui, or naa"
 _PAIRS = "must be a host:port pair or multiple pairs separated by commas"
 _CACHING = ("None", "ReadOnly", "ReadWrite")
 _AZURE = ("Dedicated", "Managed", "Shared")
@@ -56,21 +58,46 @@ def nfs(source: Object, path: str) -> Errors:
 
 def iscsi(source: Object, path: str) -> Errors:
     """A disk of iSCSI."""
-    yield from checks.needed(source, path, "targetPortal", "iqn")
+    yield from checks.needed(source, path, "targetPortal")
+    yield from _target(source, path, _START)
+    yield from _initiator(source, path, _START)
+
+
+def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
+    """A disk of iSCSI that a persistent volume of this name stands for."""
+    yield from checks.needed(source, path, "targetPortal")
+    if _too_long(source, volume):
+        yield field.invalid(f"{path}.targetportal", source.get("targetPortal", ""), _PORTAL)
+    yield from _target(source, path, _FORM)
+    yield from secret_ref(source, path)
+    yield from _initiator(source, path, _FORM)
+
+
+def _target(source: Object, path: str, unknown: str) -> Errors:
+    """unknown: what is said of a name that begins as none does."""
+    yield from checks.needed(source, path, "iqn")
     if source.get("iqn"):
-        yield from _qualified(source["iqn"], f"{path}.iqn", "must be valid format starting with iqn, eui, or naa")
+        yield from _qualified(source["iqn"], f"{path}.iqn", unknown)
     yield from _lun(source.get("lun") or 0, path)
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
         yield field.required(f"{path}.secretRef")
+
+
+def _initiator(source: Object, path: str, unknown: str) -> Errors:
     if (name := source.get("initiatorName")) is not None:
-        yield from _qualified(name, f"{path}.initiatorname", "must be valid format starting with iqn, eui, or naa")
+        yield from _qualified(name, f"{path}.initiatorname", unknown)
+
+
+def _too_long(source: Object, volume: str) -> bool:
+    length = len(f"{volume}:{source.get('targetPortal', '')}".encode())
+    return source.get("initiatorName") is not None and length > _MOST_PORTAL
 
 
 def portal(volume: Object, source: Object, path: str) -> Errors:
     """The names of a volume and of where it is are not too long together."""
-    length = len(f"{volume.get('name', '')}:{source.get('targetPortal', '')}".encode())
-    if source.get("initiatorName") is not None and length > _MOST_PORTAL:
-        yield field.invalid(f"{path}.name", volume.get("name", ""), _PORTAL)
+    name = volume.get("name", "")
+    if _too_long(source, name):
+        yield field.invalid(f"{path}.name", name, _PORTAL)
 
 
 def _qualified(name: str, path: str, unknown: str) -> Errors:
@@ -78,7 +105,7 @@ def _qualified(name: str, path: str, unknown: str) -> Errors:
     if form is None:
         yield field.invalid(path, name, unknown)
     elif not form.fullmatch(name):
-        yield field.invalid(path, name, "must be valid format")
+        yield field.invalid(path, name, _FORM)
 
 
 def _lun(lun: int, path: str) -> Errors:
@@ -100,13 +127,13 @@ def flocker(source: Object, path: str) -> Errors:
 def cinder(source: Object, path: str) -> Errors:
     """A disk of OpenStack."""
     yield from checks.needed(source, path, "volumeID")
-    yield from _secret_ref(source, path)
+    yield from secret_ref(source, path)
 
 
-def _secret_ref(source: Object, path: str) -> Errors:
-    ref = source.get("secretRef")
-    if ref is not None and not ref.get("name"):
-        yield field.required(f"{path}.secretRef.name")
+def secret_ref(source: Object, path: str, *parts: str) -> Errors:
+    """A secret has a name, and the other parts that are named, where it is given."""
+    if (ref := source.get("secretRef")) is not None:
+        yield from checks.needed(ref, f"{path}.secretRef", "name", *parts)
 
 
 def quobyte(source: Object, path: str) -> Errors:
@@ -172,7 +199,7 @@ def storage_os(source: Object, path: str) -> Errors:
     yield from checks.named(f"{path}.volumeName", source.get("volumeName", ""))
     if space := source.get("volumeNamespace"):
         yield from checks.texts(f"{path}.volumeNamespace", space, names.label(space))
-    yield from _secret_ref(source, path)
+    yield from secret_ref(source, path)
 
 
 def driver_name(name: str, path: str) -> Errors:

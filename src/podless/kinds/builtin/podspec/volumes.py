@@ -80,7 +80,8 @@ def _empty(source: Object, path: str) -> Errors:
         yield field.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
 
-def _host_path(source: Object, path: str) -> Errors:
+def host_path(source: Object, path: str) -> Errors:
+    """A file or folder of the node."""
     if not source.get("path"):
         yield field.required(f"{path}.path")
         return
@@ -133,7 +134,8 @@ def _image(source: Object, path: str) -> Errors:
     return checks.word(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
 
 
-def _needs(*keys: str) -> Check:
+def needs(*keys: str) -> Check:
+    """A type of which only these fields are looked at: they must not be empty."""
     return lambda source, path: checks.needed(source, path, *keys)
 
 
@@ -144,32 +146,32 @@ def _projected(source: Object, path: str) -> Errors:
 # in the order of errors: type -> its check, and what it is called in paths
 _KINDS: dict[str, tuple[Check, str]] = {
     "emptyDir": (_empty, "emptyDir"),
-    "hostPath": (_host_path, "hostPath"),
+    "hostPath": (host_path, "hostPath"),
     "gitRepo": (_git, "gitRepo"),
     "gcePersistentDisk": (disks.partitioned("pdName"), "persistentDisk"),
     "awsElasticBlockStore": (disks.partitioned("volumeID"), "awsElasticBlockStore"),
     "secret": (_secret, "secret"),
     "nfs": (disks.nfs, "nfs"),
     "iscsi": (disks.iscsi, "iscsi"),
-    "glusterfs": (_needs("endpoints", "path"), "glusterfs"),
+    "glusterfs": (needs("endpoints", "path"), "glusterfs"),
     "flocker": (disks.flocker, "flocker"),
-    "persistentVolumeClaim": (_needs("claimName"), "persistentVolumeClaim"),
-    "rbd": (_needs("monitors", "image"), "rbd"),
+    "persistentVolumeClaim": (needs("claimName"), "persistentVolumeClaim"),
+    "rbd": (needs("monitors", "image"), "rbd"),
     "cinder": (disks.cinder, "cinder"),
-    "cephfs": (_needs("monitors"), "cephfs"),
+    "cephfs": (needs("monitors"), "cephfs"),
     "quobyte": (disks.quobyte, "quobyte"),
     "downwardAPI": (_downward, "downwardAPI"),
     "fc": (disks.fibre_channel, "fc"),
     "flexVolume": (disks.flex, "flexVolume"),
     "configMap": (_config_map, "configMap"),
-    "azureFile": (_needs("secretName", "shareName"), "azureFile"),
-    "vsphereVolume": (_needs("volumePath"), "vsphereVolume"),
-    "photonPersistentDisk": (_needs("pdID"), "photonPersistentDisk"),
-    "portworxVolume": (_needs("volumeID"), "portworxVolume"),
+    "azureFile": (needs("secretName", "shareName"), "azureFile"),
+    "vsphereVolume": (needs("volumePath"), "vsphereVolume"),
+    "photonPersistentDisk": (needs("pdID"), "photonPersistentDisk"),
+    "portworxVolume": (needs("volumeID"), "portworxVolume"),
     "azureDisk": (disks.azure, "azureDisk"),
     "storageos": (disks.storage_os, "storageos"),
     "projected": (_projected, "projected"),
-    "scaleIO": (_needs("gateway", "system", "volumeName"), "scaleIO"),
+    "scaleIO": (needs("gateway", "system", "volumeName"), "scaleIO"),
     "csi": (_csi, "csi"),
     "ephemeral": (_ephemeral, "ephemeral"),
     "image": (_image, "image"),

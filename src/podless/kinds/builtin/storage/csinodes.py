@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podless.kinds.builtin.immutable import immutable
-from podless.kinds.builtin.storage import parts
+from podless.kinds.builtin.podspec import disks
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -57,7 +57,7 @@ def _fixed(driver: Object) -> Object:
 
 
 def _driver(driver: Object, path: str) -> Iterator[FieldError]:
-    yield from parts.driver_name(driver["name"], f"{path}.name")
+    yield from disks.driver_name(driver["name"], f"{path}.name")
     node = driver["nodeID"]
     if not node:
         yield field.required(f"{path}.nodeID")

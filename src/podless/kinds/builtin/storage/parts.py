@@ -9,17 +9,6 @@ from podless.meta.field import FieldError
 
 _MOST_BYTES = 256 * 1024
 _MOST_PARAMETERS = 512
-_DRIVER_MOST = 63  # bytes of a driver's name
-
-
-def driver_name(name: str, path: str) -> Iterator[FieldError]:
-    """The name of a CSI driver."""
-    if not name:
-        yield field.required(path)
-        return
-    if len(name.encode()) > _DRIVER_MOST:
-        yield field.too_long(path, _DRIVER_MOST)
-    yield from (field.invalid(path, name, text) for text in names.subdomain(name.lower()))
 
 
 def provisioner(name: str, path: str) -> Iterator[FieldError]:

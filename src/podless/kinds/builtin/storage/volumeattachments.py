@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podless.kinds.builtin.immutable import immutable
+from podless.kinds.builtin.podspec import disks
 from podless.kinds.builtin.statused import keep_metadata
 from podless.kinds.builtin.storage import parts
 from podless.kinds.builtin.typed import TypedStrategy
@@ -43,7 +44,7 @@ class VolumeAttachmentStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Who attaches what to which node."""
         spec, status = obj["spec"], obj["status"]
-        errors = [*parts.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
+        errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
         errors += [field.invalid("spec.nodeName", spec["nodeName"], text) for text in names.subdomain(spec["nodeName"])]
         errors += parts.sized(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
         for name in ("attachError", "detachError"):
