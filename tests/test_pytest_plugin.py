@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -105,3 +106,66 @@ def test_other():
 def test_nothing_is_imported_for_those_who_want_no_server(suite: pytest.Pytester) -> None:
     suite.makepyfile("import sys\n\ndef test_it():\n    assert 'podless.server' not in sys.modules\n")
     suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=1)
+
+
+LEAKS = """
+import pytest
+
+FAULT = {"apiVersion": "testing.podless.dev/v1", "kind": "Fault", "metadata": {"name": "one"}, "spec": {"status": 500}}
+
+@pytest.fixture(scope="module")
+def slow(podless):
+    return podless.faults.add(verb="list", delay=0.01)
+
+@pytest.fixture
+def broken(podless):
+    podless.faults.add(verb="get", status=500)
+
+@pytest.mark.parametrize("number", range(2))
+def test_what_a_test_has_go_wrong_ends_with_it(podless, slow, broken, number):
+    assert len([*podless.faults]) == 2
+    podless.faults.remove(slow)
+    podless.faults.add(verb="list", status=500)
+    podless.apply(FAULT)
+    assert len([*podless.faults]) == 3
+
+def test_nothing_is_left(podless, slow):
+    assert [*podless.faults] == [slow]
+    assert podless.list("faults") == []
+"""
+
+
+def test_faults_end_with_their_test(suite: pytest.Pytester) -> None:
+    ini = suite.path / "tox.ini"
+    ini.write_text(ini.read_text() + "\npodless_faults = true\n")
+    suite.makepyfile(LEAKS)
+    suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=3)
+
+
+@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_chaos_has_one_seed_that_is_told(suite: pytest.Pytester, more: tuple[str, ...]) -> None:
+    suite.makepyfile("""
+import os, pytest
+
+@pytest.mark.parametrize("number", range(4))
+def test_it(podless, podless_fresh, number):
+    assert podless.chaos == podless_fresh.chaos
+    assert False, f"SEED {podless.chaos}."
+""")
+    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", "--podless-chaos", *more)
+    done.assert_outcomes(failed=4)
+    text = done.stdout.str()
+    seeds = {*re.findall(r"chaos with seed (\d+)", text), *re.findall(r"SEED (\d+)", text)}
+    assert len(seeds) == 1
+    assert text.count(f"the same again with --podless-chaos {seeds.pop()}") == 5  # the head, and each failure
+
+
+def test_a_seed_in_the_settings_is_a_number(suite: pytest.Pytester) -> None:
+    ini = suite.path / "tox.ini"
+    before = ini.read_text()
+    ini.write_text(before + "\npodless_chaos = 7\n")
+    suite.makepyfile("def test_it(podless):\n    assert podless.chaos == 7\n")
+    suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=1)
+    ini.write_text(before + "\npodless_chaos = x\n")
+    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
+    done.stderr.fnmatch_lines(["*podless_chaos: a seed is a number, not 'x'"])

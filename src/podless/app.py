@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from podless.admission import Admission
 from podless.auth.kubeconfig import by_token, kubeconfig
 from podless.cluster import Cluster, ClusterSettings, admin_token, engine
+from podless.controllers.health import controller
 from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
@@ -30,11 +31,12 @@ from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import private, write_file
-from podless.meta.option import StartError, option, section
+from podless.meta.option import StartError, option, section, seed
 from podless.store import StoreError, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
+    from podless.http.faults.objects import FaultObjects
 
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
 
@@ -56,7 +58,8 @@ class Settings(ClusterSettings):
     """All that a server is told; each field says what it is about.
 
     data: None keeps the database in memory and the rest in a temporary folder. tls: False serves plain HTTP, on
-    loopback only. audit: None for no audit log. Raises StartError for what cannot work.
+    loopback only. audit: None for no audit log. chaos: a seed, True for one that is drawn. Raises
+    StartError for what cannot work.
     """
 
     data: str | os.PathLike[str] | None = option(
@@ -108,6 +111,20 @@ class Settings(ClusterSettings):
         metavar="FILE",
         parse=Path,
     )
+    enable_faults: bool = option(
+        "--enable-faults",
+        "take objects of the kind Fault (testing.podless.dev/v1): what is to go wrong, for tests of clients",
+        value=False,
+        values=(True, False),
+    )
+    chaos: int | bool = option(
+        "--chaos",
+        "have a mixture go wrong now and then, the same for the same seed; without one a seed is drawn, and told",
+        value=False,
+        metavar="SEED",
+        parse=seed,
+        alone=True,
+    )
     audit: Audit | None = section(
         Audit, "audit log", "who asked for what and what came of it, as from kube-apiserver", given=("path",)
     )
@@ -143,13 +160,16 @@ class App:
 
     After `start`: url, token (of the admin) and kubeconfig (a path) say how to reach it, and cluster is what it serves.
     handler answers requests of this process. outside: filters that the requests of clients meet before it.
-    faults: what is to go wrong.
+    faults: what is to go wrong; None where nothing ever does. chaos: its seed, None where there is none.
     """
 
     def __init__(self, settings: Settings, outside: Sequence[Filter] = (), faults: Faults | None = None) -> None:
         self.settings = settings
         self._outside = list(outside)
-        self.faults = faults
+        wanted = settings.enable_faults or settings.chaos is not False
+        self.faults = Faults() if faults is None and wanted else faults
+        self.chaos: int | None = None
+        self._objects: FaultObjects | None = None
         self.url = ""
         self.kubeconfig = self.authority = Path()
         self.cluster: Cluster | None = None
@@ -208,6 +228,9 @@ class App:
         authority = certificates.trust() if settings.tls else None
         self.cluster = cluster = Cluster(settings, folder, database, authority)
         await cluster.start()
+        if settings.chaos is not False and self.faults is not None:
+            self.chaos = self.faults.chaos(None if settings.chaos is True else settings.chaos)
+        await self._take_faults(cluster)
         cache = cluster.api.cache
         held = Held(settings.limits.held, lambda: cache.replaced)
         self.handler = self._handler(cluster, held)
@@ -217,6 +240,24 @@ class App:
         )
         bound = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, bound, cluster.token, authority)
+
+    async def _take_faults(self, cluster: Cluster) -> None:
+        """Know the kinds of what goes wrong, and take objects that say what does, where they are wanted."""
+        if self.faults is None:
+            return
+        registry = cluster.api.registry
+
+        def named(group: str, plural: str) -> str:
+            kind = registry.get(group, plural)
+            return kind.kind if kind is not None else ""
+
+        self.faults.kinds = named
+        if self.settings.enable_faults:
+            from podless.http.faults.objects import FaultObjects
+
+            self._objects = FaultObjects(cluster.api, self.faults)
+            await self._objects.start()
+            cluster.health.add(self._objects.name, controller(self._objects))
 
     async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Have the authority and the administrator's token of all servers of a store."""
@@ -306,6 +347,9 @@ class App:
         if self._backend is not None:
             self._backend.close()
             self._backend = None
+        if self._objects is not None:
+            await self._objects.stop()
+            self._objects = None
         if self.cluster is not None:
             await self.cluster.stop()
             self.cluster = None

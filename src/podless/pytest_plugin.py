@@ -5,8 +5,10 @@ Nothing but pytest is imported until a test wants a server.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
+import random
 import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
@@ -16,16 +18,66 @@ import pytest
 if TYPE_CHECKING:
     from podless.server import Server
 
+_SERVER = pytest.StashKey["Server"]()
 _LINES = 40  # requests and events that a report shows at the most
 _BEGUN = pytest.StashKey[float]()
 _numbers = itertools.count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The settings in pytest.ini and pyproject.toml."""
+    """The settings in pytest.ini and pyproject.toml, and one for a run."""
+    parser.getgroup("podless").addoption(
+        "--podless-chaos",
+        metavar="SEED",
+        nargs="?",
+        const="true",
+        help="have servers answer wrongly now and then, the same for the same seed; without one a seed is drawn",
+    )
+    parser.addini(
+        "podless_chaos", "the same for every run: a seed, or true for one that is drawn each time", default=""
+    )
+    parser.addini("podless_faults", "servers take objects of the kind Fault", "bool", False)
     parser.addini("podless_crds", "definitions that each podless server begins with: files and folders", "paths", [])
     parser.addini("podless_objects", "objects that each podless server begins with: files and folders", "paths", [])
     parser.addini("podless_kubeconfig", "set KUBECONFIG for each test that has a podless server", "bool", False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the seed of chaos once for all that pytest-xdist starts."""
+    given = config.option.podless_chaos or config.getini("podless_chaos")
+    given = getattr(config, "workerinput", {}).get("podless_chaos", given) or ""
+    if given in ("", "false"):
+        config.option.podless_chaos = None
+    elif given == "true":
+        config.option.podless_chaos = str(random.randrange(1 << 31))
+    elif given.isascii() and given.isdigit():
+        config.option.podless_chaos = given
+    else:
+        raise pytest.UsageError(f"podless_chaos: a seed is a number, not {given!r}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist the seed."""
+    node.workerinput["podless_chaos"] = node.config.option.podless_chaos
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """The seed of chaos."""
+    return [_told(config)] if config.option.podless_chaos else []
+
+
+def _told(config: pytest.Config) -> str:
+    seed = config.option.podless_chaos
+    return f"podless: chaos with seed {seed}; the same again with --podless-chaos {seed}"
+
+
+def _server(config: pytest.Config) -> Server:
+    """A server as the settings want it; not started."""
+    from podless.server import Server
+
+    seed = config.option.podless_chaos
+    return Server(enable_faults=config.getini("podless_faults"), chaos=int(seed) if seed else False)
 
 
 def _started(config: pytest.Config, server: Server) -> Server:
@@ -38,20 +90,17 @@ def _started(config: pytest.Config, server: Server) -> Server:
 @pytest.fixture(scope="session")
 def podless(pytestconfig: pytest.Config) -> Iterator[Server]:
     """A server in memory for all tests of the session; under pytest-xdist one for each worker."""
-    from podless.server import Server
-
-    with Server() as server:
+    with _server(pytestconfig) as server:
+        pytestconfig.stash[_SERVER] = server
         yield _started(pytestconfig, server)
+    del pytestconfig.stash[_SERVER]
 
 
 @pytest.fixture
 def podless_fresh(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server in memory for this test alone."""
-    from podless.server import Server
-
-    with Server() as server:
-        _started(request.config, server)
-        yield server
+    with _server(request.config) as server:
+        yield _started(request.config, server)
 
 
 @pytest.fixture
@@ -73,9 +122,24 @@ def podless_kubeconfig(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 
 @pytest.fixture(autouse=True)
-def _podless_environment(request: pytest.FixtureRequest) -> None:
+def _podless_environment(request: pytest.FixtureRequest) -> Iterator[None]:
+    """KUBECONFIG where it is wanted; and what a test has go wrong on the session's server ends with the test.
+
+    Fixtures of wider scopes come before this one: what they have go wrong stays.
+    """
+    server = request.config.stash.get(_SERVER, None)
+    before = (server.faults.added, server.faults.objects) if server is not None else ((), {})
     if request.config.getini("podless_kubeconfig") and _SERVERS & {*request.fixturenames}:
         request.getfixturevalue("podless_kubeconfig")
+    yield
+    server = request.config.stash.get(_SERVER, None)
+    if server is not None and (server.faults or any(before)):
+        from podless.remote.cluster import Refused
+
+        server.faults.added = before[0]
+        for name in server.faults.objects.keys() - before[1].keys():
+            with contextlib.suppress(Refused):  # it has gone meanwhile
+                server.delete("faults", name)
 
 
 _SERVERS = {"podless", "podless_fresh", "podless_namespace"}
@@ -93,9 +157,12 @@ def pytest_runtest_makereport(
     """Tell of a failure what was asked of the test's servers, and which events they have."""
     report = yield
     if report.failed and call.when in ("setup", "call"):
-        for name, value in getattr(item, "funcargs", {}).items():
-            if type(value).__module__ == "podless.server":
-                report.sections += _sections(name, value, item.stash.get(_BEGUN, 0.0))
+        values = getattr(item, "funcargs", {}).items()
+        servers = [(name, value) for name, value in values if type(value).__module__ == "podless.server"]
+        for name, server in servers:
+            report.sections += _sections(name, server, item.stash.get(_BEGUN, 0.0))
+        if servers and item.config.option.podless_chaos:
+            report.sections.append(("podless", _told(item.config)))
     return report
 
 

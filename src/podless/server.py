@@ -97,6 +97,11 @@ class Server:
         """The CA certificate that clients verify the server with."""
         return self._running().authority
 
+    @property
+    def chaos(self) -> int | None:
+        """The seed of the chaos that it was asked for; None where it was not."""
+        return self._running().chaos
+
     def _running(self) -> App:
         if self._app is None or not self._app.url:
             raise RuntimeError("the server is not running; use it as a context manager")

@@ -7,7 +7,6 @@ import os
 import socket
 import ssl
 import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,8 +110,28 @@ def test_flags_are_those_of_serve_or_named(given: list[str], made: list[str], un
     assert envtest.arguments(envtest.flags(given)) == (made, unknown)
 
 
+@pytest.mark.parametrize(
+    ("given", "baked"),
+    [
+        (["--enable-faults"], " --enable-faults"),
+        (["--chaos", "7"], " --chaos=7"),
+        (["--enable-faults", "--chaos=7"], " --enable-faults --chaos=7"),
+    ],
+)
+def test_what_goes_wrong_is_in_the_program(tmp_path: Path, given: list[str], baked: str) -> None:
+    assert main(["envtest", str(tmp_path), *given]) == 0
+    assert f" kube-apiserver{baked} " in (tmp_path / "kube-apiserver").read_text()
+    assert "--" not in (tmp_path / "etcd").read_text()
+    assert envtest.arguments(envtest.flags(baked.split())) == (["--memory", *baked.split()], [])
+
+
+def test_a_seed_is_drawn_once_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["envtest", str(tmp_path), "--chaos"]) == 0
+    seed = capsys.readouterr().err.rpartition(" ")[2].strip()
+    assert f" --chaos={seed} " in (tmp_path / "kube-apiserver").read_text()
+
+
 def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("")
     assert main(["envtest", str(tmp_path / "file")]) == 1
     assert capsys.readouterr().err.startswith("podless: ")
-    assert sys.executable in envtest._PROGRAM.format(python=sys.executable, name="etcd")

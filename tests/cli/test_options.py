@@ -110,3 +110,16 @@ def test_each_engine_has_its_own_history() -> None:
         parsed(*etcd, "--history", "2h")
     with pytest.raises(StartError, match="--etcd-compaction-interval does nothing without --etcd-servers"):
         parsed("--etcd-compaction-interval", "1m")
+
+
+@pytest.mark.parametrize(
+    ("given", "chaos"), [([], False), (["--chaos"], True), (["--chaos", "0"], 0), (["--chaos=7"], 7)]
+)
+def test_a_flag_may_stand_alone(given: list[str], chaos: int | bool) -> None:
+    found = parsed(*given).chaos
+    assert (found, type(found)) == (chaos, type(chaos))
+
+
+def test_a_seed_is_a_number() -> None:
+    with pytest.raises(SystemExit):
+        parsed("--chaos", "x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -46,3 +47,11 @@ def test_what_cannot_be_run_says_so(capsys: pytest.CaptureFixture[str]) -> None:
         "podless: /nothing/here: no such file or directory",
         "podless: [Errno 2] No such file or directory: '/nothing/here'",
     ]
+
+
+def test_chaos_tells_its_seed() -> None:
+    command = [sys.executable, "-m", "podless", "run", "--enable-faults", "--chaos", "7", "--", "true"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "podless: chaos with seed 7; the same again with --chaos 7\n")
+    drawn = subprocess.run([*command[:-4], "--chaos", "--", "true"], capture_output=True, text=True, check=False)
+    assert re.fullmatch(r"podless: chaos with seed (\d+); the same again with --chaos \1\n", drawn.stderr)

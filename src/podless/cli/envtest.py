@@ -8,6 +8,7 @@ all; the one for kube-apiserver is a server in memory.
 from __future__ import annotations
 
 import argparse
+import random
 import shlex
 import shutil
 import sys
@@ -19,7 +20,7 @@ from urllib.parse import urlsplit
 
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh
-exec {python} -m podless.cli.envtest {name} "$@"
+exec {python} -m podless.cli.envtest {name}{flags} "$@"
 """
 _VERSION = "Kubernetes v1.36.0"
 # flags that are kube-apiserver's, and say nothing that would matter here: what stands in for etcd keeps nothing
@@ -45,6 +46,7 @@ _IDLE = (
     "v",
 )
 _RENAMED = {"bind-address": "bind", "secure-port": "port"}
+_OPTIONS = ("enable_faults", "chaos")  # of this command, for all servers that the programs are
 _CERTIFICATE, _KEY = "apiserver.crt", "apiserver.key"
 
 
@@ -57,17 +59,28 @@ def add(commands: Any) -> None:
         "KUBEBUILDER_ASSETS=DIR go test ./...",
     )
     parser.add_argument("folder", metavar="DIR", type=Path, help="the folder to write to")
+    from podless.cli import options  # the stand-in for etcd needs none of it
+
+    options.add_some(parser, _OPTIONS)
     parser.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:
     """Write them. Returns 1, with one line on standard error, where that fails."""
+    from podless.cli import options
+
     folder: Path = given.folder.absolute()
+    wanted = " --enable-faults" if given.enable_faults else ""
+    if given.chaos is not False:
+        seed = random.randrange(1 << 31) if given.chaos is True else given.chaos
+        print(f"podless: {options.chaotic(seed)}", file=sys.stderr)
+        wanted += f" --chaos={seed}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in (ETCD, SERVER):
             program = folder / name
-            program.write_text(_PROGRAM.format(python=shlex.quote(sys.executable), name=name))
+            flags = wanted if name == SERVER else ""
+            program.write_text(_PROGRAM.format(python=shlex.quote(sys.executable), name=name, flags=flags))
             program.chmod(0o755)
         known, link = shutil.which("kubectl"), folder / "kubectl"
         if known is not None and not link.exists():

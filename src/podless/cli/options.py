@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,24 @@ def add_section(group: Any, of: type, prefix: str) -> None:
     for name, default, told in declared(of):
         assert isinstance(told, Option)
         _add_one(group, f"{prefix}{name}", default, told)
+
+
+def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
+    """Add the options of some fields of Settings."""
+    for name, default, told in declared(Settings):
+        if name in names and isinstance(told, Option):
+            _add_one(parser, name, default, told)
+
+
+def read_some(given: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
+    """What the options of some fields say, by field."""
+    found = {name: told for name, _, told in declared(Settings) if name in names and isinstance(told, Option)}
+    return {name: _value(getattr(given, name), told) for name, told in found.items()}
+
+
+def chaotic(seed: int) -> str:
+    """What people are told of a seed."""
+    return f"chaos with seed {seed}; the same again with --chaos {seed}"
 
 
 def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:
@@ -66,6 +84,8 @@ def _add_one(group: Any, dest: str, default: Any, told: Option) -> None:
         group.add_argument(told.flag, action="append", default=[], **more)
         return
     more["default"] = _default(default, told)
+    if told.alone is not None:
+        more |= {"nargs": "?", "const": told.alone, "metavar": told.metavar}
     if told.without is None:
         group.add_argument(told.flag, **more)
         return
@@ -159,6 +179,8 @@ def _left(told: Option) -> str:
         plain = told.values[1] is None and told.values[0] is False
         short = f"`{told.short}`, " if told.short else ""
         return f"`{told.flag}`" if plain else f"{short}`{told.flag}`, `--no-{told.flag[2:]}`"
+    if told.alone is not None:
+        return f"`{told.flag} [{told.metavar}]`"
     return f"`{told.flag} {'|'.join(told.choices).replace('|', chr(92) + '|') or told.metavar}`"
 
 
@@ -169,7 +191,7 @@ def _right(default: Any, told: Option) -> str:
             return about
         return f"{about}; {'on' if default == told.values[0] else 'off'} by default"
     shown = told.default if told.default is not None else default
-    return about if told.many is not None or shown in (MISSING, None, "") else f"{about}; `{shown}` by default"
+    return about if told.many is not None or shown in (MISSING, None, "", False) else f"{about}; `{shown}` by default"
 
 
 def documented(readme: str) -> str:

@@ -12,6 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from podless.cli import options
+
+_OPTIONS = ("enable_faults", "chaos")
+
 
 def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
@@ -24,6 +28,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--apply", metavar="PATH", action="append", default=[], help="manifests to begin with (repeatable)"
     )
+    options.add_some(parser, _OPTIONS)
     parser.add_argument("command", metavar="COMMAND", nargs="+", help="what to run, behind --")
     parser.set_defaults(run=run)
 
@@ -34,7 +39,9 @@ def run(given: argparse.Namespace) -> int:
     from podless.server import Server, StartError
 
     try:
-        with Server() as server:
+        with Server(**options.read_some(given, _OPTIONS)) as server:
+            if server.chaos is not None:
+                print(f"podless: {options.chaotic(server.chaos)}", file=sys.stderr)
             server.apply([Path(path) for path in given.apply])
             return _run(given.command, str(server.kubeconfig))
     except (StartError, Refused, LookupError, ValueError, OSError) as error:

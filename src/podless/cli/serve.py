@@ -91,6 +91,8 @@ async def _serve(settings: Settings) -> None:
     settle()
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
+    if app.chaos is not None:
+        print(f"NOTE: {options.chaotic(app.chaos)}", flush=True)
     if not settings.loopback and settings.authorization == "AlwaysAllow":
         print(
             f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from podless.http.info import RequestInfo
-from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
+from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
 
 _MOST = 4000  # requests that are known
 _Line = tuple[float, str, str, RequestInfo, str, str, int]
@@ -20,7 +20,7 @@ class Asked:
 
     at: when it was answered, a Unix time. user: who asked (as whom, where that was asked for). agent: the User-Agent.
     resource: with its group and subresource, such as "crontabs.stable.example.com/status"; "" for what is none. path:
-    with the query. status: the code of the answer; of a watch when it began.
+    with the query. status: the code of the answer, of a watch when it began; 0 where there was none.
     """
 
     at: float
@@ -64,7 +64,7 @@ class Requests:
             return answer
 
         def note(request: Request, answer: Answer) -> None:
-            status = answer.status if isinstance(answer, Response) else 200
+            status = answer.status if isinstance(answer, Response) else 0 if isinstance(answer, Lost) else 200
             agent = request.headers.get("user-agent", "")
             lines.append((now(), request.user.name, agent, request.info, request.path, request.query_text, status))
 

@@ -22,7 +22,8 @@ class Option:
     value of a text, and raises ValueError with one clear line. default: the text that the command takes where none is
     given, None where it is the field's own default. choices: the texts that are good. values: of a switch, on and off.
     many: the flag may be repeated, and the field is made of the list of values by this. without: a flag that sets the
-    field to None, and what it does. short: the flag in one letter.
+    field to None, and what it does. short: the flag in one letter. alone: the value of the flag without a text, None
+    where it needs one.
     """
 
     flag: str
@@ -35,6 +36,7 @@ class Option:
     many: Callable[[list[Any]], Any] | None = None
     without: tuple[str, str] | None = None
     short: str = ""
+    alone: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,13 @@ def duration(text: str) -> float:
 
 
 _SIZES = {"Ki": 10, "Mi": 20, "Gi": 30}
+
+
+def seed(text: str) -> int:
+    """A seed: any number from 0 on. Raises ValueError."""
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise ValueError("a seed is a number")
+    return int(text)
 
 
 def size(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from podless.http.faults.fault import EXEMPT, BadFault, Fault, Faults
+from podless.http.faults.fault import GROUP, BadFault, Fault
+from podless.http.faults.scripted import EXEMPT, Faults
 
-__all__ = ["EXEMPT", "BadFault", "Fault", "Faults"]
+__all__ = ["EXEMPT", "GROUP", "BadFault", "Fault", "Faults"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from urllib.parse import urlencode
 
 from podless.http.faults.events import Disturbed
-from podless.http.faults.fault import Fault, Faults
+from podless.http.faults.fault import GROUP, Fault
+from podless.http.faults.scripted import Faults
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settled
 from podless.meta.errors import APIError
 
@@ -30,12 +31,20 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
 
     def decorate(handler: Handler) -> Handler:
         def handle(request: Request) -> Answer | Pending:
+            if faults.settle is not None and request.info.asked.group == GROUP:
+                return _settled(faults.settle, request, handler)
             fault = faults.pick(request) if faults else None
             return handler(request) if fault is None else _carry_out(fault, request, handler, revision)
 
         return handle
 
     return decorate
+
+
+async def _settled(settle: Callable[[], Awaitable[None]], request: Request, handler: Handler) -> Answer:
+    """Who asks for faults is told what has happened so far."""
+    await settle()
+    return await settled(handler(request))
 
 
 async def _carry_out(fault: Fault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 
+from podless.http.faults import framing
 from podless.http.faults.fault import Fault
 from podless.http.message import JSON, Sink, Stream
 from podless.meta import codec, protobuf
 from podless.meta.errors import Expired
 from podless.meta.structs_meta import STATUS
 
-_LENGTH = 4  # bytes before a frame in protobuf
-_NAMED = 40  # bytes from the start of an event in which its type is told
+_MOST = 1 << 20  # bytes of events that wait to come together
 
 
 class Disturbed:
@@ -20,11 +20,12 @@ class Disturbed:
 
     def __init__(self, fault: Fault, media: bytes, sink: Sink) -> None:
         self._fault = fault
-        self._json = media == JSON
+        self._frames = framing.JSON_LINES if media == JSON else framing.PROTOBUF_FRAMES
         self._sink = sink
         self._left = fault.cut_after if fault.cut_after is not None else fault.expire_after
         self._over = False
         self._kept: list[bytes] = []
+        self._held = 0
         self._timer: asyncio.TimerHandle | None = None
         self._stop: Callable[[], None] = lambda: None
 
@@ -37,20 +38,31 @@ class Disturbed:
             found._stop = answer.start(found)
             if found._left == 0:
                 found.send(b"")
-            return found._stop
+            return found._ended
 
         return Stream(start, answer.media, answer.headers)
+
+    def _ended(self) -> None:
+        """Nobody reads any more."""
+        self._over = True
+        self._kept.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._stop()
 
     def send(self, data: bytes) -> bool:
         """Send what the fault leaves of some events."""
         if self._over:
             return True
-        if self._fault.burst and self._left != 0:
-            self._kept.append(data)
-            if self._timer is None:
-                self._timer = asyncio.get_running_loop().call_later(self._fault.burst, self._flush)
-            return True
-        return self._send(data)
+        if not self._fault.burst or self._left == 0:
+            return self._send(data)
+        self._kept.append(data)
+        self._held += len(data)
+        if self._held > _MOST:
+            return self._flush()
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(self._fault.burst, self._flush)
+        return True
 
     def _send(self, data: bytes) -> bool:
         sent = self._sink.send(self._changed(data))
@@ -58,11 +70,14 @@ class Disturbed:
             self._finish()
         return sent
 
-    def _flush(self) -> None:
-        self._timer = None
-        kept, self._kept = b"".join(self._kept), []
-        if kept and not self._over:
-            self._send(kept)
+    def _flush(self) -> bool:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        kept = b"".join(self._kept)
+        self._kept.clear()
+        self._held = 0
+        return self._send(kept) if kept and not self._over else True
 
     def pull(self, pieces: Iterator[bytes]) -> None:
         """Send what the fault leaves of the initial events."""
@@ -78,8 +93,6 @@ class Disturbed:
 
     def end(self) -> None:
         """End the watch."""
-        if self._timer is not None:
-            self._timer.cancel()
         self._flush()
         if not self._over:
             self._sink.end()
@@ -89,11 +102,12 @@ class Disturbed:
         self._sink.end()
 
     def _changed(self, data: bytes) -> bytes:
-        fault, found = self._fault, list[bytes]()
-        for event in self._events(data):
+        fault, frames, found = self._fault, self._frames, list[bytes]()
+        events = frames.split(data)
+        for event in framing.compressed(events, frames) if fault.compress else events:
             if self._left == 0:
                 break
-            mark = b"BOOKMARK" in event[:_NAMED]
+            mark = frames.type(event) == b"BOOKMARK"
             if fault.bookmarks and not mark:
                 continue
             found += [event] * (1 if mark else fault.duplicate)
@@ -107,16 +121,6 @@ class Disturbed:
 
     def _expired(self) -> bytes:
         status = Expired("too old resource version: 1 (2)").status()
-        if self._json:
+        if self._frames is framing.JSON_LINES:
             return b'{"type":"ERROR","object":%b}\n' % codec.encode(status)
         return protobuf.frame("ERROR", protobuf.write(STATUS, status))
-
-    def _events(self, data: bytes) -> Iterator[bytes]:
-        if self._json:
-            yield from data.splitlines(keepends=True)
-            return
-        place = 0
-        while place < len(data):
-            end = place + _LENGTH + int.from_bytes(data[place : place + _LENGTH], "big")
-            yield data[place:end]
-            place = end

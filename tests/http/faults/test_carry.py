@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -59,7 +60,7 @@ def test_any_status_is_answered(bench: Server, client: Client, status: int, reas
     assert answer.body["message"] == "not now"
     assert answer.headers["Retry-After"] == "3"
     assert bench.get("configmap", "one") is None
-    assert (fault.seen, fault.count) == (1, 1)
+    assert (fault.matched, fault.injected) == (1, 1)
     assert client.get("/api/v1/namespaces").status == 200
     bench.faults.remove(fault)
     assert client.post(PATH, thing()).status == 201
@@ -97,7 +98,7 @@ def test_a_probability_is_the_same_for_the_same_seed(bench: Server, client: Clie
         bench.faults.clear()
         fault = bench.faults.add(verb="list", probability=0.5, seed=seed, status=500)
         found = [client.get(PATH).status for _ in range(20)]
-        assert found.count(500) == fault.count
+        assert found.count(500) == fault.injected
         return found
 
     assert run(1) == run(1)
@@ -195,7 +196,7 @@ def test_chaos_is_a_mixture_that_a_seed_gives_again(bench: Server, client: Clien
             client.post(PATH, thing(f"x{number}"))
         except (http.client.HTTPException, OSError):
             client = Client(bench.url, bench.token)
-    assert sum(fault.count for fault in bench.faults)
+    assert sum(fault.injected for fault in bench.faults)
 
 
 @pytest.mark.parametrize(
@@ -229,4 +230,53 @@ def test_webhooks_run_out_of_time(bench: Server, client: Client) -> None:
     fault = bench.faults.add(webhook="https://127.0.0.1:1/")
     answer = client.post(PATH, thing())
     assert "context deadline exceeded" in answer.body["message"]
-    assert fault.count == 1
+    assert fault.injected == 1
+
+
+def names(lines: list[bytes]) -> list[tuple[str, str]]:
+    found = [one for line in lines if (one := json.loads(line))["type"] != "BOOKMARK"]
+    return [(one["type"], (one["object"].get("rows") or [one])[0]["object"]["metadata"]["name"]) for one in found]
+
+
+@pytest.mark.parametrize("accept", ["", "application/json;as=Table;v=v1;g=meta.k8s.io"])
+def test_what_comes_together_is_what_it_comes_to(bench: Server, accept: str) -> None:
+    bench.faults.add(burst=60, compress=True)
+    bench.apply(thing("a"))
+    answer = events(
+        bench, before=0, after=0, query=f"&allowWatchBookmarks=true&resourceVersion={now(bench)}", accept=accept
+    )
+    for value in "xyz":
+        bench.apply([thing("a", key=value), thing("b", key=value)])
+    bench.apply(thing("c"))
+    bench.delete("configmap", "c")
+    bench.clock.advance(seconds=31)  # the watch ends, with a bookmark behind all that has happened
+    assert names(answer.read().splitlines()) == [("MODIFIED", "a"), ("ADDED", "b")]
+
+
+def now(bench: Server) -> str:
+    found = bench.get("configmap", "a")
+    assert found is not None
+    return str(found["metadata"]["resourceVersion"])
+
+
+def test_what_comes_together_has_a_bound(bench: Server) -> None:
+    bench.faults.add(burst=60)
+    answer = events(bench, before=0, after=0)
+    for number in range(4):
+        bench.apply(thing(f"big{number}", key="x" * 400_000))
+    assert types(answer, 1) == ["ADDED"]
+
+
+def test_a_request_waits(bench: Server, client: Client) -> None:
+    fault = bench.faults.add(verb="list", delay=0.2)
+    begun = time.monotonic()
+    assert client.get(PATH).status == 200
+    assert time.monotonic() - begun >= 0.2
+    assert fault.injected == 1
+
+
+def test_requests_without_an_answer_are_known_as_such(bench: Server) -> None:
+    bench.faults.add(verb="create", drop="after")
+    with pytest.raises((http.client.RemoteDisconnected, ConnectionError, OSError)):
+        Client(bench.url, bench.token).post(PATH, thing())
+    assert bench.requests[-1].status == 0

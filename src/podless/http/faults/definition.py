@@ -1,0 +1,94 @@
+"""What the API knows of faults as objects: a kind like one that a definition makes, from the fields of Fault.
+
+There is no definition in the store: a server that takes no such objects does not know them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.http.faults.fault import GROUP, RULES, TERMS, Term
+from podless.kinds.compile import compile_kind
+from podless.kinds.kind import Kind
+from podless.meta import codec
+
+Object = dict[str, Any]
+
+VERSION = "v1"
+_NAMES = {"plural": "faults", "singular": "fault", "kind": "Fault", "listKind": "FaultList"}
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_STATUS = {
+    "observedGeneration": ("integer", "the spec that the numbers are about"),
+    "matched": ("integer", "requests that fitted"),
+    "injected": ("integer", "those to which it happened"),
+    "seed": ("integer", "of the probability: the one that is given, or that was drawn"),
+}
+_COLUMNS = (
+    ("Verb", "string", ".spec.verb", 0),
+    ("Resource", "string", ".spec.resource", 0),
+    ("Status", "integer", ".spec.status", 0),
+    ("Drop", "string", ".spec.drop", 1),
+    ("Delay", "number", ".spec.delay", 1),
+    ("Times", "integer", ".spec.times", 1),
+    ("Seed", "integer", ".status.seed", 1),
+    ("Matched", "integer", ".status.matched", 0),
+    ("Injected", "integer", ".status.injected", 0),
+    ("Age", "date", ".metadata.creationTimestamp", 0),
+)
+
+
+def definition() -> Object:
+    """The CustomResourceDefinition that would make the kind."""
+    version = {
+        "name": VERSION,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": _schema()},
+        "subresources": {"status": {}},
+        "additionalPrinterColumns": [
+            {"name": name, "type": type_, "jsonPath": path, "priority": priority}
+            for name, type_, path, priority in _COLUMNS
+        ],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{_NAMES['plural']}.{GROUP}"},
+        "spec": {"group": GROUP, "scope": "Cluster", "names": _NAMES, "versions": [version]},
+    }
+
+
+def kind() -> Kind:
+    """The kind."""
+    whole = definition()
+    return compile_kind(whole, codec.encode(whole))
+
+
+def _schema() -> Object:
+    status = {name: {"type": type_, "description": about} for name, (type_, about) in _STATUS.items()}
+    status["seed"]["format"] = "int64"
+    spec = {
+        "type": "object",
+        "description": "What is to go wrong, where and how often.",
+        "properties": {name: _field(term) for name, term in TERMS.items()},
+        "x-kubernetes-validations": [{"rule": rule.expression, "message": rule.message} for rule in RULES],
+    }
+    return {
+        "type": "object",
+        "description": "One thing that goes wrong with what clients ask, for their tests.",
+        "required": ["spec"],
+        "properties": {"spec": spec, "status": {"type": "object", "properties": status}},
+    }
+
+
+def _field(term: Term) -> Object:
+    found: Object = {"type": _TYPES[term.type], "description": term.about}
+    if term.choices:
+        return {**found, "enum": list(term.choices)}
+    if term.type is str:
+        return {**found, "maxLength": int(term.most)}
+    if term.type is bool:
+        return found
+    if term.type is int:
+        return {**found, "format": "int64", "minimum": int(term.least), "maximum": int(term.most)}
+    return {**found, "minimum": term.least, "maximum": term.most}

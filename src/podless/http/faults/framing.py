@@ -1,0 +1,117 @@
+"""The events in the bytes of a watch: lines of JSON, or frames of protobuf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from podless.meta import codec, protobuf
+from podless.meta.wire import field, varint
+
+_LENGTH = 4  # bytes before a frame of protobuf
+_TYPE = b"\x0a"  # the tag of an event's type
+_BEGIN = b'{"type":"'
+
+
+class Frames(Protocol):
+    """How events are written."""
+
+    def split(self, data: bytes) -> Iterator[bytes]:
+        """The events in some bytes, one after the other."""
+
+    def type(self, event: bytes) -> bytes:
+        """ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
+
+    def retyped(self, event: bytes, type_: bytes) -> bytes:
+        """The event with another type."""
+
+    def uid(self, event: bytes) -> str:
+        """The uid of its object, "" where it does not tell one."""
+
+
+class _Lines:
+    def split(self, data: bytes) -> Iterator[bytes]:
+        yield from data.splitlines(keepends=True)
+
+    def type(self, event: bytes) -> bytes:
+        return event[len(_BEGIN) : event.index(b'"', len(_BEGIN))]
+
+    def retyped(self, event: bytes, type_: bytes) -> bytes:
+        return _BEGIN + type_ + event[event.index(b'"', len(_BEGIN)) :]
+
+    def uid(self, event: bytes) -> str:
+        obj = codec.decode_json(event)["object"]
+        for row in obj.get("rows") or ():  # of a table
+            obj = row.get("object") or {}
+        return (obj.get("metadata") or {}).get("uid") or ""
+
+
+class _Binary:
+    def split(self, data: bytes) -> Iterator[bytes]:
+        place = 0
+        while place < len(data):
+            end = place + _LENGTH + int.from_bytes(data[place : place + _LENGTH], "big")
+            yield data[place:end]
+            place = end
+
+    def type(self, event: bytes) -> bytes:
+        return _inside(event[_LENGTH:], 1)
+
+    def retyped(self, event: bytes, type_: bytes) -> bytes:
+        inner = _inside(event[_LENGTH:], 2)
+        whole = field(_TYPE, type_) + b"\x12" + varint(len(inner)) + inner
+        return len(whole).to_bytes(_LENGTH, "big") + whole
+
+    def uid(self, event: bytes) -> str:
+        # event.object (2), RawExtension.raw (1), the envelope's raw (2), the object's metadata (1), its uid (5)
+        raw = _inside(_inside(event[_LENGTH:], 2), 1)
+        return _inside(_inside(_inside(raw[len(protobuf.PREFIX) :], 2), 1), 5).decode()
+
+
+def _inside(data: bytes, number: int) -> bytes:
+    """The first field of bytes with a number in a message of this server's own, b"" where it has none."""
+    place = 0
+    while place < len(data):
+        tag, place = _varint(data, place)
+        size, place = _varint(data, place)
+        if tag & 7 == 0:
+            continue  # a number, and no length
+        if tag >> 3 == number:
+            return data[place : place + size]
+        place += size
+    return b""
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = data[place]
+        place += 1
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return number, place
+
+
+JSON_LINES: Frames = _Lines()
+PROTOBUF_FRAMES: Frames = _Binary()
+
+
+def compressed(events: Iterable[bytes], frames: Frames) -> Iterator[bytes]:
+    """Of the events of each object only what they come to, in the order of the last ones.
+
+    What was made and is gone again is not told of; what was gone and is there again is told of twice.
+    """
+    kept: dict[str, tuple[bytes, bytes]] = {}  # by uid, or by place: type and event
+    for place, event in enumerate(events):
+        type_ = frames.type(event)
+        uid = "" if type_ in (b"BOOKMARK", b"ERROR") else frames.uid(event)
+        before, known = kept.pop(uid, (b"", b"")) if uid else (b"", b"")
+        if before == b"ADDED" and type_ == b"DELETED":
+            continue
+        if before == b"DELETED":
+            kept[f"{uid} {place}"] = before, known
+        elif before == b"ADDED":
+            type_, event = before, frames.retyped(event, before)
+        kept[uid or str(place)] = type_, event
+    return (event for _, event in kept.values())

@@ -1,0 +1,144 @@
+"""Faults as objects: what they say is in force for the next request, and their status says what came of it.
+
+Every server of a store carries them out and counts for itself; the status has what all have counted.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller
+from podless.controllers.write import report
+from podless.http.faults.definition import kind
+from podless.http.faults.fault import BadFault, Fault
+from podless.http.faults.scripted import Faults
+from podless.verbs.call import API
+
+log = logging.getLogger("podless")
+
+Object = dict[str, Any]
+
+_MANAGER = "podless"
+_DELAY = 0.05  # seconds in which what is counted is gathered
+_SEED = 8  # digits of a uid that make a seed, where none is given
+
+
+@dataclass(slots=True)
+class _Known:
+    """An object that is in force. matched, injected: as its status has them; writing: who is changing them."""
+
+    fault: Fault
+    uid: str
+    generation: int
+    matched: int = 0
+    injected: int = 0
+    writing: bool = False
+
+
+class FaultObjects(Controller):
+    """Keeps the faults of a server in step with the objects. Keys are theirs."""
+
+    name = "podless-faults"
+    leads = False
+
+    def __init__(self, api: API, faults: Faults) -> None:
+        super().__init__(api)
+        self._kind = kind()
+        self._scripted = faults
+        self._known: dict[str, _Known] = {}
+
+    async def begin(self) -> None:
+        """Serve the kind, and have in force what is there."""
+        self.api.registry.put(self._kind)
+        collection = await self.api.loaded(self._kind)
+        self.leave.append(collection.add_event_handler(self._changed))
+        for entry in collection.under(self._kind.prefix)[0]:
+            self._take(entry)
+        self._scripted.settle = self.settle
+
+    async def stop(self) -> None:
+        """End; objects have nothing go wrong any more."""
+        self._scripted.settle = None
+        for key in list(self._known):
+            self._forget(key)
+        await super().stop()
+
+    def _changed(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.after is None or event.after.terminating:
+                self._forget(event.key)
+            else:
+                self._take(event.after)
+
+    def _forget(self, key: str) -> None:
+        known = self._known.pop(key, None)
+        if known is not None:
+            self._scripted.put(known.fault.label, None)
+
+    def _take(self, entry: Entry) -> None:
+        """Have in force what an object says."""
+        obj = entry.decode()
+        metadata, known = obj["metadata"], self._known.get(entry.key)
+        if known is None or (known.uid, known.generation) != (metadata["uid"], metadata["generation"]):
+            try:
+                fault = Fault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
+            except BadFault as error:  # an older release took it
+                log.warning("fault %s: %s", metadata["name"], error)
+                self._forget(entry.key)
+                return
+            known = self._known[entry.key] = _Known(fault, metadata["uid"], metadata["generation"])
+            fault.tell = partial(self.queue.add, entry.key, _DELAY)
+            self._scripted.put(fault.label, fault)
+            self.queue.add(entry.key)
+        if not known.writing:
+            self._count(known, obj)
+
+    def _count(self, known: _Known, obj: Object, told: tuple[int, int] = (0, 0)) -> None:
+        """Take over what the status says. told: what of it we have counted."""
+        matched, injected = _numbers(obj)
+        known.fault.matched += matched - known.matched - told[0]
+        known.fault.injected += injected - known.injected - told[1]
+        known.matched, known.injected = matched, injected
+
+    async def settle(self) -> None:
+        """Write what has been counted."""
+        for key, known in self._known.items():
+            if (known.fault.matched, known.fault.injected) != (known.matched, known.injected):
+                self.queue.add(key)
+        await self.flush()
+
+    async def reconcile(self, key: str) -> None:
+        """Write what has been counted for one object."""
+        known = self._known.get(key)
+        if known is None:
+            return
+        told = known.fault.matched - known.matched, known.fault.injected - known.injected
+
+        def count(obj: Object) -> Object:
+            if (obj["metadata"]["uid"], obj["metadata"]["generation"]) != (known.uid, known.generation):
+                return obj
+            matched, injected = _numbers(obj)
+            numbers = {"matched": matched + told[0], "injected": injected + told[1], "seed": known.fault.seed}
+            return {**obj, "status": {**numbers, "observedGeneration": known.generation}}
+
+        known.writing = True
+        try:
+            obj = await report(self.api, self._kind, key, count, _MANAGER)
+        finally:
+            known.writing = False
+        if obj is not None and self._known.get(key) is known:
+            self._count(known, obj, told)
+
+
+def _numbers(obj: Object) -> tuple[int, int]:
+    """What has been counted for an object as it is now."""
+    status = obj.get("status") or {}
+    if status.get("observedGeneration") != obj["metadata"]["generation"]:
+        return 0, 0
+    return status.get("matched") or 0, status.get("injected") or 0

@@ -1,0 +1,113 @@
+"""The faults of a server: those of a program, those of objects, and chaos."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from podless.http.faults.fault import GROUP, BadFault, Fault, Kinds
+from podless.http.message import Request
+
+EXEMPT = "this process"  # the peer of requests to which nothing happens
+_OWN = f"/apis/{GROUP}"
+
+
+class Faults:
+    """The faults of a server; the first that fits and happens is carried out. For any thread.
+
+    Those of objects (objects.py) come after those that were added, in the order of their names. Nothing happens to
+    requests about such objects, nor to what the process asks itself. kinds: of the resources that are served. settle:
+    has the numbers told that are shown in objects.
+    """
+
+    kinds: Kinds = staticmethod(lambda group, resource: "")
+    settle: Callable[[], Awaitable[None]] | None = None
+
+    def __init__(self) -> None:
+        self._added: tuple[Fault, ...] = ()
+        self._objects: dict[str, Fault] = {}
+        self._faults: tuple[Fault, ...] = ()
+        self._lock = threading.Lock()
+
+    def add(self, fault: Fault | None = None, /, **given: Any) -> Fault:
+        """Have something go wrong from now on; the fields of Fault, or one. Raises BadFault."""
+        if fault is None:
+            try:
+                fault = Fault(**given)
+            except TypeError as error:
+                raise BadFault(str(error)) from None
+        with self._lock:
+            self._change((*self._added, fault))
+        return fault
+
+    def remove(self, fault: Fault) -> None:
+        """Have it go wrong no longer."""
+        with self._lock:
+            self._change(tuple(one for one in self._added if one is not fault))
+
+    def clear(self) -> None:
+        """Have all go well, but for what objects say."""
+        with self._lock:
+            self._change(())
+
+    def put(self, name: str, fault: Fault | None) -> None:
+        """Have go wrong what an object says; None for nothing more."""
+        with self._lock:
+            self._objects.pop(name, None)
+            if fault is not None:
+                self._objects[name] = fault
+            self._change(self._added)
+
+    def _change(self, added: tuple[Fault, ...]) -> None:
+        self._added = added
+        self._faults = (*added, *(self._objects[name] for name in sorted(self._objects)))
+
+    @property
+    def added(self) -> tuple[Fault, ...]:
+        """Those that a program has added; to be set to what it was."""
+        return self._added
+
+    @added.setter
+    def added(self, faults: tuple[Fault, ...]) -> None:
+        with self._lock:
+            self._change(faults)
+
+    @property
+    def objects(self) -> dict[str, Fault]:
+        """Those of objects, by their names."""
+        with self._lock:
+            return dict(self._objects)
+
+    def chaos(self, seed: int | None = None) -> int:
+        """Have a mixture go wrong now and then; the same for the same seed, and clients can get over all of it.
+
+        Returns the seed.
+        """
+        from podless.http.faults.chaos import MIXTURE, SPARED
+
+        seed = random.randrange(1 << 31) if seed is None else seed
+        for place, what in enumerate(MIXTURE):
+            self.add(label=f"chaos {seed}", seed=seed + place, spared=SPARED, **what)
+        return seed
+
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(self._faults)
+
+    def __bool__(self) -> bool:
+        return bool(self._faults)
+
+    def pick(self, request: Request) -> Fault | None:
+        """What happens to a request; None for nothing."""
+        asked = request.info.asked
+        if request.peer == EXEMPT or asked.group == GROUP or request.path.startswith(_OWN):
+            return None
+        fitting = (fault for fault in self._faults if fault.fits(request, self.kinds))
+        what = f"{asked.verb} {asked.group}/{asked.resource}/{asked.subresource}"
+        return next((fault for fault in fitting if fault.happens(what)), None)
+
+    def webhook(self, url: str) -> bool:
+        """Whether a call to a webhook runs out of time."""
+        wanted = (fault for fault in self._faults if fault.webhook and url.startswith(fault.webhook))
+        return any(fault.happens(url) for fault in wanted)
