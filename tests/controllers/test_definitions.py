@@ -94,3 +94,37 @@ async def test_of_the_same_definition_sent_twice_at_once_one_is_there_already(di
     assert sorted(status for status, _ in made) == [201, 409, 409]
     found = (await direct.send("GET", f"{CRDS}/gadgets.example.com"))[1]
     assert conditions(found) == {"NamesAccepted": "True", "Established": "True"}
+
+
+async def test_conditions_that_a_client_takes_away_are_not_put_back_while_the_names_stay(direct: Direct) -> None:
+    await direct.send("POST", CRDS, definition("example.com"))
+    path = f"{CRDS}/gadgets.example.com"
+    found = (await direct.send("GET", path))[1]
+    bare = {**found, "status": {**found["status"], "conditions": None}}
+    assert (await direct.send("PUT", f"{path}/status", bare))[0] == 200
+    found = (await direct.send("GET", path))[1]
+    assert found["status"]["conditions"] is None
+    assert (await direct.send("GET", f"{path}/status"))[0] == 200
+    found["spec"]["names"]["shortNames"] = ["gg"]
+    assert (await direct.send("PUT", path, found))[0] == 200
+    assert conditions((await direct.send("GET", path))[1]) == {"NamesAccepted": "True", "Established": "True"}
+    assert (await direct.send("GET", "/apis/example.com/v1/gadgets"))[0] == 200
+
+
+async def test_of_a_definition_that_never_came_into_force_a_delete_says_so(direct: Direct) -> None:
+    await direct.send("POST", CRDS, definition("example.com"))
+    second = definition("example.com", "widgets")
+    second["metadata"]["finalizers"] = ["example.com/hold"]
+    await direct.send("POST", CRDS, second)
+    path = f"{CRDS}/widgets.example.com"
+    assert (await direct.send("DELETE", path))[0] == 200
+    deadline = asyncio.get_running_loop().time() + 60
+    while True:
+        found = (await direct.send("GET", path))[1]
+        last = found["status"]["conditions"][-1]
+        if last["type"] == "Terminating" and last["status"] == "False":
+            break
+        assert asyncio.get_running_loop().time() < deadline, found
+        await asyncio.sleep(0.01)
+    assert (last["reason"], last["message"]) == ("NeverEstablished", "resource was never established")
+    assert found["metadata"]["finalizers"] == ["example.com/hold"]

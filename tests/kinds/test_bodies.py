@@ -76,6 +76,18 @@ def test_repeated_fields_come_before_a_version_that_does_not_match() -> None:
     assert body.warnings == ['duplicate field "apiVersion"']
 
 
+def test_a_custom_object_of_another_version_is_read_as_far_as_it_is_known() -> None:
+    head = '"kind": "Gadget", "metadata": {"name": "a", "more": 1}'
+    body = custom(f'{{"apiVersion": "other/v1", {head}, "more": 1}}')
+    assert "does not match" in refusal(body)
+    assert body.warnings == ['unknown field "metadata.more"']
+    body = custom(f'{{"apiVersion": "example.com/v9", {head}, "more": 1}}')
+    assert "does not match" in refusal(body)
+    assert body.warnings == ['unknown field "metadata.more"', 'unknown field "more"']
+    told = refusal(custom('{"apiVersion": "other/v2", "kind": "Gadget", "metadata": {"name": 1}}'))
+    assert told.startswith('Gadget in version "v2" cannot be handled as a Gadget: json: cannot unmarshal number')
+
+
 def test_a_number_that_no_float_holds_is_found_after_the_kind() -> None:
     text = '{"apiVersion": "example.com/v1", "kind": "Gadget", "spec": {"size": 1e400}}'
     told = refusal(custom(text))

@@ -371,3 +371,27 @@ def test_a_text_is_judged_before_its_numbers(number: str) -> None:
         codec.decode_json(f'{{"a":{number}'.encode())
     with pytest.raises(codec.JSONError, match=r"^json: cannot unmarshal number"):
         codec.decode_json(f'{{"a":{number}, "b":"\xff"}}'.encode("latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (1e16, b"10000000000000000"),
+        (-1e19, b"-10000000000000000000"),
+        (18446744073709552000, b"18446744073709552000"),
+        (1.5e20, b"150000000000000000000"),
+        (1e21, b"1e+21"),
+        (0.0000015, b"0.0000015"),
+        (9.5e-7, b"9.5e-7"),
+        (1e-10, b"1e-10"),
+    ],
+)
+def test_numbers_are_printed_with_an_exponent_where_go_has_one(number: float, shown: bytes) -> None:
+    assert codec.encode([number]) == b"[" + shown + b"]"
+    assert codec.encode_sorted({"b": number, "a": "\ud800 1e+5"}) == b'{"a":"\xef\xbf\xbd 1e+5","b":' + shown + b"}"
+    assert codec.encode(codec.decode_own(codec.encode([number]))) == b"[" + shown + b"]"
+
+
+def test_texts_that_look_like_numbers_with_exponents_stay() -> None:
+    value = {"a": "1e+5 2e-6,", "1e+3": [0.1, 2**70]}
+    assert codec.encode(value) == b'{"a":"1e+5 2e-6,","1e+3":[0.1,1180591620717411303424]}'

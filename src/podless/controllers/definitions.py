@@ -17,6 +17,7 @@ from podless.controllers.naming import SELF, Naming
 from podless.controllers.serving import Serving
 from podless.controllers.write import amend, empty, report
 from podless.kinds import definition as rules
+from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.meta import clock
 from podless.verbs.call import API
@@ -26,6 +27,7 @@ Object = dict[str, Any]
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
+_NEVER = ("False", "NeverEstablished", "resource was never established")
 
 
 class Definitions(Controller):
@@ -126,5 +128,5 @@ def _release(obj: Object) -> Object | None:
     if not held:
         return None
     metadata["finalizers"] = held
-    rules.set_condition(obj, "Terminating", *_COMPLETED, clock.now())
+    rules.set_condition(obj, "Terminating", *(_COMPLETED if condition(obj, "Established") else _NEVER), clock.now())
     return obj

@@ -99,14 +99,14 @@ class Naming:
         return found
 
     def _name(self, key: str, obj: Object) -> Object:
-        accepted, verdict = rules.accepted_names(obj, self._others(key))
-        status = obj.setdefault("status", {})
-        status["acceptedNames"] = accepted
         now = clock.now()
-        rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
-        if not condition(obj, "Established"):
-            stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
-            rules.set_condition(obj, "Established", *stage, now)
+        if not rules.named(obj):
+            accepted, verdict = rules.accepted_names(obj, self._others(key))
+            obj.setdefault("status", {})["acceptedNames"] = accepted
+            rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
+            if not condition(obj, "Established"):
+                stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
+                rules.set_condition(obj, "Established", *stage, now)
         rules.set_approval(obj, now)
         rules.set_structural(obj, now)
         return obj

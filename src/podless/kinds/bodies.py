@@ -60,7 +60,7 @@ def read(body: Body) -> Object:
             parsed = repeats.decode(struct, body.raw, found)
             repeated = found
         kind = _kind(body, parsed)
-        _check_repeated(body, parsed or {}, kind, repeated)
+        _read_foreign(body, parsed or {}, kind, repeated)
         raw = _check_version(body, parsed or {}, kind, repeated)
     unknown: list[str] = []
     try:
@@ -68,25 +68,33 @@ def read(body: Body) -> Object:
     except (structs.DecodeError, schema.Malformed) as error:
         why = _literal(body, str(error)) if struct is not None and " number " in str(error) else error
         raise BadRequest(f"{_cannot(body, kind)}: {why}") from None
-    findings = list(dict.fromkeys([*repeated, *(f"unknown field {gotext.quote(path)}" for path in unknown)]))
-    if body.validation == "Strict" and findings:
-        raise BadRequest(f"{_cannot(body, kind)}: strict decoding error: {codec.strict_text(findings)}")
-    if strict:
-        body.warnings += findings
+    _note(body, kind, body.version.name, repeated, unknown)
     return obj
 
 
-def _check_repeated(body: Body, raw: Object, kind: str, repeated: list[str]) -> None:
-    """Repeated fields count even where the object is of another version. Raises BadRequest."""
+def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> None:
+    """A custom object of another version is read as far as it is known, before it is refused. Raises BadRequest."""
     given = raw.get("apiVersion")
-    if not repeated or not body.kind.custom or given == body.api_version:
+    if not body.kind.custom or given == body.api_version:
         return
-    if given is None and _overridden(body, "apiVersion") is not None:
+    if repeated and given is None and _overridden(body, "apiVersion") is not None:
         raise BadRequest(f"{_cannot(body, kind, '')}: {_NO_VERSION}")
-    if body.validation == "Strict":
-        version = str(given or "").rpartition("/")[2]
-        raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(repeated)}")
-    body.warnings += repeated
+    version = str(given or "").rpartition("/")[2]
+    unknown: list[str] = []
+    try:
+        body.kind.strategy.decode(body.kind, body.version, dict(raw), unknown, fill=False)
+    except (structs.DecodeError, schema.Malformed) as error:
+        raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
+    _note(body, kind, version, repeated, unknown)
+
+
+def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
+    """Refuse or warn of what is too much in an object. Raises BadRequest."""
+    findings = list(dict.fromkeys([*repeated, *(f"unknown field {gotext.quote(path)}" for path in unknown)]))
+    if body.validation == "Strict" and findings:
+        raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(findings)}")
+    if body.validation != "Ignore":
+        body.warnings += findings
 
 
 def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
@@ -187,12 +195,7 @@ def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequen
         structs.decode(struct, raw, unknown)
     except structs.DecodeError as error:
         raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
-    findings = list(dict.fromkeys([*repeated, *(f"unknown field {gotext.quote(path)}" for path in unknown)]))
-    if body.validation == "Strict" and findings:
-        refusal = f"strict decoding error: {codec.strict_text(findings)}"
-        raise BadRequest(f"{_cannot(body, kind, version)}: {refusal}")
-    if body.validation != "Ignore":
-        body.warnings += findings
+    _note(body, kind, version, repeated, unknown)
 
 
 def _struct_of(kind: Kind, api_version: str) -> Struct | None:

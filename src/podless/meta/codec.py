@@ -53,6 +53,7 @@ _BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands befo
 _KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
 _LOOKS = 50  # at digits with a point; in a text with more of them a closer look costs as much
 _ROOMY = 1 << 17  # bytes; the room behind longer texts is mapped, and never touched
+_EXPONENT = re.compile(rb"[0-9]e(?:\+|-6(?![0-9]))")  # or a text that looks like it
 _EXACT = 25  # letters of an integer that prints as it was sent
 _SMALL = 8192  # bytes that are read token by token where that is needed
 
@@ -324,11 +325,8 @@ def strict_text(findings: list[str]) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """Compact JSON, keys in the order that they have."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        return _plain(value, sort=False)
+    """Compact JSON, keys in the order that they have, numbers as Go prints them."""
+    return _encode(value, 0)
 
 
 def fitted(encoded: bytes) -> bytes:
@@ -337,17 +335,41 @@ def fitted(encoded: bytes) -> bytes:
 
 
 def encode_sorted(value: Any) -> bytes:
-    """Compact JSON, keys sorted, as Go prints maps."""
+    """Compact JSON, keys sorted, as Go prints maps, numbers as well."""
+    return _encode(value, orjson.OPT_SORT_KEYS)
+
+
+def _encode(value: Any, option: int) -> bytes:
     try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        made = orjson.dumps(value, option=option)
+        # the encoder has exponents from 1e16 on and at 1e-6, where Go has none
+        if (b"e+" in made or b"e-6" in made) and _EXPONENT.search(made):
+            made = orjson.dumps(_shown(value), option=option)
+        return made
     except TypeError:
-        return _plain(value, sort=True)
+        pass
+    try:
+        return orjson.dumps(_shown(value), option=option)
+    except TypeError:  # deeper than it takes
+        return json.dumps(value, separators=(",", ":"), sort_keys=bool(option)).encode()
 
 
-def _plain(value: Any, *, sort: bool) -> bytes:
-    """What orjson cannot encode: integers past 64 bits and halves of surrogate pairs."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort)
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+def _shown(value: Any) -> Any:
+    """A copy in which what the encoder cannot show, or not as Go does, is as it is shown.
+
+    Those are numbers with an exponent, integers past 64 bits, and halves of surrogate pairs.
+    """
+    if isinstance(value, dict):
+        return {_shown(key): _shown(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_shown(item) for item in value]
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, float):
+        return orjson.Fragment(gotext.number(value))
+    if isinstance(value, int) and not _MIN <= value <= _MAX:
+        return orjson.Fragment(str(value))
+    return value
 
 
 def encode_yaml(value: Any) -> bytes:

@@ -43,7 +43,7 @@ def number(value: float) -> str:
     digits, _, exponent = repr(value).partition("e")
     digits = digits.removesuffix(".0")
     sign = "-" if exponent.startswith("-") else "+"
-    return f"{digits}e{sign}{exponent.lstrip('+-').zfill(2)}"
+    return f"{digits}e{sign}{exponent.lstrip('+-0')}"
 
 
 def general(value: float) -> str:

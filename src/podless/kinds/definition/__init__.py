@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         accepted_names,
         condition,
         is_true,
+        named,
         set_approval,
         set_condition,
         set_structural,
@@ -27,7 +28,9 @@ else:
     __getattr__ = lazy.parts(
         __name__,
         dict.fromkeys(("defaults", "prepare_create", "prepare_update"), "fill")
-        | dict.fromkeys(("accepted_names", "condition", "is_true", "set_approval", "set_condition"), "status")
+        | dict.fromkeys(
+            ("accepted_names", "condition", "is_true", "named", "set_approval", "set_condition"), "status"
+        )
         | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
         | {"set_structural": "status", "warnings": "advice", "bundle_fault": "webhook"},
     )
@@ -38,6 +41,7 @@ __all__ = [
     "condition",
     "defaults",
     "is_true",
+    "named",
     "prepare_create",
     "prepare_update",
     "set_approval",

@@ -53,15 +53,17 @@ def set_condition(crd: Object, kind: str, status: str, reason: str, message: str
     known.update(fresh)
 
 
+def named(crd: Object) -> bool:
+    """Whether a definition has all of its names, so that nothing more is to be said of them, whatever the status says."""
+    return _ordered(crd["spec"]["names"]) == _ordered((crd.get("status") or {}).get("acceptedNames") or {})
+
+
 def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
     """Which of its names a definition gets, and its NamesAccepted condition without a time.
 
     others: the other definitions of the group; the names that they have been given are taken.
     """
     wanted, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
-    known = condition(crd, "NamesAccepted")
-    if known is not None and _ordered(wanted) == _ordered(held):
-        return _ordered(held), {key: known.get(key, "") for key in ("type", "status", "reason", "message")}
     resources, kinds = _taken([crd, *others])
     given = dict(held)
     reason = message = ""
