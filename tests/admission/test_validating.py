@@ -208,3 +208,11 @@ def test_a_policy_made_of_protobuf_and_json_is_one(client: Client, world: World)
     )
     assert sent.status == 200
     assert sent.body["metadata"]["generation"] == 1
+
+
+def test_whole_numbers_that_are_sent_as_floats_are_doubles(world: World) -> None:
+    world.validate("object.spec.ratio / 2.0 == 1.0 && type(object.spec.count) == int && type(object.spec.many) == double")
+    assert world.create("x", ratio=2.0, count=2, many=2**63).status == 201
+    assert world.create("y", ratio=2, count=2, many=2**63).status == 422
+    assert world.create("z", ratio=2.0, count=2, many=2**63 - 1).status == 422
+    assert world.client.get(world.path("x")).body["spec"] == {"ratio": 2, "count": 2, "many": 9223372036854776000}

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from podless.auth.user import User
 from podless.kinds.kind import Kind, Version
+from podless.meta.codec import Floats
 from podless.store import Operation
 
 Object = dict[str, Any]
@@ -50,7 +51,8 @@ class AdmissionAttributes:
     or put another one here. old: as it is, None for a create; nobody may change it. options: the CreateOptions,
     UpdateOptions or DeleteOptions. warnings: texts for the client. annotations: for the audit log. again: whether
     mutation goes round a second time; reinvoke: whether a step asks for that. rounds: what a step keeps for that.
-    along: what a step wants to be committed with the write.
+    along: what a step wants to be committed with the write. floats: whole numbers that a custom object was sent with as
+    floats.
     """
 
     operation: str
@@ -70,6 +72,7 @@ class AdmissionAttributes:
     reinvoke: bool = False
     reinvocations: dict[str, Any] = field(default_factory=dict)
     along: Along | None = None
+    floats: Floats = field(default_factory=list)
 
     @property
     def of_namespace(self) -> bool:

@@ -13,6 +13,7 @@ from podless.auth.user import of_account
 from podless.cache.entry import Entry
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Version
+from podless.meta import codec
 
 Object = dict[str, Any]
 
@@ -59,6 +60,14 @@ class Subject:
         self._seen.append((obj, version.name, found))
         return found
 
+    async def _sent(self, version: Version) -> Object | None:
+        """The object as expressions see it: with the floats that it was sent with, where it is as it was sent."""
+        found = await self.shown(self.attr.obj, version)
+        if found is None or found is not self.attr.obj or not self.attr.floats:
+            return found
+        as_sent: Object = codec.sent(found, self.attr.floats)
+        return as_sent
+
     def request(self, version: Version) -> Object:
         """The AdmissionRequest without its uid and objects, as those see it who look at the object in a version."""
         attr = self.attr
@@ -86,7 +95,7 @@ class Subject:
         """The values of those of these names that expressions may use, but for params and variables."""
         attr = self.attr
         values: Object = {
-            "object": await self.shown(attr.obj, version),
+            "object": await self._sent(version),
             "oldObject": await self.shown(attr.old, version),
         }
         if "request" in needs:

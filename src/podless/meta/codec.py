@@ -33,6 +33,7 @@ __all__ = [
     "encode_yaml",
     "fitted",
     "hex_or_text",
+    "sent",
     "strict_text",
     "too_deep",
     "yaml_pieces",
@@ -219,21 +220,34 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
 
     What was stored and read again is an integer; until then 1.0 and -0.0 are floats to a real server.
     """
+    undo = _send(value, floats)
+    try:
+        yield
+    finally:
+        for holder, key, settled in undo:
+            holder[key] = settled
+
+
+def sent(value: Any, floats: Floats) -> Any:
+    """A copy in which the numbers that were sent as floats are floats, as in `as_sent`."""
+    copied = decode_own(encode(value))
+    _send(copied, floats)
+    return copied
+
+
+def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
+    """Make floats of what was sent as such; the holders, keys and numbers that were there."""
     undo: list[tuple[Any, Any, Any]] = []
     for path, given in floats:
         holder = value
         for step in path[:-1]:
             holder = _part(holder, step)
         settled = _part(holder, path[-1]) if path else None
-        if type(settled) is int and settled == jsontext.settle(given):
+        if type(settled) in (int, float) and settled == jsontext.settle(given):
             key = int(path[-1]) if isinstance(holder, list) else path[-1]
             undo.append((holder, key, settled))
             holder[key] = given
-    try:
-        yield
-    finally:
-        for holder, key, settled in undo:
-            holder[key] = settled
+    return undo
 
 
 def _part(holder: Any, step: str | int) -> Any:

@@ -7,8 +7,10 @@ import re
 from podless.meta.field import Key, Path
 from podless.schema.node import Node
 
-# without going back: what begins with a quote is a text to its end, or all that is left
-_TOKEN = re.compile(r"'(?:[^\\']++|\\.|\\(?=$))*+(?:'|\Z)|[.\[\]]|[^.\[\]]++", re.DOTALL)
+# without going back: a quote begins a text, to the next one with no backslash before it or to the end
+_TOKEN = re.compile(r"'(?:[^']++|(?<=\\)')*+(?:'|\Z)|[.\[\]]|[^.\[\]]++", re.DOTALL)
+_ESCAPE = re.compile(r"\\.")
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "'": "'", "\\": "\\"}
 
 
 def parse(text: str, node: Node | None, arrays: bool = True) -> tuple[Path, Node | None]:
@@ -43,7 +45,13 @@ def _quoted(token: str) -> str:
         raise ValueError("unexpected end of JSON path")
     if len(token) < 2 or token[0] != "'" or token[-1] != "'":
         raise ValueError(f"expected single quoted string but got {token}")
-    return token[1:-1].replace("\\'", "'")
+    return _ESCAPE.sub(_unescaped, token[1:-1])
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[0][1] not in _ESCAPED:
+        raise ValueError(f"invalid string literal: invalid escape char {found[0]}")
+    return _ESCAPED[found[0][1]]
 
 
 def _step(path: Path, node: Node | None, name: str) -> tuple[Path, Node | None]:

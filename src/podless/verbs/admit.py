@@ -77,7 +77,7 @@ def _attributes(
     namespace = call.namespace or _own_namespace(call, name)
     return AdmissionAttributes(
         operation, call.kind, call.version, call.subresource, namespace, name, obj, old, options, chosen.dry_run,
-        call.user, call.warnings, call.annotations,
+        call.user, call.warnings, call.annotations, floats=call.floats if call.kind.custom else [],
     )  # fmt: skip
 
 
