@@ -28,6 +28,7 @@ GADGET = {
             "properties": {
                 "replicas": {"type": "integer", "default": 1},
                 "color": {"type": "string"},
+                "any": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
                 "tags": {"type": "array", "items": {"type": "string"}},
                 "items": {
                     "type": "array",
