@@ -41,6 +41,7 @@ from podless.auth.user import ADMIN, User
 from podless.cache.watchcache import Cache
 from podless.controllers import contents, health, workloads
 from podless.controllers.accounttokens import AccountTokens
+from podless.controllers.aggregation import Availability, Registration
 from podless.controllers.apiservices import APIServices
 from podless.controllers.contents import Contents
 from podless.controllers.controller import Controller
@@ -288,7 +289,8 @@ class Cluster:
             from podless.controllers.typechecking import TypeChecking
 
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
-        self._controllers += [Quotas(api, builtin.QUOTAS), APIServices(api, builtin.API_SERVICES)]
+        self._controllers.append(Quotas(api, builtin.QUOTAS))
+        self._controllers += [of(api, builtin.API_SERVICES) for of in (Registration, APIServices, Availability)]
         if settings.store != "etcd":  # which lets events go by itself
             self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))
         self._controllers.append(self._contents(api))

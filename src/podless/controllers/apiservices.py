@@ -1,21 +1,26 @@
-"""One APIService for each served group-version, made and taken away as definitions come and go."""
+"""One APIService for each served group-version, made and taken away as definitions come and go.
+
+Source: kube-aggregator's autoregister controller. What clients make, and have no label of this controller, is theirs.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from podless.cache.entry import Entry
+from podless.cache.watchcache import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend, make
 from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
-from podless.meta import clock
 from podless.meta.bounded import bounded_cache
 from podless.verbs.call import API
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
-_LOCAL = "Local APIServices are always available"
+_ALWAYS, _ONCE = "true", "onstart"  # kept as it is to be, or made at the start and then left to clients
 _ALL = "all"  # the one key: it costs little to look at all of them
 _DELAY = 0.05  # seconds in which changes are gathered
 
@@ -29,13 +34,21 @@ class APIServices(Controller):
         super().__init__(api)
         self._kind = kind
         self._collection = api.collection(kind)
+        self._begun = False
 
     async def begin(self) -> None:
         """Bring them up to date."""
         await self._collection.load()
         self.leave.append(self.api.registry.listen(lambda: self.queue.add(_ALL, _DELAY)))
+        self.leave.append(self._collection.add_event_handler(self._note))
         self.queue.add(_ALL)
         await self.flush()
+        self._begun = True
+
+    def _note(self, events: Sequence[Event]) -> None:
+        """A client may have changed what is to stay."""
+        if any(event.after is None or _held(event.after).managed for event in events):
+            self.queue.add(_ALL, _DELAY)
 
     async def reconcile(self, key: str) -> None:
         """Make, mend and delete what the registry asks for."""
@@ -46,36 +59,39 @@ class APIServices(Controller):
         }
         entries = self._collection.under(self._kind.prefix)[0]
         there = {entry.key: _held(entry) for entry in entries}
-        gone = [entry for entry in entries if entry.key not in served]
-        work = [amend(self.api, self._kind, entry.key, lambda _: None) for entry in gone]
+        gone = [key for key, held in there.items() if held.managed and key not in served]
+        work = [amend(self.api, self._kind, key, lambda _: None) for key in gone]
         for key, (group, version, custom) in served.items():
+            if self._begun and not custom:
+                continue
             spec = _spec(group, version)
             if key not in there:
                 work.append(self._make(group, version, spec, custom))
-            elif there[key] != spec:
+            elif there[key].managed and there[key].spec != spec:
                 work.append(self._mend(key, spec))
         await asyncio.gather(*work)
 
     async def _make(self, group: str, version: str, spec: Object, custom: bool) -> None:
-        condition = {
-            "type": "Available",
-            "status": "True",
-            "lastTransitionTime": clock.now(),
-            "reason": "Local",
-            "message": _LOCAL,
-        }
-        metadata = {"name": f"{version}.{group}", "labels": {_MANAGED: "true" if custom else "onstart"}}
-        await make(self.api, self._kind, {"metadata": metadata, "spec": spec, "status": {"conditions": [condition]}})
+        metadata = {"name": f"{version}.{group}", "labels": {_MANAGED: _ALWAYS if custom else _ONCE}}
+        await make(self.api, self._kind, {"metadata": metadata, "spec": spec})
 
     async def _mend(self, key: str, spec: Object) -> None:
         await amend(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
 
-def _held(entry: Entry) -> Object:
-    """The spec that is stored; found once."""
-    known: Object | None = entry.forms.get("spec")
+class _Held(NamedTuple):
+    """What is stored. managed: whether it is this controller's."""
+
+    spec: Object
+    managed: bool
+
+
+def _held(entry: Entry) -> _Held:
+    """What is stored; found once."""
+    known: _Held | None = entry.forms.get("held")
     if known is None:
-        known = entry.forms["spec"] = entry.decode()["spec"]
+        labels = entry.labels
+        known = entry.forms["held"] = _Held(entry.decode()["spec"], labels.get(_MANAGED) in (_ALWAYS, _ONCE))
     return known
 
 

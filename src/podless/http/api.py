@@ -17,7 +17,7 @@ from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
 from podless.meta.aside import LONG, quiet
-from podless.meta.errors import APIError, Expired, NotServed, PageNotFound
+from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound
 from podless.verbs import options
 from podless.verbs.apply import is_json
 from podless.verbs.call import API, Call, Outcome, entries
@@ -64,6 +64,8 @@ class APIHandler:
         """The answer, or a coroutine that gives it. Both raise APIError."""
         accept = request.headers.get("accept", "")
         info = request.info
+        if self._api.registry.remote:
+            self._check_local(request.path)
         if not info.asked.resource:
             document = self._nonresource.answer(request, accept)
             threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
@@ -81,6 +83,12 @@ class APIHandler:
         if verb in ("get", "list") and call.subresource != "scale":
             return self._read(request, call, verb, form)
         return self._write(request, call, verb, form)
+
+    def _check_local(self, path: str) -> None:
+        """Raises NoBackend for the API of another server."""
+        parts = path.split("/", 4)
+        if len(parts) > 3 and parts[1] == "apis" and (parts[2], parts[3]) in self._api.registry.remote:
+            raise NoBackend
 
     def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
         """What is asked of which resource. Raises NotServed, PageNotFound or MethodNotAllowed."""

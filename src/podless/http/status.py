@@ -11,7 +11,7 @@ from typing import Any
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta import codec, protobuf
-from podless.meta.errors import APIError, Internal, PageNotFound, Timeout, TooManyRequests, Unavailable
+from podless.meta.errors import APIError, Internal, Plain, Timeout, TooManyRequests, Unavailable
 from podless.meta.structs_meta import STATUS
 from podless.store import Full, Overdue, Oversized, StoreError, Unreachable
 
@@ -70,8 +70,8 @@ def _warn(request: Request, answer: Answer) -> Answer:
 
 def render(error: Exception, accept: str = "") -> Response:
     """The answer to a request that failed."""
-    if isinstance(error, PageNotFound):
-        return Response(404, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
+    if isinstance(error, Plain):
+        return Response(error.code, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
     if isinstance(error, APIError):
         headers = [("Retry-After", "1")] if isinstance(error, TooManyRequests) else []
         details = error.details or {}

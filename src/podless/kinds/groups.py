@@ -44,8 +44,3 @@ def version_priority(group: str, version: str) -> int:
     if group not in _PRIORITIES:
         return 100
     return _VERSIONS.get((group, version), 15 if version == "v1" else 12)
-
-
-def order(group: str) -> tuple[int, str]:
-    """What groups are sorted by."""
-    return -priority(group), group

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 from podless.kinds.kind import Kind, Version
 
 
+class Announced(NamedTuple):
+    """A group-version that an APIService of a client announces.
+
+    priority, version_priority: how much its group counts, and it within that. remote: another server has it.
+    """
+
+    priority: int
+    version_priority: int
+    remote: bool
+
+
 class Registry:
     """All live kinds, and the definitions that wait to be served.
+
+    announced: what there is beside by the word of APIServices, by group and version. remote: of these, what other
+    servers have.
 
     generation grows with every change, for those who keep something that depends on the kinds.
     """
@@ -19,6 +34,8 @@ class Registry:
         self._waiting: dict[tuple[str, str], Kind] = {}
         self._routes: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
         self._listeners: dict[Callable[[], None], None] = {}
+        self.announced: Mapping[tuple[str, str], Announced] = {}
+        self.remote: frozenset[tuple[str, str]] = frozenset()
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call the listener after every change. Returns what ends that."""
@@ -33,6 +50,13 @@ class Registry:
         self.generation += 1
         for listener in list(self._listeners):
             listener()
+
+    def announce(self, announced: Mapping[tuple[str, str], Announced]) -> None:
+        """Show what APIServices announce beside what is served."""
+        if announced != self.announced:
+            self.announced = announced
+            self.remote = frozenset(key for key, found in announced.items() if found.remote)
+            self._changed()
 
     def put(self, kind: Kind) -> None:
         """Serve a kind, in place of an earlier one of its group and plural."""
@@ -86,9 +110,10 @@ class Registry:
     def versions(self, group: str, *, waiting: bool = True) -> list[str]:
         """The versions of a group, in no order; those of definitions that wait included where asked."""
         kinds = [*self._kinds.values(), *(self._waiting.values() if waiting else ())]
-        return list({version.name: None for kind in kinds if kind.group == group for version in kind.versions})
+        found = {version.name: None for kind in kinds if kind.group == group for version in kind.versions}
+        return list(found | {version: None for of, version in self.announced if of == group})
 
     def groups(self) -> list[str]:
         """All groups but the core one, in no order."""
         kinds = [*self._kinds.values(), *self._waiting.values()]
-        return list({kind.group: None for kind in kinds if kind.group})
+        return list({kind.group: None for kind in kinds if kind.group} | {group: None for group, _ in self.announced})

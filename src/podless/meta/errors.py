@@ -100,8 +100,21 @@ class NotServed(APIError):
         super().__init__("the server could not find the requested resource", {})
 
 
-class PageNotFound(APIError):
-    """404 as plain text: no handler is at this path."""
+class Plain(APIError):
+    """What is answered as plain text."""
+
+
+class NoBackend(Plain):
+    """503: another server has this API, and it is not there."""
+
+    code, reason = 503, "ServiceUnavailable"
+
+    def __init__(self) -> None:
+        super().__init__("service unavailable\n")
+
+
+class PageNotFound(Plain):
+    """404: no handler is at this path."""
 
     code, reason = 404, "NotFound"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from functools import partial
 from typing import Any
 
 from podless.kinds import groups as groups_
@@ -28,13 +29,29 @@ def api_versions(address: str) -> Document:
 
 def groups(registry: Registry) -> Document:
     """/apis."""
-    found = [_group(registry, name) for name in _names(registry)]
+    found = [_group(registry, name) for name in sorted(_names(registry), key=partial(_first, registry))]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
 def _names(registry: Registry) -> list[str]:
     known = [name for name in registry.groups() if registry.versions(name)]
-    return sorted(known, key=groups_.order)
+    return sorted(known, key=lambda name: (_first(registry, name)[0], name))
+
+
+def _first(registry: Registry, name: str) -> tuple[int, str]:
+    """By what a group is sorted: that of its APIServices that comes first, by priority and then by name."""
+    return min((-_priorities(registry, name, version)[0], f"{version}.{name}") for version in registry.versions(name))
+
+
+def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
+    """How much a group-version has its group count, and counts in it."""
+    known = registry.announced.get((name, version))
+    return known[:2] if known is not None else (groups_.priority(name), groups_.version_priority(name, version))
+
+
+def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:
+    """Versions of a group, the most important one first."""
+    return sorted(versions, key=lambda version: (-_priorities(registry, name, version)[1], gvk.priority(version)))
 
 
 def group(registry: Registry, name: str) -> Document | None:
@@ -47,7 +64,7 @@ def group(registry: Registry, name: str) -> Document | None:
 def _group(registry: Registry, name: str) -> Document:
     versions = [
         {"groupVersion": f"{name}/{version}", "version": version}
-        for version in sorted(registry.versions(name), key=gvk.priority)
+        for version in _ranked(registry, name, registry.versions(name))
     ]
     return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
@@ -117,14 +134,8 @@ def aggregated(registry: Registry, *, core: bool) -> Document:
     items = []
     for name in [""] if core else _names(registry):
         versions = [
-            {
-                "version": version,
-                "resources": [
-                    _aggregated(kind, kind.by_version[version]) for kind in registry.of_version(name, version)
-                ],
-                "freshness": "Current",
-            }
-            for version in sorted(registry.versions(name, waiting=False), key=gvk.priority)
+            _version(registry, name, version)
+            for version in _ranked(registry, name, registry.versions(name, waiting=False))
         ]
         if versions:
             items.append({"metadata": {"name": name} if name else {}, "versions": versions})
@@ -134,6 +145,14 @@ def aggregated(registry: Registry, *, core: bool) -> Document:
         "metadata": {},
         "items": items,
     }
+
+
+def _version(registry: Registry, group: str, version: str) -> Document:
+    """A version with its resources; of one that another server has, which is not there, they are not known."""
+    if (group, version) in registry.remote:
+        return {"version": version, "freshness": "Stale"}
+    found = [_aggregated(kind, kind.by_version[version]) for kind in registry.of_version(group, version)]
+    return {"version": version} | ({"resources": found} if found else {}) | {"freshness": "Current"}
 
 
 def _aggregated(kind: Kind, version: Version) -> Document:

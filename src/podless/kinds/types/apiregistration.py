@@ -6,7 +6,8 @@ from podless.meta.structs import BOOL, BYTES, INT32, STRING, TIME, Field, ListOf
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
 SERVICE_REFERENCE = Struct(
-    "ServiceReference", (Field("namespace", STRING, 1), Field("name", STRING, 2), Field("port", INT32, 3, pointer=True))
+    "ServiceReference",
+    (Field("namespace", STRING, 1), Field("name", STRING, 2), Field("port", INT32, 3, pointer=True, fill=443)),
 )
 
 API_SERVICE_SPEC = Struct(

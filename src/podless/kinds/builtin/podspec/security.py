@@ -22,12 +22,7 @@ _SYSCTL = rf"^({_SEGMENT}[\./])*{_SEGMENT}$"
 _PART = "[a-z0-9]++(?:[-_]++[a-z0-9]++)*+"
 _IS_SYSCTL = re.compile(rf"{_PART}(?:[./]{_PART})*+")
 _MOST_SYSCTL = 253
-_IPC = frozenset(
-    {
-        "kernel.sem", "kernel.shmall", "kernel.shmmax", "kernel.shmmni", "kernel.shm_rmid_forced", "kernel.shm",
-        "kernel.msgmax", "kernel.msgmnb", "kernel.msgmni", "kernel.msg",
-    }
-)  # fmt: skip
+_IPC = ("kernel.shm", "kernel.msg", "fs.mqueue.")
 _SWAPPED = str.maketrans("./", "/.")
 _SYSTEM_ADMIN = "CAP_SYS_ADMIN"
 _NO_ESCALATION = "cannot set `allowPrivilegeEscalation` to false and "
@@ -107,7 +102,7 @@ def _of_host(name: str, spec: Object) -> str:
     plain = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
     if spec.get("hostNetwork") and plain.startswith("net."):
         return "may not be specified when 'hostNetwork' is true"
-    if spec.get("hostIPC") and (plain in _IPC or plain.startswith("fs.mqueue.")):
+    if spec.get("hostIPC") and (plain == "kernel.sem" or plain.startswith(_IPC)):
         return "may not be specified when 'hostIPC' is true"
     return ""
 

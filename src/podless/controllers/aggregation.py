@@ -1,0 +1,171 @@
+"""What APIServices of clients announce: it is shown in discovery, and their status says whether it can be reached.
+
+Nothing is passed on to other servers, for there is no network: what has a service is never available. Source:
+kube-aggregator's apiserver and controllers/status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.cache.entry import Entry
+from podless.cache.watchcache import Event, WatchCache
+from podless.controllers.controller import Controller
+from podless.controllers.write import report
+from podless.kinds.builtin.apiservices import available, local
+from podless.kinds.builtin.catalog import ENDPOINT_SLICES
+from podless.kinds.builtin.services import SERVICES
+from podless.kinds.kind import Kind
+from podless.kinds.registry import Announced
+from podless.kinds.strategy import Object
+from podless.verbs.call import API
+
+_ALL = "all"
+_MANAGED = "kube-aggregator.kubernetes.io/automanaged"
+_MANAGER = "kube-apiserver"
+_OF_SERVICE = "kubernetes.io/service-name"
+
+
+class Registration(Controller):
+    """Keeps the registry in step with the APIServices that clients have made; every server does so for itself."""
+
+    name = "poststarthook/apiservice-registration-controller"
+    leads = False
+
+    def __init__(self, api: API, kind: Kind) -> None:
+        super().__init__(api)
+        self._kind = kind
+        self._collection: WatchCache = api.collection(kind)
+
+    async def begin(self) -> None:
+        """Announce what there is."""
+        await self._collection.load()
+        self.leave.append(self._collection.add_event_handler(lambda _: self.queue.add(_ALL)))
+        self.queue.add(_ALL)
+        await self.flush()
+        self.api.reactions[self._kind.prefix] = self.flush
+
+    async def reconcile(self, key: str) -> None:
+        """Gather what is announced."""
+        announced = {}
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            if _MANAGED in entry.labels:
+                continue
+            spec = entry.decode()["spec"]
+            found = Announced(spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None)
+            announced[spec.get("group", ""), spec.get("version", "")] = found
+        self.api.registry.announce(announced)
+
+
+class Availability(Controller):
+    """Says in the status of an APIService why its service cannot be reached. Keys are those of APIServices."""
+
+    name = "poststarthook/apiservice-status-remote-available-controller"
+
+    def __init__(self, api: API, kind: Kind) -> None:
+        super().__init__(api)
+        self._kind = kind
+        self._collection: WatchCache = api.collection(kind)
+        self._remote: dict[str, tuple[str, str]] = {}  # by key, namespace and name of the service
+        self._following = False
+
+    async def begin(self) -> None:
+        """Look at all that there are."""
+        await self._collection.load()
+        self.leave.append(self._collection.add_event_handler(self._note))
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            self._look(entry)
+        await self.flush()
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.after is None:
+                self._remote.pop(event.key, None)
+            else:
+                self._look(event.after)
+
+    def _look(self, entry: Entry) -> None:
+        if _MANAGED not in entry.labels:
+            self.queue.add(entry.key)
+
+    def _note_backend(self, events: Sequence[Event]) -> None:
+        """A service, or what is behind it, has changed."""
+        found = [entry for event in events if (entry := event.after or event.before) is not None]
+        changed = {(entry.namespace, entry.labels.get(_OF_SERVICE) or entry.name) for entry in found}
+        for key, service in self._remote.items():
+            if service in changed:
+                self.queue.add(key)
+
+    async def _follow(self) -> None:
+        """Services are of interest from the first APIService on that has one."""
+        if not self._following:
+            self._following = True
+            for kind in (SERVICES, ENDPOINT_SLICES):
+                if self.api.registry.get(kind.group, kind.plural) is not None:
+                    collection = await self.api.loaded(kind)
+                    self.leave.append(collection.add_event_handler(self._note_backend))
+
+    async def reconcile(self, key: str) -> None:
+        """Write down how it is."""
+        entry = self._collection.get(key)
+        if entry is None or entry.terminating:
+            return
+        spec = entry.decode()["spec"]
+        service = spec.get("service")
+        if service is None:
+            self._remote.pop(key, None)
+        else:
+            self._remote[key] = service["namespace"], service["name"]
+            await self._follow()
+
+        def say(obj: Object) -> Object:
+            if service is None:
+                local(obj)
+            else:
+                available(obj, "False", *self._fault(spec))
+            return obj
+
+        await report(self.api, self._kind, key, say, _MANAGER)
+
+    def _entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
+        served = self.api.registry.get(kind.group, kind.plural) is not None
+        return self.api.collection(kind).under(prefix)[0] if served else ()
+
+    def _fault(self, spec: Object) -> tuple[str, str]:
+        """Reason and message: why the service cannot be reached."""
+        namespace, name, port = (spec["service"][part] for part in ("namespace", "name", "port"))
+        key = SERVICES.key(namespace, name)
+        there = {entry.key: entry for entry in self._entries(SERVICES, SERVICES.keys.scope(namespace))}
+        entry = there.get(key)
+        if entry is None:
+            return "ServiceNotFound", f'service/{name} in "{namespace}" is not present'
+        service = entry.decode()["spec"]
+        if service.get("type") == "ClusterIP" and (fault := self._unready(service, namespace, name, port)):
+            return fault
+        host = service.get("externalName") or service.get("clusterIP") or ""
+        address = f"https://{host}:{port}/apis/{spec['group']}/{spec['version']}"
+        why = f'failing or missing response from {address}: Get "{address}": there is no network behind this server'
+        return "FailedDiscoveryCheck", why
+
+    def _unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
+        """What is wrong with the ports and endpoints of a service with an address."""
+        known = next((one for one in service.get("ports") or () if one["port"] == port), None)
+        if known is None:
+            return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'
+        of_namespace = self._entries(ENDPOINT_SLICES, ENDPOINT_SLICES.keys.scope(namespace))
+        slices = [entry.decode() for entry in of_namespace if entry.labels.get(_OF_SERVICE) == name]
+        if not slices:
+            return "EndpointsNotFound", f'cannot find endpointslices for service/{name} in "{namespace}"'
+        called = known.get("name", "")
+        if not any(_ready(one, called) for one in slices):
+            where = f'endpointslices for service/{name} in "{namespace}"'
+            return "MissingEndpoints", f'{where} have no addresses with port name "{called}"'
+        return None
+
+
+def _ready(one: Object, called: str) -> bool:
+    """Whether a slice has an address that is ready at a port of this name."""
+    if all(port.get("name", "") != called for port in one.get("ports") or ()):
+        return False
+    endpoints = one.get("endpoints") or ()
+    return any(each.get("addresses") and (each.get("conditions") or {}).get("ready") is not False for each in endpoints)
