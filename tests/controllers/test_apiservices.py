@@ -75,7 +75,8 @@ def test_the_status_says_why_a_service_cannot_be_reached(client: Client, group: 
     service, name = group.split(".")[0], f"v1.{group}"
     client.post(SERVICES, announcement(group, service={"namespace": "default", "name": service}))
     until(lambda: reason(client, name) == "ServiceNotFound")
-    services, slices = "/api/v1/namespaces/default/services", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+    services = "/api/v1/namespaces/default/services"
+    slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
     client.post(services, {"metadata": {"name": service}, "spec": {"ports": [{"port": 80}]}})
     until(lambda: reason(client, name) == "ServicePortError")
     client.merge(f"{services}/{service}", {"spec": {"ports": [{"port": 443}]}})
@@ -122,7 +123,10 @@ def test_groups_are_listed_by_the_names_of_their_versions(client: Client) -> Non
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"groupPriorityMinimum": 0}, "spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000"),
+        (
+            {"groupPriorityMinimum": 20001},
+            "spec.groupPriorityMinimum: Invalid value: 20001: must be positive and less than 20000",
+        ),
         ({"versionPriority": 1001}, "spec.versionPriority: Invalid value: 1001: must be positive and less than 1000"),
         ({"caBundle": "YWI="}, 'spec.caBundle: Invalid value: "2 bytes": local APIServices may not have a caBundle'),
         ({"service": {"name": "a"}}, "spec.service.namespace: Required value"),

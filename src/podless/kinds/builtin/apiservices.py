@@ -22,7 +22,7 @@ def available(obj: Object, status: str, reason: str, message: str) -> None:
     """Say in the status whether the API can be reached; the time stays where the status does."""
     conditions = obj["status"].get("conditions") or []
     now, fresh = clock.now(), {"type": "Available", "status": status}
-    known = next((one for one in conditions if one["type"] == "Available"), {})
+    known: Object = next((one for one in conditions if one["type"] == "Available"), {})
     same = known.get("status") == status and known.get("lastTransitionTime")
     fresh |= {"lastTransitionTime": known["lastTransitionTime"] if same else now, "reason": reason, "message": message}
     if known:

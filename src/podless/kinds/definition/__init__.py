@@ -28,9 +28,7 @@ else:
     __getattr__ = lazy.parts(
         __name__,
         dict.fromkeys(("defaults", "prepare_create", "prepare_update"), "fill")
-        | dict.fromkeys(
-            ("accepted_names", "condition", "is_true", "named", "set_approval", "set_condition"), "status"
-        )
+        | dict.fromkeys(("accepted_names", "condition", "is_true", "named", "set_approval", "set_condition"), "status")
         | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
         | {"set_structural": "status", "warnings": "advice", "bundle_fault": "webhook"},
     )

@@ -54,7 +54,7 @@ def set_condition(crd: Object, kind: str, status: str, reason: str, message: str
 
 
 def named(crd: Object) -> bool:
-    """Whether a definition has all of its names, so that nothing more is to be said of them, whatever the status says."""
+    """Whether a definition has all of its names, so that no more is to be said of them, whatever the status is."""
     return _ordered(crd["spec"]["names"]) == _ordered((crd.get("status") or {}).get("acceptedNames") or {})
 
 
