@@ -12,7 +12,9 @@ from typing import NoReturn
 from podless.version import __version__
 
 _READING = ("check", "compare", "test", "eval", "schema", "convert")  # need no server that runs
-_COMMANDS = ("serve", "run", "envtest", "kubeconfig", "status", "backup", "restore", "migrate", *_READING)
+_RUNNING = ("serve", "run", "envtest", "kubeconfig", "status", "backup", "restore", "export", "import", "migrate")
+_COMMANDS = (*_RUNNING, *_READING)
+_MODULES = {"export": "exports", "import": "imports"}  # one of them is a word of the language
 
 
 class Parser(argparse.ArgumentParser):
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else list(arguments)
     # a command needs no other's modules; help and mistakes show them all
     for name in given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS:
-        import_module(f"podless.cli.{name}").add(commands)
+        import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
     options = parser.parse_args(given)
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)

@@ -23,6 +23,10 @@ class Progress:
             start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
             print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
+    def line(self, text: str) -> None:
+        """Something that stays, such as what could not be done."""
+        print(f"\r\x1b[Kpodless: {text}" if self._terminal else f"podless: {text}", file=sys.stderr, flush=True)
+
     def end(self, text: str) -> None:
         """How it ended."""
         print(f"\r\x1b[K{text}" if self._terminal else text, file=sys.stderr, flush=True)

@@ -1,0 +1,49 @@
+"""How a command reaches any server of the Kubernetes API: by a kubeconfig, or by an address and a token."""
+
+from __future__ import annotations
+
+import argparse
+import ssl
+from pathlib import Path
+
+from podless.remote import kubeconfig as configs
+from podless.remote.kubeconfig import Access, BadKubeconfig
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options; `read` raises BadKubeconfig for what they cannot be."""
+    group = parser.add_argument_group("the server", "any server of the Kubernetes API")
+    group.add_argument(
+        "--kubeconfig", metavar="FILE", type=Path, help="$KUBECONFIG or ~/.kube/config if left out, as with kubectl"
+    )
+    group.add_argument("--context", default="", help="context of the kubeconfig; its current one if left out")
+    group.add_argument("--server", metavar="URL", default="", help="the server itself, in place of a kubeconfig")
+    group.add_argument("--token", default="", help="bearer token, with --server")
+    group.add_argument(
+        "--certificate-authority", metavar="FILE", type=Path, help="who signed the server's certificate, with --server"
+    )
+    group.add_argument("--insecure-skip-tls-verify", action="store_true", help="trust any certificate, with --server")
+
+
+def read(options: argparse.Namespace) -> Access:
+    """How to reach the server. Raises BadKubeconfig."""
+    if not options.server:
+        if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
+            raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify belong to --server")
+        places = configs.places()
+        found = options.kubeconfig or next((path for path in places if path.exists()), places[0])
+        return configs.read(found, options.context)
+    if options.kubeconfig or options.context:
+        raise BadKubeconfig("--server stands in place of --kubeconfig and --context")
+    if not options.server.startswith(("https://", "http://")):
+        raise BadKubeconfig("a server is given as https://HOST:PORT")
+    url, secure = options.server.rstrip("/"), None
+    if url.startswith("https:"):
+        try:
+            secure = ssl.create_default_context(cafile=options.certificate_authority)
+        except (OSError, ValueError) as error:
+            raise BadKubeconfig(f"{options.certificate_authority}: {error}") from None
+        secure.verify_flags &= ~ssl.VERIFY_X509_STRICT
+        if options.insecure_skip_tls_verify:
+            secure.check_hostname, secure.verify_mode = False, ssl.CERT_NONE
+    return Access(url, options.token, secure)

@@ -1,0 +1,69 @@
+"""podless export: all or chosen objects of any server of the Kubernetes API, as YAML or JSON."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import Any
+
+from podless.cli import access
+from podless.cli.progress import Progress
+from podless.cli.transfer.documents import BadDocument, Folder, Sink, Stream
+from podless.cli.transfer.export import Choice, Export
+from podless.remote import RemoteError
+from podless.remote.cluster import Cluster
+from podless.remote.kubeconfig import BadKubeconfig
+from podless.version import __version__
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "export",
+        help="write all or chosen objects of any server to files",
+        description="Write objects of any server of the Kubernetes API to files, with status and owner references, for "
+        "podless import, or kubectl. Their definitions and namespaces come along; what each server makes by itself "
+        "(bootstrap roles, the service kubernetes, plain default accounts, tokens ...) does not. Secrets are written "
+        "as they are.",
+    )
+    parser.add_argument("kinds", metavar="KIND", nargs="*", help="such as crontabs, crontabs.stable.example.com or cm")
+    parser.add_argument("--all", action="store_true", help="all kinds, but for events")
+    parser.add_argument(
+        "-n", "--namespace", action="append", default=[], metavar="NAME", help="only what is in it (repeatable)"
+    )
+    parser.add_argument("-l", "--selector", default="", help="only objects with such labels")
+    parser.add_argument("--only", action="store_true", help="without the definitions and namespaces that are needed")
+    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="json: an object a line")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("-f", "--file", metavar="FILE", default="-", help="where to; standard output if left out")
+    where.add_argument("--folder", metavar="DIR", type=Path, help="an empty folder, for a file for each object")
+    access.add(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Export. Returns 1, with a line on standard error for each, where something could not be read."""
+    if bool(options.kinds) == options.all:
+        print("podless: name the kinds, or say --all", file=sys.stderr)
+        return 2
+    sink: Sink = Folder(options.folder, options.output) if options.folder else Stream(options.file, options.output)
+    choice = Choice(options.kinds, options.namespace, options.selector, options.only)
+    try:
+        return asyncio.run(_export(options, choice, sink))
+    except (BadKubeconfig, BadDocument, RemoteError, LookupError) as error:
+        print(f"podless: {error.args[0]}", file=sys.stderr)
+    except OSError as error:
+        print(f"podless: {error.filename}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+    return 1
+
+
+async def _export(options: argparse.Namespace, choice: Choice, sink: Sink) -> int:
+    progress = Progress()
+    async with Cluster(access.read(options), f"podless-export/{__version__}") as cluster:
+        with sink:
+            export = Export(cluster, choice, sink, progress.say, progress.line)
+            await export.run()
+    progress.end(f"{export.done} objects are exported")
+    return 1 if export.failed else 0

@@ -1,0 +1,85 @@
+"""podless import: what files say is made on any server of the Kubernetes API."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import Any
+
+from podless.cli import access
+from podless.cli.progress import Progress
+from podless.cli.transfer.documents import BadDocument, Documents
+from podless.cli.transfer.load import EXISTING, Import
+from podless.cli.transfer.order import Filter, Order
+from podless.meta.errors import BadRequest
+from podless.meta.selectors import parse_labels
+from podless.remote import RemoteError
+from podless.remote.cluster import Cluster
+from podless.remote.kubeconfig import BadKubeconfig
+from podless.version import __version__
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "import",
+        help="make the objects in files on any server",
+        description="Make the objects in files on any server of the Kubernetes API: definitions first, then "
+        "namespaces, owners before what they own, with status and new uids. What is there and says the same is left "
+        "alone, so that an import which was interrupted goes on when it is run again.",
+    )
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="files and folders; - for standard input")
+    parser.add_argument(
+        "--kind", action="append", default=[], metavar="NAME", help="only such objects, and what they need (repeatable)"
+    )
+    parser.add_argument(
+        "-n", "--namespace", action="append", default=[], metavar="NAME", help="only what is in it (repeatable)"
+    )
+    parser.add_argument("-l", "--selector", default="", help="only objects with such labels")
+    parser.add_argument(
+        "--existing",
+        choices=EXISTING,
+        default=EXISTING[0],
+        help="what becomes of an object that is there and differs: it is told and left, left, or written over",
+    )
+    access.add(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import. Returns 1, with a line on standard error for each, where something could not be made."""
+    try:
+        labels = parse_labels(options.selector) if options.selector else None
+        wanted = Filter([name.lower() for name in options.kind], options.namespace, labels)
+        with Documents(options.paths) as documents:
+            return asyncio.run(_import(options, documents, wanted))
+    except (BadKubeconfig, BadDocument, BadRequest) as error:
+        print(f"podless: {error}", file=sys.stderr)
+    except RemoteError as error:
+        print(f"podless: {error}; run it again to go on", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("podless: interrupted; run it again to go on", file=sys.stderr)
+        return 130
+    except OSError as error:
+        print(f"podless: {error.filename}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+    return 1
+
+
+async def _import(options: argparse.Namespace, documents: Documents, wanted: Filter) -> int:
+    progress = Progress()
+    unread: list[str] = []
+
+    def refuse(text: str) -> None:
+        unread.append(text)
+        progress.line(text)
+
+    access_ = access.read(options)
+    order = Order(documents, wanted, refuse)
+    async with Cluster(access_, f"podless-import/{__version__}") as cluster:
+        one = Import(cluster, documents, order, progress.say, progress.line, existing=options.existing)
+        await one.run()
+    progress.end(
+        f"{one.made} objects are made, {one.changed} changed, {one.same} were there, {one.failed} could not be made"
+    )
+    return 1 if one.failed or unread else 0

@@ -1,0 +1,205 @@
+"""Objects in files: one stream of documents, or a folder with a file for each; read one document at a time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Protocol, Self
+
+from podless.meta import codec
+from podless.meta.documents import split
+
+Object = dict[str, Any]
+
+_SUFFIXES = (".json", ".yaml", ".yml")
+_MARK = b"---"
+_BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
+
+
+class BadDocument(Exception):
+    """A file that cannot be read as objects; the text is one line with its place."""
+
+
+class Sink(Protocol):
+    """Where an export goes; a context manager, and there is nothing where it is left by an exception."""
+
+    def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
+        """Write an object of a resource. needed: others need it, so it is to stand before them."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def _text(obj: Object, form: str) -> bytes:
+    return codec.encode(obj) + b"\n" if form == "json" else codec.encode_yaml(obj)
+
+
+class Stream:
+    """One file with a document for each object, "-" for standard output. form: yaml, or json, one in each line."""
+
+    def __init__(self, file: str, form: str) -> None:
+        self._file = file
+        self._form = form
+        self._first: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this one)
+        self._rest: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+
+    def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
+        """Write an object."""
+        part = self._first if needed else self._rest
+        part.write((b"" if self._form == "json" else _MARK + b"\n") + _text(obj, self._form))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._first, self._rest:
+            if error is None:
+                self._finish()
+
+    def _finish(self) -> None:
+        if self._file == "-":
+            self._copy(sys.stdout.buffer)
+            return
+        path = Path(self._file)
+        new = path.with_name(f".{path.name}.new")
+        try:
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                self._copy(file)
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+
+    def _copy(self, file: IO[bytes]) -> None:
+        for part in (self._first, self._rest):
+            part.seek(0)
+            shutil.copyfileobj(part, file)
+
+
+class Folder:
+    """A file for each object: cluster/RESOURCE/NAME.yaml and namespaces/NAMESPACE/RESOURCE/NAME.yaml."""
+
+    def __init__(self, folder: Path, form: str) -> None:
+        self._folder = folder
+        self._form = form
+
+    def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
+        """Write an object."""
+        namespace = obj["metadata"].get("namespace")
+        place = self._folder / "namespaces" / namespace if namespace else self._folder / "cluster"
+        path = place / full / f"{obj['metadata']['name']}.{self._form}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(_text(obj, self._form))
+
+    def __enter__(self) -> Self:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if any(self._folder.iterdir()):
+            raise BadDocument(f"{self._folder}: not an empty folder")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+
+class Documents:
+    """The documents of files and folders, which can be gone through any number of times; a context manager.
+
+    paths: "-" is standard input. Raises BadDocument for a path with nothing behind it.
+    """
+
+    def __init__(self, paths: list[str]) -> None:
+        self._input: Path | None = None
+        self._files: list[tuple[str, Path]] = []
+        for path in paths:
+            self._files += self._found(path)
+
+    def _found(self, path: str) -> list[tuple[str, Path]]:
+        if path == "-":
+            with tempfile.NamedTemporaryFile(prefix="podless-", delete=False) as file:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            self._input = Path(file.name)
+            return [("standard input", self._input)]
+        given = Path(path)
+        if not given.is_dir():
+            return [(path, given)]
+        found = sorted(file for file in given.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+        if not found:
+            raise BadDocument(f"{path}: no objects there")
+        return [(str(file), file) for file in found]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._input is not None:
+            self._input.unlink(missing_ok=True)
+
+    def __iter__(self) -> Iterator[tuple[str, bytes]]:
+        """Each document, and where it is: FILE:LINE."""
+        for name, path in self._files:
+            with path.open("rb") as file:
+                for line, raw in _documents(file):
+                    yield f"{name}:{line + 1}", raw
+
+
+def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Documents and the lines before them. Of JSON only that with one text a line is not read as a whole."""
+    text, begun, lines = bytearray(), 0, False
+    for number, line in enumerate(file):
+        if line.startswith(b"{") and not text.strip():
+            if not lines and not _is_whole(line):
+                for document in split("", line + file.read()):
+                    yield number + document.line, document.raw
+                return
+            lines = True
+        if lines:
+            if line.strip():
+                yield number, line
+            continue
+        if line.startswith(_MARK) and line[3:4] in _BEHIND:
+            if text.strip():
+                yield begun, bytes(text)
+            text, begun = bytearray(), number
+        text += line
+    if text.strip():
+        yield begun, bytes(text)
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        codec.decode_json(line)
+    except codec.JSONError:
+        return False
+    return True
+
+
+def objects(where: str, raw: bytes) -> list[Object]:
+    """The objects in a document, those of a list one by one. Raises BadDocument."""
+    try:
+        found = codec.decode_json(raw) if raw.lstrip().startswith(b"{") else codec.decode_yaml(raw)
+    except codec.JSONError as error:
+        raise BadDocument(f"{where}: {error.message}") from None
+    if found is None:
+        return []
+    listed = found.get("items") if isinstance(found, dict) else None
+    each = listed if isinstance(listed, list) and str(found.get("kind", "")).endswith("List") else [found]
+    for obj in each:
+        metadata = obj.get("metadata") if isinstance(obj, dict) else None
+        named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and metadata["name"]
+        if not named or not all(isinstance(obj.get(key), str) for key in ("apiVersion", "kind")):
+            raise BadDocument(f"{where}: an object has an apiVersion, a kind and a name")
+    return each

@@ -1,0 +1,149 @@
+"""Export: all or chosen objects of a server, page by page, to a sink."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from podless.cli.transfer.documents import Sink
+from podless.cli.transfer.own import made_by_server
+from podless.cli.transfer.renew import exported
+from podless.cli.transfer.resources import Resource, chosen, discover
+from podless.remote.cluster import Cluster, Refused
+
+Object = dict[str, Any]
+
+_PAGE = 500  # objects that are read together
+_DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+_NAMESPACES = "namespaces"
+_FIRST = (_DEFINITIONS, _NAMESPACES)
+_PASSING = {"events"}  # what is gone in an hour is exported only where it is named
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is exported. kinds: names of resources, none for all. namespaces: none for all.
+
+    only: without the definitions and namespaces that it needs.
+    """
+
+    kinds: Sequence[str] = ()
+    namespaces: Sequence[str] = ()
+    selector: str = ""
+    only: bool = False
+
+
+class Export:
+    """One export. say: told how far it is; warn: of what is left out and why, a line each."""
+
+    def __init__(
+        self, cluster: Cluster, choice: Choice, sink: Sink, say: Callable[[str], None], warn: Callable[[str], None]
+    ) -> None:
+        self.done = self.failed = 0
+        self._cluster = cluster
+        self._choice = choice
+        self._sink = sink
+        self._say = say
+        self._warn = warn
+        self._used: set[str] = set()  # namespaces
+        self._there: set[str] = set()  # paths of definitions and namespaces that are written
+
+    async def run(self) -> None:
+        """Do it. Raises LookupError for a kind that is not there, RemoteError where the server does not answer."""
+        found = await discover(self._cluster, self._refuse)
+        known = {each.full: each for each in found}
+        choice = self._choice
+        resources = chosen(found, choice.kinds) if choice.kinds else [one for one in found if one.full not in _PASSING]
+        if choice.namespaces:
+            if choice.kinds and (other := [one.plural for one in resources if not one.namespaced]):
+                raise LookupError(f"{', '.join(other)}: not in a namespace; leave --namespace out")
+            resources = [one for one in resources if one.namespaced]
+        resources.sort(key=lambda one: _FIRST.index(one.full) if one.full in _FIRST else len(_FIRST))
+        taken = {one.full for one in resources}
+        with_objects = []
+        for resource in resources:
+            if await self._all(resource):
+                with_objects.append(resource)
+        if not choice.only:
+            if _DEFINITIONS in known and (choice.selector or _DEFINITIONS not in taken):
+                await self._needed(known[_DEFINITIONS], [one.full for one in with_objects if one.group], quiet=True)
+            if _NAMESPACES in known and (choice.selector or _NAMESPACES not in taken):
+                await self._needed(known[_NAMESPACES], sorted(self._used), quiet=False)
+
+    def _refuse(self, text: str) -> None:
+        self.failed += 1
+        self._warn(text)
+
+    async def _all(self, resource: Resource) -> bool:
+        """Write all objects of a resource; whether there were any."""
+        before = self.done
+        for namespace in self._choice.namespaces or ("",):
+            try:
+                async for obj in self._listed(resource, namespace):
+                    self._one(resource, obj)
+            except Refused as refused:
+                self._refuse(f"{resource.full}: {refused}")
+        return self.done > before
+
+    def _one(self, resource: Resource, obj: Object) -> None:
+        obj = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
+        metadata = obj["metadata"]
+        if made_by_server(obj):
+            return
+        if metadata.get("deletionTimestamp"):
+            self._warn(f"{label(obj)}: is being deleted, and left out")
+            return
+        if metadata.get("namespace"):
+            self._used.add(metadata["namespace"])
+        first = resource.full in _FIRST
+        if first:
+            self._there.add(resource.path(name=metadata["name"]))
+        self._sink.put(exported(obj), resource.full, needed=first)
+        self.done += 1
+        self._say(f"{self.done} objects, {resource.full}")
+
+    async def _listed(self, resource: Resource, namespace: str) -> AsyncIterator[Object]:
+        """Raises Refused."""
+        query = {"limit": str(_PAGE)}
+        if self._choice.selector:
+            query["labelSelector"] = self._choice.selector
+        token = ""
+        while True:
+            more = {"continue": token} if token else {}
+            try:
+                page = await self._cluster.send("GET", f"{resource.path(namespace)}?{urlencode(query | more)}")
+            except Refused as refused:
+                # the list took longer than history is kept: it goes on as things are now
+                token = (refused.status.get("metadata") or {}).get("continue") or ""
+                if refused.code != 410 or not token:
+                    raise
+                self._warn(f"{resource.full}: what comes now is later than what came before")
+                continue
+            for item in page.get("items") or ():
+                yield item
+            token = page["metadata"].get("continue") or ""
+            if not token:
+                return
+
+    async def _needed(self, resource: Resource, names: Iterable[str], *, quiet: bool) -> None:
+        """Write what others need. quiet: some of it may well not be there."""
+        for name in names:
+            if (path := resource.path(name=name)) in self._there:
+                continue
+            try:
+                obj = await self._cluster.send("GET", path)
+            except Refused as refused:
+                if refused.code != 404 or not quiet:
+                    self._refuse(f"{resource.kind} {name}: {refused}")
+                continue
+            self._sink.put(exported(obj), resource.full, needed=True)
+            self.done += 1
+
+
+def label(obj: Object) -> str:
+    """An object for people: kind, namespace and name."""
+    metadata = obj["metadata"]
+    where = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    return f"{obj['kind']} {where}{metadata['name']}"

@@ -1,0 +1,246 @@
+"""Import: what documents say is made on a server, in an order in which it can be, and once only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from podless.cli.transfer import renew
+from podless.cli.transfer.documents import Documents
+from podless.cli.transfer.export import label
+from podless.cli.transfer.order import Order, references
+from podless.cli.transfer.own import adopted
+from podless.cli.transfer.resources import Resource, served
+from podless.remote.cluster import Cluster, Refused
+
+Object = dict[str, Any]
+
+EXISTING = ("fail", "skip", "replace")
+_TOGETHER = 16  # objects that are made at once
+_TRIES = 5  # of a write that others get in the way of
+_PATIENCE = 60.0  # seconds for a definition to be served, or a default account to be there
+_MERGE = "application/merge-patch+json"
+_NO_ACCOUNT = "error looking up service account"
+
+
+class Import:
+    """One import.
+
+    existing: what becomes of objects that are there and differ. namespace: of objects that name none.
+    made, same, changed, failed: how many objects were made, were there already, were written over, could not be.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        documents: Documents,
+        order: Order,
+        say: Callable[[str], None],
+        warn: Callable[[str], None],
+        *,
+        existing: str = EXISTING[0],
+        namespace: str = "default",
+    ) -> None:
+        self.made = self.same = self.changed = self.failed = 0
+        self._cluster = cluster
+        self._documents = documents
+        self._order = order
+        self._say = say
+        self._warn = warn
+        self._existing = existing
+        self._namespace = namespace
+        self._uids: dict[str, str] = {}  # of owners: new ones by those in the documents
+        self._known: dict[str, dict[str, Resource]] = {}  # by apiVersion and kind
+        self._later: list[tuple[Resource, Object]] = []  # whose owners are made after them
+
+    async def run(self) -> None:
+        """Do it. Raises RemoteError where the server does not answer; it can be run again then, and goes on."""
+        for stage in self._order.stages():
+            definitions = []
+            objects = self._order.of_stage(self._documents, stage)
+            while batch := list(islice(objects, _TOGETHER)):
+                await asyncio.gather(*map(self._one, batch))
+                definitions += [obj for obj in batch if stage == 0]
+            for definition in definitions:
+                await self._established(definition)
+        for resource, obj in self._later:
+            await self._refer(resource, obj)
+
+    def _refuse(self, obj: Object, why: object) -> None:
+        self.failed += 1
+        self._warn(f"{label(obj)}: {why}")
+
+    async def _one(self, obj: Object) -> None:
+        """Make one object, with its status."""
+        try:
+            resource = await self._resource(obj)
+            if resource is None:
+                self._refuse(obj, f"the server has no {obj['kind']} in {obj['apiVersion']}")
+                return
+            await self._place(resource, obj)
+        except Refused as refused:
+            self._refuse(obj, refused)
+        done = self.made + self.same + self.changed + self.failed
+        self._say(f"{done} of {self._order.total} objects")
+
+    async def _place(self, resource: Resource, obj: Object) -> None:
+        body = renew.renewed(obj, self._uids)
+        if resource.namespaced:
+            obj["metadata"].setdefault("namespace", self._namespace)
+            body["metadata"]["namespace"] = obj["metadata"]["namespace"]
+        else:
+            body["metadata"].pop("namespace", None)
+        named, waiting = await self._references(obj)
+        if named:
+            body["metadata"]["ownerReferences"] = named
+        there, fresh = await self._create(resource, obj, body)
+        if there is None:
+            return
+        if (uid := obj["metadata"].get("uid")) in self._order.owners:
+            self._uids[uid] = there["metadata"]["uid"]
+        if waiting:
+            self._later.append((resource, obj))
+        wanted = body.get("status")
+        if resource.status and isinstance(wanted, dict) and wanted and (fresh or not _has_status(there)):
+            await self._status(resource, obj, there)
+
+    async def _create(self, resource: Resource, obj: Object, body: Object) -> tuple[Object | None, bool]:
+        """Make it, or see to it that it is there; the object, None where it could not be, and whether it is new."""
+        path = resource.path(body["metadata"].get("namespace", ""))
+        end = asyncio.get_running_loop().time() + _PATIENCE
+        while True:
+            try:
+                made = await self._cluster.send("POST", path, body)
+            except Refused as refused:
+                if refused.code == 409 and refused.status.get("reason") == "AlreadyExists":
+                    return await self._present(resource, obj, body), False
+                # a cluster makes the account of a new namespace when it comes to it
+                if _NO_ACCOUNT not in str(refused) or asyncio.get_running_loop().time() > end:
+                    raise
+                await asyncio.sleep(0.2)
+            else:
+                self.made += 1
+                return made, True
+
+    async def _present(self, resource: Resource, obj: Object, body: Object) -> Object | None:
+        """What is there under its name, brought to what is wanted where that is to be."""
+        path = resource.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
+        for last in [False] * (_TRIES - 1) + [True]:
+            there = await self._cluster.send("GET", path)
+            if renew.says(_without(resource, there), _without(resource, body)) or (
+                self._existing == "skip" and not adopted(obj)
+            ):
+                self.same += 1
+                return there
+            try:
+                if adopted(obj):
+                    written = await self._cluster.send("PATCH", path, _without(resource, body), _MERGE)
+                elif self._existing == "replace":
+                    metadata = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
+                    written = await self._cluster.send("PUT", path, {**body, "metadata": metadata})
+                else:
+                    self._refuse(obj, "is there, and differs; --existing says what to do")
+                    return None
+            except Refused as refused:
+                if refused.code != 409 or last:
+                    raise
+                continue
+            self.changed += 1
+            return written
+        raise AssertionError
+
+    async def _status(self, resource: Resource, obj: Object, there: Object) -> None:
+        path = f"{resource.path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
+        for last in [False] * (_TRIES - 1) + [True]:
+            new = renew.status(obj, there["metadata"].get("generation") or 0)
+            try:
+                await self._cluster.send("PUT", path, {**there, "status": new})
+                return
+            except Refused as refused:
+                if refused.code != 409 or last:
+                    self._warn(f"{label(obj)}: its status: {refused}")
+                    self.failed += 1
+                    return
+            there = await self._cluster.send("GET", path)
+
+    # owners
+
+    async def _references(self, obj: Object, *, last: bool = False) -> tuple[list[Object], bool]:
+        """The references with new uids, and whether there are some that can only be made later; not at the last."""
+        named, waiting = [], False
+        for reference in references(obj):
+            uid = self._uids.get(reference["uid"])
+            if uid is None and not last and reference["uid"] in self._order.owners:
+                waiting = True
+                continue
+            if uid is None and (uid := await self._elsewhere(obj, reference)) is None:
+                name = f"{reference.get('kind')} {reference.get('name')}"
+                self._warn(f"{label(obj)}: its owner, {name}, is neither here nor there, and not named")
+                continue
+            named.append({**reference, "uid": uid})
+        return named, waiting
+
+    async def _elsewhere(self, obj: Object, reference: Object) -> str | None:
+        """The uid of an owner that is not in the documents, but on the server."""
+        resource = (await self._kinds(str(reference.get("apiVersion")))).get(str(reference.get("kind")))
+        if resource is None:
+            return None
+        namespace = obj["metadata"].get("namespace", "") if resource.namespaced else ""
+        try:
+            owner = await self._cluster.send("GET", resource.path(namespace, str(reference.get("name"))))
+        except Refused:
+            return None
+        uid: str = owner["metadata"]["uid"]
+        return uid
+
+    async def _refer(self, resource: Resource, obj: Object) -> None:
+        """Name the owners that were made after an object."""
+        named, _ = await self._references(obj, last=True)
+        path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        try:
+            await self._cluster.send("PATCH", path, {"metadata": {"ownerReferences": named}}, _MERGE)
+        except Refused as refused:
+            self._refuse(obj, refused)
+
+    # kinds
+
+    async def _resource(self, obj: Object) -> Resource | None:
+        return (await self._kinds(obj["apiVersion"])).get(obj["kind"])
+
+    async def _kinds(self, api_version: str) -> dict[str, Resource]:
+        if api_version not in self._known:
+            try:
+                found = await served(self._cluster, api_version)
+            except Refused as refused:
+                if refused.code not in (400, 403, 404, 406):
+                    raise
+                found = []
+            self._known[api_version] = {each.kind: each for each in found}
+        return self._known[api_version]
+
+    async def _established(self, definition: Object) -> None:
+        """Wait until a definition's objects can be made."""
+        spec = definition["spec"]
+        versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each.get("served")]
+        end = asyncio.get_running_loop().time() + _PATIENCE
+        for version in versions:
+            while spec["names"]["kind"] not in await self._kinds(version):
+                del self._known[version]
+                if asyncio.get_running_loop().time() > end:
+                    self._refuse(definition, f"{version} is not served after {_PATIENCE:.0f} s")
+                    return
+                await asyncio.sleep(0.1)
+
+
+def _has_status(obj: Object) -> bool:
+    """Whether anybody has written its status."""
+    return any(each.get("subresource") == "status" for each in obj["metadata"].get("managedFields") or ())
+
+
+def _without(resource: Resource, obj: Object) -> Object:
+    """An object as it is compared: without what the server or other requests say."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
+    left = {key: value for key, value in obj.items() if key != "status" or not resource.status}
+    return {**left, "metadata": metadata}

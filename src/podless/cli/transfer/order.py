@@ -1,0 +1,208 @@
+"""In which order objects are made: definitions, namespaces, what others are checked against, owners, and the rest.
+
+One look at all documents finds that out; what is kept of it is a byte for each document, and the uids of owners.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from podless.cli.transfer.documents import BadDocument, Documents, objects
+from podless.cli.transfer.own import kind_of, made_by_server
+from podless.meta.selectors import LabelSelector
+
+Object = dict[str, Any]
+
+DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
+NAMESPACE = ("", "Namespace")
+_EARLY = {
+    ("", "ServiceAccount"),
+    ("", "Node"),
+    ("scheduling.k8s.io", "PriorityClass"),
+    ("node.k8s.io", "RuntimeClass"),
+    ("storage.k8s.io", "StorageClass"),
+    ("networking.k8s.io", "IngressClass"),
+}
+# these judge, count or change what is made after them
+_LATE = {
+    ("", "LimitRange"),
+    ("", "ResourceQuota"),
+    ("apiregistration.k8s.io", "APIService"),
+}
+_LATE_GROUP = "admissionregistration.k8s.io"
+_FIRST_LEVEL, _LAST = 3, 250
+_DEEPEST = _LAST - _FIRST_LEVEL - 1
+# of a document: nothing to be made, things of several stages, not known yet
+_NONE, _SEVERAL, _UNKNOWN = 255, 254, 253
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What is wanted of the files: kinds (lower case; plural, singular, kind or with group), namespaces, labels."""
+
+    kinds: Sequence[str] = ()
+    namespaces: Sequence[str] = ()
+    labels: LabelSelector | None = None
+
+    def takes(self, obj: Object) -> bool:
+        """Whether an object is wanted by itself."""
+        metadata = obj["metadata"]
+        if self.namespaces and metadata.get("namespace") not in self.namespaces:
+            return False
+        if self.labels is not None and not self.labels.matches(metadata.get("labels") or {}):
+            return False
+        return not self.kinds or not self.kinds_of(obj).isdisjoint(self.kinds)
+
+    @staticmethod
+    def kinds_of(obj: Object) -> set[str]:
+        """The names by which an object's kind may be chosen."""
+        group, kind = kind_of(obj)
+        names = {kind.lower(), f"{kind.lower()}s"}
+        return names | {f"{name}.{group}" for name in names if group}
+
+    @property
+    def everything(self) -> bool:
+        """Whether all is wanted."""
+        return not self.kinds and not self.namespaces and self.labels is None
+
+
+class Order:
+    """What is known of the documents. total: objects to be made. owners: those of each owner, all by their uids.
+
+    wanted: which objects. warn: is told of documents that cannot be read.
+    """
+
+    def __init__(self, documents: Documents, wanted: Filter, warn: Callable[[str], None]) -> None:
+        self.total = 0
+        self.owners: dict[str, list[str]] = {}
+        self._wanted = wanted
+        self._needed: set[tuple[str, str]] = set()  # kinds, and namespaces with no kind
+        self._stages = array("B")
+        self._depths: dict[str, int] = {}
+        self._look(documents, warn)
+        self._settle(documents)
+
+    def _look(self, documents: Documents, warn: Callable[[str], None]) -> None:
+        """Read all of them once; those whose stage is up to others are left for later."""
+        named: set[str] = set()
+        there = array("q")  # hashes of all uids, for there may be very many
+        for where, raw in documents:
+            stages: list[int] = []
+            try:
+                for obj in objects(where, raw):
+                    there.append(hash(obj["metadata"].get("uid")))
+                    named.update(each["uid"] for each in references(obj))
+                    if self._wanted.takes(obj):
+                        self._needed |= {kind_of(obj), ("", obj["metadata"].get("namespace") or "")}
+                    stages.append(self._first_look(obj))
+            except BadDocument as error:
+                warn(str(error))
+            stage = _one(set(stages))
+            self._stages.append(stage)
+            self.total += len(stages) if stage < _UNKNOWN else 0
+        by_hash = {hash(uid): uid for uid in named}
+        self.owners = {by_hash[each]: [] for each in there if each in by_hash}
+
+    def _first_look(self, obj: Object) -> int:
+        up_to_others = not self._wanted.everything and kind_of(obj) in (DEFINITION, NAMESPACE)
+        if references(obj) or up_to_others:
+            return _UNKNOWN
+        return self.stage(obj) if self.takes(obj) else _NONE
+
+    def _settle(self, documents: Documents) -> None:
+        """Read those again that were left."""
+        if self.owners:
+            for obj in self._left(documents):
+                if (uid := obj["metadata"].get("uid")) in self.owners:
+                    self.owners[uid] = [each["uid"] for each in references(obj)]
+            self._measure()
+        for number, (where, raw) in enumerate(documents):
+            if self._stages[number] in (_UNKNOWN, _SEVERAL):
+                stages = [self.stage(obj) for obj in _readable(where, raw) if self.takes(obj)]
+                self.total += len(stages)
+                self._stages[number] = _one(set(stages))
+
+    def _left(self, documents: Documents) -> Iterator[Object]:
+        for (where, raw), stage in zip(documents, self._stages, strict=True):
+            if stage in (_UNKNOWN, _SEVERAL):
+                yield from _readable(where, raw)
+
+    def takes(self, obj: Object) -> bool:
+        """Whether an object is to be made."""
+        if made_by_server(obj) or obj["metadata"].get("deletionTimestamp"):
+            return False
+        if self._wanted.everything or self._wanted.takes(obj):
+            return True
+        kind = kind_of(obj)
+        if kind == NAMESPACE:
+            return ("", obj["metadata"]["name"]) in self._needed
+        if kind == DEFINITION:
+            spec = obj.get("spec") or {}
+            return (spec.get("group"), (spec.get("names") or {}).get("kind")) in self._needed
+        return False
+
+    def _measure(self) -> None:
+        """How many owners stand above each owner; those that own each other are as deep as can be."""
+        for start in self.owners:
+            path = dict.fromkeys([start])
+            while path:
+                uid = next(reversed(path))
+                above = [one for one in self.owners[uid] if one in self.owners]
+                left = [one for one in above if one not in self._depths and one not in path]
+                if left and len(path) <= _DEEPEST:
+                    path[left[0]] = None
+                else:
+                    depths = [self._depths.get(one, 0) + 1 for one in above]
+                    self._depths[uid] = min(max(depths, default=0), _DEEPEST)
+                    path.popitem()
+
+    def stage(self, obj: Object) -> int:
+        """When an object is made."""
+        kind = kind_of(obj)
+        if kind == DEFINITION:
+            return 0
+        if kind == NAMESPACE:
+            return 1
+        if kind in _LATE or kind[0] == _LATE_GROUP:
+            return _LAST
+        depths = [self._depths[each["uid"]] + 1 for each in references(obj) if each["uid"] in self._depths]
+        if kind in _EARLY and not depths:
+            return 2
+        return _FIRST_LEVEL + min(max(depths, default=0), _DEEPEST)
+
+    def stages(self) -> list[int]:
+        """All that there are, in their order; more may turn out to be empty."""
+        there = set(self._stages) - {_NONE}
+        if _SEVERAL in there:
+            deepest = max(self._depths.values(), default=-1) + 1
+            there |= {0, 1, 2, _LAST, *range(_FIRST_LEVEL, _FIRST_LEVEL + min(deepest, _DEEPEST) + 1)}
+        return sorted(there - {_SEVERAL})
+
+    def of_stage(self, documents: Documents, stage: int) -> Iterator[Object]:
+        """The objects of a stage."""
+        for (where, raw), known in zip(documents, self._stages, strict=True):
+            if known in (stage, _SEVERAL):
+                for obj in _readable(where, raw):
+                    if self.takes(obj) and self.stage(obj) == stage:
+                        yield obj
+
+
+def _one(stages: set[int]) -> int:
+    """The stage of a document with objects of such stages."""
+    return _NONE if not stages else next(iter(stages)) if len(stages) == 1 else _SEVERAL
+
+
+def references(obj: Object) -> list[Object]:
+    """The owner references of an object."""
+    given = obj["metadata"].get("ownerReferences")
+    return [each for each in given if isinstance(each, dict) and each.get("uid")] if isinstance(given, list) else []
+
+
+def _readable(where: str, raw: bytes) -> list[Object]:
+    try:
+        return objects(where, raw)
+    except BadDocument:
+        return []

@@ -1,0 +1,99 @@
+"""What each server makes by itself: such objects are left out, or adopted where they say more than their names.
+
+Sources: bootstrap objects of kube-apiserver and kube-controller-manager, and the labels and annotations by which they
+know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Object = dict[str, Any]
+
+_CONFIG_MAPS = {
+    "kube-root-ca.crt",
+    "extension-apiserver-authentication",
+    "kube-apiserver-legacy-service-account-token-tracking",
+}
+_PLAIN = {"name", "namespace", "uid", "creationTimestamp", "generation", "resourceVersion", "managedFields"}
+_NAMESPACES = {"default", "kube-system", "kube-public", "kube-node-lease"}
+_SLICE = "kubernetes.io/service-name"
+
+
+def _labels(obj: Object) -> Object:
+    return obj["metadata"].get("labels") or {}
+
+
+def _annotations(obj: Object) -> Object:
+    return obj["metadata"].get("annotations") or {}
+
+
+def _is_kubernetes(obj: Object) -> bool:
+    return (obj["metadata"].get("namespace"), obj["metadata"]["name"]) == ("default", "kubernetes")
+
+
+def _is_bootstrap_rbac(obj: Object) -> bool:
+    kept = _annotations(obj).get("rbac.authorization.kubernetes.io/autoupdate") == "true"
+    return kept and _labels(obj).get("kubernetes.io/bootstrapping") == "rbac-defaults"
+
+
+def _is_flow(obj: Object) -> bool:
+    return _annotations(obj).get("apf.kubernetes.io/autoupdate-spec") == "true"
+
+
+def _is_account(obj: Object) -> bool:
+    """A default account that says nothing but its name."""
+    return obj["metadata"]["name"] == "default" and set(obj["metadata"]) <= _PLAIN and not set(obj) - _HEAD
+
+
+_HEAD = {"apiVersion", "kind", "metadata", "secrets"}
+
+
+def _is_lease(obj: Object) -> bool:
+    name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace")
+    return namespace == "kube-system" and (
+        name == "podless-controllers" or "apiserver.kubernetes.io/identity" in _labels(obj)
+    )
+
+
+_OWN: dict[tuple[str, str], Callable[[Object], bool]] = {
+    ("", "Service"): _is_kubernetes,
+    ("", "Endpoints"): _is_kubernetes,
+    ("discovery.k8s.io", "EndpointSlice"): lambda obj: (
+        obj["metadata"].get("namespace") == "default" and _labels(obj).get(_SLICE) == "kubernetes"
+    ),
+    ("", "ConfigMap"): lambda obj: obj["metadata"]["name"] in _CONFIG_MAPS,
+    ("", "ServiceAccount"): _is_account,
+    ("", "Secret"): lambda obj: obj.get("type") == "kubernetes.io/service-account-token",
+    ("", "Pod"): lambda obj: "kubernetes.io/config.mirror" in _annotations(obj),
+    ("coordination.k8s.io", "Lease"): _is_lease,
+    ("scheduling.k8s.io", "PriorityClass"): lambda obj: obj["metadata"]["name"].startswith("system-"),
+    ("flowcontrol.apiserver.k8s.io", "FlowSchema"): _is_flow,
+    ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): _is_flow,
+    ("apiregistration.k8s.io", "APIService"): lambda obj: not (obj.get("spec") or {}).get("service"),
+    ("networking.k8s.io", "ServiceCIDR"): lambda obj: obj["metadata"]["name"] == "kubernetes",
+    ("networking.k8s.io", "IPAddress"): lambda obj: "ipaddress.kubernetes.io/managed-by" in _labels(obj),
+    ("rbac.authorization.k8s.io", "ClusterRole"): _is_bootstrap_rbac,
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _is_bootstrap_rbac,
+    ("rbac.authorization.k8s.io", "Role"): _is_bootstrap_rbac,
+    ("rbac.authorization.k8s.io", "RoleBinding"): _is_bootstrap_rbac,
+}
+
+
+def kind_of(obj: Object) -> tuple[str, str]:
+    """Group and kind of an object."""
+    return obj["apiVersion"].rpartition("/")[0], obj["kind"]
+
+
+def made_by_server(obj: Object) -> bool:
+    """Whether every server has one of its own, so that this one is of no use elsewhere."""
+    rule = _OWN.get(kind_of(obj))
+    return rule is not None and rule(obj)
+
+
+def adopted(obj: Object) -> bool:
+    """Whether a server may have made one before, to which this one's labels, annotations and fields are added."""
+    name = obj["metadata"]["name"]
+    kind = kind_of(obj)
+    return (kind == ("", "Namespace") and name in _NAMESPACES) or (kind == ("", "ServiceAccount") and name == "default")

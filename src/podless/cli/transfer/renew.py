@@ -1,0 +1,105 @@
+"""An object as it is made anew elsewhere: without what only its server gave it, and with the uids of there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from podless.cli.transfer.own import kind_of
+
+Object = dict[str, Any]
+
+_GIVEN = ("uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "managedFields", "ownerReferences")
+_OF_JOBS = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_NAMES_OF_JOBS = ("job-name", "batch.kubernetes.io/job-name")
+_NO_ADDRESS = "None"
+# these have a status that is made of the rest, or of the server's own state
+_STATUS_OF_ITS_OWN = {("", "Namespace"), ("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "ResourceQuota")}
+
+
+def exported(obj: Object) -> Object:
+    """An object as files have it: without what has no meaning elsewhere. uid and generation say who means whom."""
+    metadata = obj["metadata"]
+    for name in ("resourceVersion", "selfLink", "managedFields"):
+        metadata.pop(name, None)
+    return obj
+
+
+def renewed(obj: Object, uids: Mapping[str, str]) -> Object:
+    """A copy to be made anew. uids: new ones by old ones; owner references are left to the caller."""
+    made = dict(obj)
+    metadata = made["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
+    labels = metadata.get("labels")
+    if labels and any(name in labels for name in _OF_JOBS):
+        metadata["labels"] = {
+            name: uids.get(value, value) if name in _OF_JOBS else value for name, value in labels.items()
+        }
+    rule = _RULES.get(kind_of(obj))
+    if rule is not None and isinstance(made.get("spec"), dict):
+        made["spec"] = dict(made["spec"])
+        rule(made["spec"])
+    if kind_of(obj) in _STATUS_OF_ITS_OWN:
+        made.pop("status", None)
+    return made
+
+
+def _service(spec: Object) -> None:
+    """Addresses are the other server's."""
+    if spec.get("clusterIP") != _NO_ADDRESS:
+        spec.pop("clusterIP", None)
+        spec.pop("clusterIPs", None)
+
+
+def _volume(spec: Object) -> None:
+    if isinstance(spec.get("claimRef"), dict):
+        spec["claimRef"] = {
+            key: value for key, value in spec["claimRef"].items() if key not in ("uid", "resourceVersion")
+        }
+
+
+def _job(spec: Object) -> None:
+    """The selector of a job, and the labels for it, are made of its uid."""
+    if spec.get("manualSelector"):
+        return
+    spec.pop("selector", None)
+    template = spec.get("template")
+    metadata = template.get("metadata") if isinstance(template, dict) else None
+    if isinstance(template, dict) and isinstance(metadata, dict) and metadata.get("labels"):
+        drop = (*_OF_JOBS, *_NAMES_OF_JOBS)
+        labels = {name: value for name, value in metadata["labels"].items() if name not in drop}
+        spec["template"] = {**template, "metadata": {**metadata, "labels": labels}}
+
+
+_RULES: dict[tuple[str, str], Callable[[Object], None]] = {
+    ("", "Service"): _service,
+    ("", "PersistentVolume"): _volume,
+    ("batch", "Job"): _job,
+}
+
+
+def status(obj: Object, generation: int) -> Object:
+    """The status as it is written to an object of a new generation: who has seen the old one has seen this one."""
+    old, new = obj["metadata"].get("generation"), dict(obj["status"])
+    if new.get("observedGeneration") is not None and new["observedGeneration"] == old:
+        new["observedGeneration"] = generation
+    conditions = new.get("conditions")
+    if isinstance(conditions, list):
+        new["conditions"] = [
+            {**one, "observedGeneration": generation}
+            if isinstance(one, dict) and old is not None and one.get("observedGeneration") == old
+            else one
+            for one in conditions
+        ]
+    return new
+
+
+def says(there: Any, wanted: Any) -> bool:
+    """Whether a value has all that is wanted; defaults and what others added may be there as well."""
+    if not wanted and not isinstance(wanted, bool | int | float):
+        return not there or (isinstance(wanted, dict) and isinstance(there, dict))
+    if isinstance(wanted, dict):
+        return isinstance(there, dict) and all(says(there.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list):
+        alike = isinstance(there, list) and len(there) == len(wanted)
+        return alike and all(says(one, other) for one, other in zip(there, wanted, strict=True))
+    return bool(there == wanted)

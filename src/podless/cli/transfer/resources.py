@@ -1,0 +1,106 @@
+"""What a server serves: the resources whose objects can be listed and made."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from podless.remote.cluster import Cluster, Refused
+
+Object = dict[str, Any]
+
+_NEEDED = {"create", "get", "list"}
+_TWICE = {("events.k8s.io", "events")}  # shown in the core group as well
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """One resource in the version that is read and written. status: whether it has the subresource.
+
+    names: by which it can be chosen.
+    """
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool
+    status: bool = False
+    names: frozenset[str] = frozenset()
+
+    @property
+    def api_version(self) -> str:
+        """Group and version as objects say them."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def full(self) -> str:
+        """The plural with its group, as definitions are named."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """Where its objects are, or one of them."""
+        base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
+        where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
+        return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
+
+
+async def discover(cluster: Cluster, warn: Callable[[str], None]) -> list[Resource]:
+    """All resources, each in the version that its group prefers, or else in the first that has it.
+
+    warn: is told of a group that does not answer. Raises RemoteError.
+    """
+    versions = ["v1"]
+    for group in (await cluster.send("GET", "/apis"))["groups"]:
+        preferred = group.get("preferredVersion", {}).get("groupVersion")
+        names = [each["groupVersion"] for each in group["versions"]]
+        versions += sorted(names, key=lambda name: name != preferred)
+
+    async def one(version: str) -> list[Resource]:
+        try:
+            return await served(cluster, version)
+        except Refused as refused:
+            warn(f"{version}: {refused}")
+            return []
+
+    found: dict[tuple[str, str], Resource] = {}
+    for listed in await asyncio.gather(*map(one, versions)):
+        for each in listed:
+            if (each.group, each.plural) not in _TWICE:
+                found.setdefault((each.group, each.plural), each)
+    return list(found.values())
+
+
+async def served(cluster: Cluster, api_version: str) -> list[Resource]:
+    """The resources of one version of a group. Raises Refused, RemoteError."""
+    path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+    listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()
+    statuses = {each["name"].removesuffix("/status") for each in listed if each["name"].endswith("/status")}
+    group, _, version = api_version.rpartition("/")
+    return [
+        Resource(group, version, each["name"], each["kind"], each["namespaced"], each["name"] in statuses, _names(each))
+        for each in listed
+        if "/" not in each["name"] and set(each["verbs"]) >= _NEEDED
+    ]
+
+
+def _names(told: Object) -> frozenset[str]:
+    names = [told["name"], told["kind"], told.get("singularName") or "", *(told.get("shortNames") or ())]
+    return frozenset(name.lower() for name in names if name)
+
+
+def chosen(resources: Iterable[Resource], names: Sequence[str]) -> list[Resource]:
+    """Those with the names: plural, PLURAL.GROUP, kind or short name, the first that has it. Raises LookupError."""
+    found = {}
+    for name in map(str.lower, names):
+        plain, dot, group = name.partition(".")
+        for each in resources:
+            if name in each.names or (dot and plain in each.names and each.group == group):
+                found[each.full] = each
+                break
+        else:
+            raise LookupError(f"the server has no {name} that could be listed and made")
+    return list(found.values())
