@@ -370,11 +370,8 @@ def engine(settings: ClusterSettings, database: Path | None, *, compacting: bool
     """
     if settings.etcd is None:
         return SQLiteStore(database, keep=settings.history)
-    try:
-        from podless.store.etcd.store import EtcdStore
-    except ImportError:
-        raise StartError("--store etcd needs more packages: pip install 'podless[etcd]'") from None
     from podless.kinds.layout import layout
+    from podless.store.etcd.store import EtcdStore
 
     times = {builtin.EVENTS.prefix: settings.event_ttl}
     interval = settings.etcd.compaction if compacting else 0.0

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from podless.cache import current
 from podless.cache.entry import Entry
 from podless.cache.index import LabelIndex
 from podless.store import Change, Compacted, Keys, Overdue, Store, StoreError, keys
@@ -335,12 +336,6 @@ def _later(window: deque[Event], revision: int) -> Iterator[Event]:
         yield event
 
 
-def _heed(asked: asyncio.Task[int]) -> None:
-    """Who has asked may be gone by the time of a refusal."""
-    if not asked.cancelled():
-        asked.exception()
-
-
 def _give_up(shown: asyncio.Future[None]) -> None:
     if not shown.done():
         shown.set_exception(Overdue())
@@ -362,8 +357,7 @@ class Cache:
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._asked: asyncio.Task[int] | None = None  # the question about the current revision that is under way
-        self._next: asyncio.Task[int] | None = None  # and the one that is to follow it
+        self._question = current.Question(lambda: store.current(), lambda: self.revision, self.reach)
         self._renewal: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -409,24 +403,16 @@ class Cache:
         return _join(self._handlers, handler)
 
     async def refresh(self) -> None:
-        """Wait until all is here that anybody has been told of before this call."""
+        """Wait until all is here that anybody has been told of before this call. Raises StoreError."""
         if not self.fresh:
-            await self.reach(await asyncio.shield(self._question()))
+            await self._question.wait()
             if self._renewal is not None:
                 await asyncio.shield(self._renewal)
 
-    def _question(self) -> asyncio.Task[int]:
-        """One that has not been put yet, shared by all who come until it is: an answer may be older than who waits."""
-        if self._next is None:
-            self._next = asyncio.get_running_loop().create_task(self._ask(self._asked))
-            self._next.add_done_callback(_heed)
-        return self._next
-
-    async def _ask(self, before: asyncio.Task[int] | None) -> int:
-        if before is not None:
-            await asyncio.wait([before])
-        self._asked, self._next = self._next, None
-        return await self._store.current()
+    async def current(self) -> None:
+        """As `refresh`, where the present work has not done that already."""
+        if not self.fresh and (self._renewal is not None or not current.begun()):
+            await self.refresh()
 
     async def reach(self, revision: int) -> None:
         """Wait until a revision is shown here. Raises Overdue."""

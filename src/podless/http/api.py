@@ -132,7 +132,7 @@ class APIHandler:
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
         collection = self._api.collection(call.kind)
-        if verb == "get" and collection.loaded and self._api.cache.fresh:
+        if verb == "get" and collection.loaded:
             outcome: Outcome = get(self._api, call, collection)
             if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 return self._read_later(request, call, verb, form)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from podless.cache import current
 from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
 from podless.kinds.builtin import DEFINITIONS
 from podless.verbs.call import API
@@ -23,8 +24,12 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             settle = api.reactions.get(DEFINITIONS.prefix)
             if settle is not None:
                 await settle(None)
-            answer = handler(request)
-            return answer if isinstance(answer, (Response, Stream)) else await answer
+            scope = current.begin()
+            try:
+                answer = handler(request)
+                return answer if isinstance(answer, (Response, Stream)) else await answer
+            finally:
+                scope.over = True
 
         def handle(request: Request) -> Answer | Pending:
             return later(request) if request.path.startswith(_ASKED) else handler(request)

@@ -159,12 +159,12 @@ class API:
         return self.cache.collection(kind.keys)
 
     async def loaded(self, kind: Kind) -> WatchCache:
-        """The kind's objects, loaded, with all that anybody can have been told of before."""
+        """The kind's objects, loaded, with all that anybody can have been told of before: of a request, before that."""
         collection = self.collection(kind)
         if not collection.loaded:
             await collection.load()
         if not self.cache.fresh:
-            await self.cache.refresh()
+            await self.cache.current()
         return collection
 
     def written(self, kind: Kind, record: Record) -> Entry:

@@ -1,52 +1,41 @@
-"""Calls to an etcd cluster: which member is asked, how long for, over what channel, and what its errors are here."""
+"""Calls to an etcd cluster: which member is asked, how long for, and what its errors are here."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+import ssl
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import grpc
-import grpc.aio
-
 from podless.meta.histogram import Histogram
 from podless.store.contract import Full, Overdue, Oversized, StoreError, Unreachable
+from podless.store.etcd import channel as rpc
 from podless.store.etcd import messages as m
+from podless.store.etcd.channel import Channel, Refused
 from podless.store.etcd.settings import Etcd
 
 log = logging.getLogger("podless")
 
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _PATIENCE = 5.0  # seconds that an answer may take
+_GREETING = 2.0  # seconds in which a member is reached
 _REST = 0.1  # seconds between two tries
-_OLD = 5.0  # seconds that a channel stays for the calls that use it
-_SERVICES: dict[str, tuple[str, Any, Any]] = {
-    "range": ("KV/Range", m.RangeRequest, m.RangeResponse),
-    "put": ("KV/Put", m.PutRequest, m.PutResponse),
-    "txn": ("KV/Txn", m.TxnRequest, m.TxnResponse),
-    "compact": ("KV/Compact", m.CompactionRequest, m.CompactionResponse),
-    "lease": ("Lease/LeaseGrant", m.LeaseGrantRequest, m.LeaseGrantResponse),
-    "status": ("Maintenance/Status", m.StatusRequest, m.StatusResponse),
+_OLD = 5.0  # seconds that a connection stays for the calls that use it
+_PORT = 2379
+_SERVICES: dict[str, tuple[str, Any]] = {
+    "range": ("/etcdserverpb.KV/Range", m.RangeResponse),
+    "put": ("/etcdserverpb.KV/Put", m.PutResponse),
+    "txn": ("/etcdserverpb.KV/Txn", m.TxnResponse),
+    "compact": ("/etcdserverpb.KV/Compact", m.CompactionResponse),
+    "lease": ("/etcdserverpb.Lease/LeaseGrant", m.LeaseGrantResponse),
+    "status": ("/etcdserverpb.Maintenance/Status", m.StatusResponse),
 }
+_WATCH = "/etcdserverpb.Watch/Watch"
 _READS = {"range", "status", "lease"}  # can be asked again without harm
-_UNSENT = ("failed to connect", "Connection refused", "connections to all backends failing")
-_CHANNEL = [
-    ("grpc.max_receive_message_length", -1),
-    ("grpc.max_send_message_length", -1),
-    # etcd refuses more than one ping in 5 seconds
-    ("grpc.keepalive_time_ms", 6000),
-    ("grpc.keepalive_timeout_ms", 3000),
-    ("grpc.keepalive_permit_without_calls", 1),
-    ("grpc.http2.max_pings_without_data", 0),
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 1000),
-    ("grpc.use_local_subchannel_pool", 1),
-    ("grpc.enable_http_proxy", 0),
-]
+_DROPPED = "proposal dropped"  # what a member says that knew no leader to hand a write to
 
 
 class Forgotten(Exception):
@@ -60,45 +49,32 @@ class Client:
         self.times = {name: Histogram(_TIMES) for name in _SERVICES}
         self._settings = settings
         self._member = 0
-        self._channel: grpc.aio.Channel | None = None
-        self._calls: dict[str, Callable[..., Any]] = {}
-        self._watch: Callable[..., Any] | None = None
+        self._channel: Channel | None = None
+        self._reaching: asyncio.Task[Channel] | None = None
+        self._leaving: dict[Channel, asyncio.TimerHandle] = {}
+        self._opened = False
         self._files: tuple[int, ...] = ()
-        self._leaving: set[asyncio.Task[None]] = set()
         self._failed = ""
 
     def open(self) -> None:
         """Get ready to ask. Raises StoreError for certificates that cannot be read."""
-        settings = self._settings
-        address = urlsplit(settings.servers[self._member]).netloc
+        if self._settings.secure:
+            self._context()
         self._files = self._read()
-        if settings.secure:
-            channel = grpc.aio.secure_channel(address, self._credentials(), _CHANNEL)
-        else:
-            channel = grpc.aio.insecure_channel(address, _CHANNEL)
-        for name, (path, request, response) in _SERVICES.items():
-            self._calls[name] = channel.unary_unary(
-                f"/etcdserverpb.{path}",
-                request_serializer=request.SerializeToString,
-                response_deserializer=response.FromString,
-            )
-        self._watch = channel.stream_stream(
-            "/etcdserverpb.Watch/Watch",
-            request_serializer=m.WatchRequest.SerializeToString,
-            response_deserializer=m.WatchResponse.FromString,
-        )
-        self._channel = channel
+        self._opened = True
 
-    def _credentials(self) -> Any:
+    def _context(self) -> ssl.SSLContext:
         settings = self._settings
         try:
-            authorities, certificate, key = (
-                Path(path).read_bytes() if path is not None else None
-                for path in (settings.cafile, settings.certfile, settings.keyfile)
-            )
-        except OSError as error:
-            raise StoreError(f"{error.filename}: {(error.strerror or str(error)).lower()}") from None
-        return grpc.ssl_channel_credentials(authorities, key, certificate)
+            context = ssl.create_default_context(cafile=settings.cafile)
+            context.set_alpn_protocols(["h2"])
+            if settings.certfile is not None:
+                context.load_cert_chain(settings.certfile, settings.keyfile)
+        except (OSError, ssl.SSLError) as error:
+            named = ", ".join(str(one) for one in (settings.cafile, settings.certfile, settings.keyfile) if one)
+            why = error.strerror if isinstance(error, FileNotFoundError) and error.strerror else str(error)
+            raise StoreError(f"{named}: {why.lower()}") from None
+        return context
 
     def _read(self) -> tuple[int, ...]:
         """When each of the files was written last."""
@@ -111,111 +87,176 @@ class Client:
         return tuple(found)
 
     def look(self) -> None:
-        """Take certificates that have changed."""
-        if self._read() != self._files:
+        """Take certificates that have changed; the connection that there is stays where they are no good."""
+        files = self._read()
+        if files == self._files:
+            return
+        self._files = files
+        try:
+            self._context()
+        except StoreError as error:
+            log.error("etcd: %s", error)
+        else:
             self._change(self._member)
 
     def _change(self, member: int) -> None:
-        """Go on with a member, over a new channel; calls that are under way end in their own time."""
-        old = self._channel
+        """Go on with a member, over a new connection; calls that are under way have some time to end."""
         self._member = member % len(self._settings.servers)
-        try:
-            self.open()
-        except StoreError as error:
-            log.error("etcd: %s", error)  # the channel that there is may still be good
-            return
+        old, self._channel = self._channel, None
         if old is not None:
-            task = asyncio.get_running_loop().create_task(old.close(_OLD))
-            self._leaving.add(task)
-            task.add_done_callback(self._leaving.discard)
+            old.usable = False
+            self._leaving[old] = asyncio.get_running_loop().call_later(_OLD, self._drop, old)
+            old.closed.add_done_callback(lambda _: self._forget(old))
+
+    def _drop(self, old: Channel) -> None:
+        old.close()
+        self._forget(old)
+
+    def _forget(self, old: Channel) -> None:
+        timer = self._leaving.pop(old, None)
+        if timer is not None:
+            timer.cancel()
 
     async def close(self) -> None:
         """End all calls."""
-        for task in self._leaving:
-            task.cancel()
-        await asyncio.gather(*self._leaving, return_exceptions=True)
-        if self._channel is not None:
-            await self._channel.close()
-            self._channel = None
-            self._calls = {}
+        self._opened = False
+        if self._reaching is not None:
+            self._reaching.cancel()
+            await asyncio.gather(self._reaching, return_exceptions=True)
+        for each in [*self._leaving, *([self._channel] if self._channel is not None else [])]:
+            each.close()
+            self._forget(each)
+        self._channel = None
+
+    async def _reached(self) -> Channel:
+        """A connection that takes calls. Raises Refused, StoreError."""
+        channel = self._channel
+        if channel is not None and channel.usable:
+            return channel
+        if not self._opened:
+            raise StoreError("the store is closed")
+        if self._reaching is None:
+            self._reaching = asyncio.get_running_loop().create_task(self._reach())
+            self._reaching.add_done_callback(self._heed)
+        return await asyncio.shield(self._reaching)
+
+    def _heed(self, reaching: asyncio.Task[Channel]) -> None:
+        self._reaching = None
+        if not reaching.cancelled():
+            reaching.exception()  # who has asked may be gone
+
+    async def _reach(self) -> Channel:
+        settings, loop = self._settings, asyncio.get_running_loop()
+        parts = urlsplit(settings.servers[self._member])
+        channel: Channel | None = None
+        try:
+            context = self._context() if settings.secure else None
+            async with asyncio.timeout(_GREETING):
+                _, channel = await loop.create_connection(
+                    lambda: Channel(parts.netloc, secure=settings.secure),
+                    parts.hostname or "",
+                    parts.port or _PORT,
+                    ssl=context,
+                )
+                await channel.ready
+        except (OSError, TimeoutError, ssl.SSLError) as error:
+            raise Refused(rpc.UNAVAILABLE, str(error) or "no answer", unsent=True) from None
+        finally:
+            if channel is not None and not channel.usable:
+                channel.close()
+        self._channel = channel
+        return channel
+
+    async def _answer(self, name: str, message: bytes, until: float) -> bytes:
+        """The answer to a call. Raises Refused, StoreError."""
+        channel = self._channel
+        if channel is None or not channel.usable:
+            channel = await self._reached()
+        call = channel.call(_SERVICES[name][0], message)
+        timer = channel.loop.call_at(until, _late, call)
+        try:
+            return await call.done
+        finally:
+            timer.cancel()
+            call.leave()
 
     async def ask(self, name: str, request: Any) -> Any:
         """The answer to a request. Raises Forgotten, and StoreError as `_refusal` says."""
-        began = time.perf_counter()
-        until = time.monotonic() + _PATIENCE
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        until = began + _PATIENCE
+        message = request.SerializeToString()
         while True:
-            call = self._calls.get(name)
-            if call is None:
-                raise StoreError("the store is closed")
-            channel = self._channel
+            member = self._member
             try:
-                answer = await call(request, timeout=max(until - time.monotonic(), 0.01))
-            except grpc.aio.AioRpcError as error:
+                answer = _SERVICES[name][1].FromString(await self._answer(name, message, until))
+            except Refused as error:
                 refusal = _refusal(error)
                 if not isinstance(refusal, Unreachable):
                     raise refusal from None
-                self._elsewhere(channel, str(refusal))
-                unsent = name in _READS or any(text in (error.details() or "") for text in _UNSENT)
-                if not unsent or time.monotonic() + _REST >= until:
+                self._elsewhere(member, f"{refusal} ({error.text})")
+                again = name in _READS or error.unsent or _DROPPED in error.text
+                if not again or loop.time() + _REST >= until:
                     raise refusal from None
                 await asyncio.sleep(_REST)
             else:
-                self.times[name].observe(time.perf_counter() - began)
+                self.times[name].observe(loop.time() - began)
                 if self._failed:
                     log.warning("etcd answers again")
                     self._failed = ""
                 return answer
 
-    def _elsewhere(self, channel: Any, why: str) -> None:
+    def _elsewhere(self, member: int, why: str) -> None:
         """Ask another member from now on, where nobody has thought of that yet."""
         if not self._failed:
             log.error("etcd: %s", why)
         self._failed = why
-        if channel is self._channel and len(self._settings.servers) > 1:
-            self._change(self._member + 1)
+        if member == self._member and len(self._settings.servers) > 1:
+            self._change(member + 1)
 
-    async def watch(self, requests: asyncio.Queue[Any]) -> AsyncIterator[Any]:
-        """What a stream of watches answers to requests. Raises StoreError where it ends."""
-        if self._watch is None or self._channel is None:
-            raise StoreError("the store is closed")
-        channel = self._channel
-        # a member that has lost its leader ends the stream, so that another can be asked
-        stream = self._watch(metadata=(("hasleader", "true"),))
-        writer = asyncio.get_running_loop().create_task(_send(stream, requests))
+    async def watch(self, create: Any) -> AsyncGenerator[Any, None]:
+        """What a watch is told, from its creation on. Raises StoreError where it ends."""
+        member = self._member
+        told: asyncio.Queue[bytes] = asyncio.Queue()
         try:
-            async for answer in stream:
-                yield answer
+            channel = await self._reached()
+            call = channel.call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told.put_nowait)
+        except Refused as error:
+            raise self._broken(member, error) from None
+        call.done.add_done_callback(lambda _: told.put_nowait(b""))
+        try:
+            while message := await told.get():
+                yield m.WatchResponse.FromString(message)
+            call.done.result()
             raise Unreachable("etcdserver: the watch has ended")
-        except grpc.aio.AioRpcError as error:
-            refusal = _refusal(error)
-            if isinstance(refusal, Unreachable):
-                self._elsewhere(channel, str(refusal))
-            raise refusal from None
+        except Refused as error:
+            raise self._broken(member, error) from None
         finally:
-            writer.cancel()
-            stream.cancel()
-            await asyncio.gather(writer, return_exceptions=True)
+            call.leave()
+
+    def _broken(self, member: int, error: Refused) -> Exception:
+        refusal = _refusal(error)
+        if isinstance(refusal, Unreachable):
+            self._elsewhere(member, f"{refusal} ({error.text})")
+        return refusal
 
 
-async def _send(stream: Any, requests: asyncio.Queue[Any]) -> None:
-    while True:
-        await stream.write(await requests.get())
+def _late(call: rpc.Call) -> None:
+    if not call.done.done():
+        call.done.set_exception(Refused(rpc.DEADLINE, "no answer in time"))
 
 
-def _refusal(error: grpc.aio.AioRpcError) -> Exception:
+def _refusal(error: Refused) -> Exception:
     """What an error of etcd is here."""
-    code, text = error.code(), error.details() or ""
-    if code is grpc.StatusCode.OUT_OF_RANGE and "compacted" in text:
+    code, text = error.code, error.text
+    if code == rpc.OUT_OF_RANGE and "compacted" in text:
         return Forgotten()
-    if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+    if code == rpc.DEADLINE:
         return Overdue()
-    if code is grpc.StatusCode.RESOURCE_EXHAUSTED and "space" in text:
+    if code == rpc.EXHAUSTED and "space" in text:
         return Full()
-    if "too large" in text or code is grpc.StatusCode.RESOURCE_EXHAUSTED:
+    if "too large" in text or code == rpc.EXHAUSTED:
         return Oversized()
-    if code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED) or "leader" in text:
+    if code in (rpc.UNAVAILABLE, rpc.CANCELLED) or "leader" in text or _DROPPED in text:
         return Unreachable(text if text.startswith("etcdserver") else "etcdserver: cannot be reached")
-    return StoreError(text or f"etcd: {code.name.lower()}")
-
-
-Ask = Callable[[str, Any], Awaitable[Any]]
+    return StoreError(text or f"etcd: error {code} of gRPC")

@@ -53,9 +53,7 @@ async def read(
     create = m.WatchCreate(
         key=start, range_end=start[:-1] + b"0", start_revision=after + 1, progress_notify=True, prev_kv=before
     )
-    requests: asyncio.Queue[Any] = asyncio.Queue()
-    requests.put_nowait(m.WatchRequest(create_request=create))
-    answers = client.watch(requests)
+    answers = client.watch(create)
     try:
         async for answer in answers:
             if answer.compact_revision:
@@ -66,7 +64,7 @@ async def read(
             if events and take(events, events[-1].kv.mod_revision):
                 return
     finally:
-        await answers.aclose()  # type: ignore[attr-defined]
+        await answers.aclose()
 
 
 class Follower:

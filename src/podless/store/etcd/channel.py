@@ -1,0 +1,407 @@
+"""One connection to a member of an etcd cluster: gRPC's calls over HTTP/2, on the event loop.
+
+As much of RFC 9113 and of gRPC's protocol as a client of one server needs. A call costs a tenth of what it does with
+the library of gRPC, which has threads of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections import deque
+from collections.abc import Callable
+from typing import cast
+from urllib.parse import unquote
+
+from podless.store.etcd import hpack
+
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_HEAD = struct.Struct(">HBBBL")  # of a frame: the length in two parts, type, flags, stream
+_SETTING = struct.Struct(">HL")
+_NUMBER = struct.Struct(">L")
+_PREFIX = struct.Struct(">BL")  # of a message: whether it is compressed, and its length
+_DATA, _HEADERS, _RESET, _SETTINGS, _PING, _GOAWAY, _WINDOW, _CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
+_ENDS, _ACK, _WHOLE, _PADDED, _WEIGHED = 1, 1, 4, 8, 32  # flags
+_TABLE, _PUSH, _STREAMS, _INITIAL, _FRAME = 1, 2, 3, 4, 5  # settings
+_REFUSED, _CANCEL = 7, 8  # why a stream is reset
+_ROOM = (1 << 31) - 1  # bytes that a peer may send ahead; also the last number of a stream
+_CREDIT = 1 << 24  # bytes after which it is told that they are read
+_LARGEST = 1 << 30  # bytes of an answer
+_FRAME_SIZE = 1 << 14  # bytes of a frame, unless a peer says that it may be longer
+_OWED = 0.01  # seconds that an acknowledgement waits for something to go with
+_LOOK = 0.5  # seconds between two looks at whether the peer still answers
+_SILENT = 1.5  # seconds without a byte after which somebody who waits has the peer asked
+_GONE = 2.0  # seconds after which a peer that has not answered that is gone
+_IDLE = 6.0  # seconds between such questions otherwise; etcd refuses more than one in 5
+OK, CANCELLED, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 4, 8, 11, 14  # codes of gRPC
+
+
+class Refused(Exception):
+    """A call has failed. code: of gRPC. text: the peer's words. unsent: it was surely not begun."""
+
+    def __init__(self, code: int, text: str, *, unsent: bool = False) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+        self.unsent = unsent
+
+
+class Call:
+    """One call. done: the answer, or how it ended. take: is given each message instead, where there are many."""
+
+    __slots__ = ("channel", "credit", "done", "number", "parts", "size", "take", "window")
+
+    def __init__(self, channel: Channel, number: int, window: int, take: Callable[[bytes], None] | None) -> None:
+        self.channel = channel
+        self.number = number
+        self.window = window
+        self.take = take
+        self.done: asyncio.Future[bytes] = channel.loop.create_future()
+        self.parts: list[bytes] = []
+        self.size = 0
+        self.credit = 0
+
+    def send(self, message: bytes) -> None:
+        """Say one more thing."""
+        self.channel.send(self, message, ends=False)
+
+    def leave(self) -> None:
+        """Have no answer."""
+        self.channel.leave(self)
+
+
+class Channel(asyncio.Protocol):
+    """The protocol of the connection. ready: done when the peer has answered. usable: takes calls."""
+
+    def __init__(self, authority: str, *, secure: bool) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.ready: asyncio.Future[None] = self.loop.create_future()
+        self.usable = False
+        self.closed: asyncio.Future[None] = self.loop.create_future()
+        self._fields = [(":method", "POST"), (":scheme", "https" if secure else "http"), (":authority", authority)]
+        self._heads: dict[str, bytes] = {}
+        self._decoder = hpack.Decoder()
+        self._transport: asyncio.Transport | None = None
+        self._rest = b""
+        self._calls: dict[int, Call] = {}
+        self._next = 1
+        self._window = self._initial = 65535
+        self._most = _FRAME_SIZE
+        self._credit = 0
+        self._queue: deque[tuple[Call, bytes, bool]] = deque()
+        self._block: tuple[int, int, bytes] | None = None  # a block that is not whole: stream, flags, bytes
+        self._owed = b""
+        self._heard = self._asked = self.loop.time()
+        self._fresh = True  # something else was heard since the peer was asked last
+        self._waits = False  # for the answer to that
+        self._timer: asyncio.TimerHandle | None = None
+
+    # what asyncio calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The peer is there; it has yet to say so itself."""
+        self._transport = cast(asyncio.Transport, transport)
+        settings = b"".join(_SETTING.pack(*one) for one in ((_TABLE, 0), (_PUSH, 0), (_INITIAL, _ROOM)))
+        room = _frame(_WINDOW, 0, 0, _NUMBER.pack(_ROOM - 65535))
+        self._transport.write(_PREFACE + _frame(_SETTINGS, 0, 0, settings) + room)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The peer is gone."""
+        self._end(str(exc or "the connection has ended"))
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes came in."""
+        self._heard = self.loop.time()
+        if self._rest:
+            data = self._rest + data
+        at, size = 0, len(data)
+        try:
+            while size - at >= 9:
+                high, low, kind, flags, number = _HEAD.unpack_from(data, at)
+                length = high << 8 | low
+                if length > _FRAME_SIZE:
+                    raise ValueError("a frame is too long")
+                end = at + 9 + length
+                if end > size:
+                    break
+                self._frame(kind, flags, number & _ROOM, data[at + 9 : end])
+                at = end
+        except (ValueError, IndexError, struct.error) as error:
+            self._end(f"the peer does not speak HTTP/2: {error}")
+            return
+        self._rest = data[at:] if at else data
+
+    # frames
+
+    def _frame(self, kind: int, flags: int, number: int, body: bytes) -> None:
+        if self._block is not None and kind != _CONTINUATION:
+            raise ValueError("a block of fields is not ended")
+        if kind == _DATA:
+            self._data(flags, number, body)
+        elif kind == _HEADERS:
+            body = _unpadded(flags, body)
+            self._headers(flags, number, body[5:] if flags & _WEIGHED else body)
+        elif kind == _CONTINUATION:
+            self._continued(flags, number, body)
+        elif kind == _WINDOW:
+            self._opened(number, _NUMBER.unpack(body)[0] & _ROOM)
+        elif kind == _PING:
+            self._ping(flags, body)
+        elif kind == _SETTINGS:
+            if not flags & _ACK:
+                self._set(body)
+        elif kind == _RESET:
+            (code,) = _NUMBER.unpack(body)
+            refusal = Refused(UNAVAILABLE, "the call was broken off", unsent=code == _REFUSED)
+            self._finish(self._calls.get(number), refusal)
+        elif kind == _GOAWAY:
+            self._go(_NUMBER.unpack_from(body)[0] & _ROOM)
+
+    def _data(self, flags: int, number: int, body: bytes) -> None:
+        self._fresh = True
+        self._credit += len(body)
+        if self._credit > _CREDIT:
+            self._owe(_frame(_WINDOW, 0, 0, _NUMBER.pack(self._credit)))
+            self._credit = 0
+        call = self._calls.get(number)
+        if call is None:
+            return
+        if call.take is not None:
+            call.credit += len(body)
+            if call.credit > _CREDIT:
+                self._owe(_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
+                call.credit = 0
+        call.parts.append(_unpadded(flags, body))
+        call.size += len(body)
+        if call.size > _LARGEST:
+            raise ValueError("an answer is too large")
+        if call.take is not None:
+            _hand_over(call, call.take)
+        if flags & _ENDS:
+            self._finish(call, Refused(UNAVAILABLE, "an answer has no end"))
+
+    def _headers(self, flags: int, number: int, block: bytes) -> None:
+        if not flags & _WHOLE:
+            self._block = number, flags, block
+            return
+        self._fresh = True
+        fields = self._decoder.fields(block)
+        call = self._calls.get(number)
+        if call is None:
+            return
+        status = fields.get(b"grpc-status")
+        if status is not None:
+            text = unquote(fields.get(b"grpc-message", b"").decode("latin-1"))
+            self._finish(call, Refused(int(status), text) if status != b"0" else None)
+        elif flags & _ENDS or fields.get(b":status", b"200") != b"200":
+            text = fields.get(b":status", b"").decode("latin-1")
+            self._finish(call, Refused(UNAVAILABLE, f"the peer answers {text}"))
+
+    def _continued(self, flags: int, number: int, body: bytes) -> None:
+        if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT:
+            raise ValueError("a block of fields is out of order")
+        before, self._block = self._block, None
+        self._headers(before[1] | flags & _WHOLE, number, before[2] + body)
+
+    def _opened(self, number: int, more: int) -> None:
+        if number:
+            call = self._calls.get(number)
+            if call is not None:
+                call.window += more
+        else:
+            self._window += more
+        self._flush()
+
+    def _ping(self, flags: int, body: bytes) -> None:
+        if flags & _ACK:
+            self._waits = False
+        else:
+            self._owe(_frame(_PING, _ACK, 0, body))
+
+    def _set(self, body: bytes) -> None:
+        for at in range(0, len(body) - 5, 6):
+            name, value = _SETTING.unpack_from(body, at)
+            if name == _INITIAL:
+                for call in self._calls.values():
+                    call.window += value - self._initial
+                self._initial = value
+            elif name == _FRAME:
+                self._most = value
+        self._write(_frame(_SETTINGS, _ACK, 0, b""))
+        if not self.ready.done():
+            self.usable = True
+            self.ready.set_result(None)
+            self._look()
+        self._flush()
+
+    def _go(self, last: int) -> None:
+        """No more calls; those that the peer has not begun are said to be so."""
+        self.usable = False
+        for call in [one for one in self._calls.values() if one.number > last]:
+            self._finish(call, Refused(UNAVAILABLE, "the peer takes no more calls", unsent=True))
+        if not self._calls:
+            self.close()
+
+    # calls
+
+    def call(self, path: str, message: bytes, take: Callable[[bytes], None] | None = None) -> Call:
+        """Begin a call, with its only message, or its first one where answers are taken. Raises Refused."""
+        if not self.usable:
+            raise Refused(UNAVAILABLE, "the connection has ended", unsent=True)
+        head = self._heads.get(path)
+        if head is None:
+            more = [("te", "trailers"), ("content-type", "application/grpc"), ("user-agent", "podless")]
+            # a member that has lost its leader ends a stream, so that another can be asked
+            more += [("hasleader", "true")] if take is not None else []
+            head = self._heads[path] = hpack.encode([*self._fields, (":path", path), *more])
+        call = Call(self, self._next, self._initial, take)
+        self._next += 2
+        if self._next > _ROOM:
+            self.usable = False
+        self._calls[call.number] = call
+        self.send(call, message, ends=take is None, head=_frame(_HEADERS, _WHOLE, call.number, head))
+        return call
+
+    def send(self, call: Call, message: bytes, *, ends: bool, head: bytes = b"") -> None:
+        """Send a message, as soon as the peer has room for it."""
+        size = len(message) + 5
+        if size <= self._most and size <= call.window and size <= self._window and not self._queue:
+            call.window -= size
+            self._window -= size
+            begin = _HEAD.pack(size >> 8, size & 255, _DATA, _ENDS if ends else 0, call.number)
+            self._write(b"".join((head, begin, _PREFIX.pack(0, size - 5), message)))
+            return
+        if head:
+            self._write(head)
+        self._queue.append((call, _PREFIX.pack(0, size - 5) + message, ends))
+        self._flush()
+
+    def _flush(self) -> None:
+        """Send what waits, as far as there is room; one that has none keeps nobody else waiting."""
+        for _ in range(len(self._queue)):
+            call, data, ends = self._queue.popleft()
+            at = 0
+            while at < len(data):
+                size = min(len(data) - at, self._most, call.window, self._window)
+                if size <= 0 or call.done.done():
+                    break
+                last = ends and at + size == len(data)
+                self._write(_frame(_DATA, _ENDS if last else 0, call.number, data[at : at + size]))
+                call.window -= size
+                self._window -= size
+                at += size
+            if at < len(data) and not call.done.done():
+                self._queue.append((call, data[at:], ends))
+
+    def leave(self, call: Call) -> None:
+        """Have no answer to a call any more."""
+        if self._calls.get(call.number) is call:
+            self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
+            self._finish(call, Refused(CANCELLED, "the call was left"))
+
+    def _finish(self, call: Call | None, refusal: Refused | None) -> None:
+        if call is None or self._calls.pop(call.number, None) is None:
+            return
+        if not call.done.done():
+            if refusal is not None:
+                call.done.set_exception(refusal)
+                call.done.exception()  # who has called may be gone
+            elif call.take is not None:
+                call.done.set_result(b"")
+            else:
+                _conclude(call)
+        if not self.usable and not self._calls:
+            self.close()
+
+    # the connection
+
+    def _write(self, data: bytes) -> None:
+        if self._transport is not None:
+            if self._owed:
+                data, self._owed = self._owed + data, b""
+            self._transport.write(data)
+
+    def _owe(self, frame: bytes) -> None:
+        """Send a frame with what is sent next, or soon."""
+        if not self._owed:
+            self.loop.call_later(_OWED, self._pay)
+        self._owed += frame
+        if len(self._owed) > _FRAME_SIZE:
+            self._pay()
+
+    def _pay(self) -> None:
+        if self._owed:
+            self._write(b"")
+
+    def _look(self) -> None:
+        """See whether the peer still answers, where somebody waits or nothing was said for long."""
+        now = self.loop.time()
+        if self._waits and now > self._asked + _GONE and now > self._heard + _GONE:
+            self._end("the peer does not answer")
+            return
+        busy = any(call.take is None for call in self._calls.values()) and self._fresh
+        rest = _SILENT if busy else _IDLE
+        if self._calls and not self._waits and now >= max(self._heard, self._asked) + rest:
+            self._asked, self._waits, self._fresh = now, True, False
+            self._write(_frame(_PING, 0, 0, bytes(8)))
+        if self._transport is not None:
+            self._timer = self.loop.call_later(_LOOK, self._look)
+
+    def close(self) -> None:
+        """End the connection at once."""
+        self._end("the connection was closed")
+
+    def _end(self, why: str) -> None:
+        self.usable = False
+        if self._timer is not None:
+            self._timer.cancel()
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            transport.abort()
+        if not self.ready.done():
+            self.ready.set_exception(Refused(UNAVAILABLE, why, unsent=True))
+            self.ready.exception()
+        if not self.closed.done():
+            self.closed.set_result(None)
+        for call in list(self._calls.values()):
+            self._finish(call, Refused(UNAVAILABLE, why))
+        self._queue.clear()
+
+
+def _frame(kind: int, flags: int, number: int, body: bytes) -> bytes:
+    size = len(body)
+    return _HEAD.pack(size >> 8, size & 255, kind, flags, number) + body
+
+
+def _unpadded(flags: int, body: bytes) -> bytes:
+    return body[1 : len(body) - body[0]] if flags & _PADDED else body
+
+
+def _conclude(call: Call) -> None:
+    """Have the one message of a call be its answer."""
+    data = b"".join(call.parts)
+    if len(data) < 5 or data[0] or _NUMBER.unpack_from(data, 1)[0] != len(data) - 5:
+        call.done.set_exception(Refused(UNAVAILABLE, "an answer is not one message"))
+        call.done.exception()
+    else:
+        call.done.set_result(data[5:])
+
+
+def _hand_over(call: Call, take: Callable[[bytes], None]) -> None:
+    """Have the messages taken that are whole."""
+    data = call.parts[0] if len(call.parts) == 1 else None
+    if data is None:
+        if len(call.parts[0]) >= 5 and call.size < _PREFIX.unpack_from(call.parts[0])[1] + 5:
+            return  # a long message is not joined for each of its pieces
+        data = b"".join(call.parts)
+    at = 0
+    while len(data) - at >= 5:
+        packed, size = _PREFIX.unpack_from(data, at)
+        if packed:
+            raise ValueError("a message is compressed")
+        if len(data) - at - 5 < size:
+            break
+        take(data[at + 5 : at + 5 + size])
+        at += 5 + size
+    call.parts = [data[at:]] if at < len(data) else []
+    call.size = len(data) - at

@@ -1,0 +1,192 @@
+"""Header fields as HTTP/2 carries them: what a peer sends is decoded, what is sent is written plainly.
+
+Source: RFC 7541. A block that is whole in itself, as those of most answers are, is decoded once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+_TABLE = 4096  # bytes of fields that a peer may refer back to, unless it is told otherwise
+_ENTRY = 32  # bytes that a field counts for beside its text
+_KNOWN = 256  # blocks whose fields are kept
+_LARGEST = 1 << 24  # no number of a block is larger
+# appendix A: the names, with the values that some have
+_NAMES = """:authority :method=GET :method=POST :path=/ :path=/index.html :scheme=http :scheme=https :status=200
+:status=204 :status=206 :status=304 :status=400 :status=404 :status=500 accept-charset accept-encoding=gzip,+deflate
+accept-language accept-ranges accept access-control-allow-origin age allow authorization cache-control
+content-disposition content-encoding content-language content-length content-location content-range content-type cookie
+date etag expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified
+link location max-forwards proxy-authenticate proxy-authorization range referer refresh retry-after server set-cookie
+strict-transport-security transfer-encoding user-agent vary via www-authenticate"""
+# appendix B: the code is canonical, so that it is known by the lengths of its 257 symbols; a letter each, from a for 5
+_LENGTHS = (
+    "isxxxxxxxtzxxzxxxxxxxxzxxxxxxxxxbffhibdgffdgdbbbaaabbbbbbbcdkbhfibccccccccccccccccccccccdcdioijb"
+    "kabababbbaccbbbabcbaabccccckgjixprpprrrsrssssststtrstssssqrsrsstrqprrssqsrrtqrssqqrqsrssprrrsrrs"
+    "vvporsruvvvwwvtuoqvwwvwtqqvvxwwwptpqrqqsrruuttvsvwvvwwwwwxwwwwwvz"
+)
+_END = 256  # the symbol that is none
+Field = tuple[bytes, bytes]
+
+
+def _static() -> list[Field]:
+    found = []
+    for each in _NAMES.split():
+        start, sign, value = each[1:].partition("=")
+        found.append(((each[0] + start).encode(), value.replace("+", " ").encode() if sign else b""))
+    return found
+
+
+def _codes() -> dict[tuple[int, int], int]:
+    """Symbols by the length of their code and the code."""
+    found, code, before = {}, 0, 0
+    for length, symbol in sorted((ord(letter) - ord("a") + 5, symbol) for symbol, letter in enumerate(_LENGTHS)):
+        code <<= length - before
+        found[length, code] = symbol
+        code, before = code + 1, length
+    return found
+
+
+_STATIC = _static()
+_CODES = _codes()
+
+
+def encode(fields: Iterable[tuple[str, str]]) -> bytes:
+    """A block with fields, which a peer does not keep."""
+    return b"".join(b"\0" + _plain(name) + _plain(value) for name, value in fields)
+
+
+def _plain(text: str) -> bytes:
+    data = text.encode()
+    size = len(data)
+    if size < 127:
+        return bytes((size,)) + data
+    size -= 127
+    head = bytearray((127,))
+    while size >= 128:
+        head.append(size & 127 | 128)
+        size >>= 7
+    return bytes((*head, size)) + data
+
+
+def _unpacked(data: bytes) -> bytes:
+    """A text from Huffman's code. Raises ValueError."""
+    found, code, length = bytearray(), 0, 0
+    for byte in data:
+        for shift in range(7, -1, -1):
+            code, length = code << 1 | byte >> shift & 1, length + 1
+            symbol = _CODES.get((length, code))
+            if symbol is not None:
+                if symbol == _END:
+                    raise ValueError("a text ends within itself")
+                found.append(symbol)
+                code = length = 0
+            elif length > 30:
+                raise ValueError("a text is in no code")
+    if length > 7 or code != (1 << length) - 1:
+        raise ValueError("a text is filled up wrongly")
+    return bytes(found)
+
+
+class Decoder:
+    """What one peer sends, in the order in which it does."""
+
+    def __init__(self) -> None:
+        self._recent: deque[Field] = deque()  # the newest first
+        self._size = 0
+        self._most = _TABLE
+        self._known: dict[bytes, dict[bytes, bytes]] = {}
+
+    def fields(self, block: bytes) -> dict[bytes, bytes]:
+        """The fields of a block; of one that is there twice the last. Raises ValueError."""
+        found = self._known.get(block)
+        if found is not None and not self._recent:
+            return found
+        alone, most = not self._recent, self._most
+        found = dict(self._all(block))
+        if alone and not self._recent and most == self._most and len(self._known) < _KNOWN:
+            self._known[block] = found
+        return found
+
+    def _all(self, block: bytes) -> list[Field]:
+        found: list[Field] = []
+        at = 0
+        try:
+            while at < len(block):
+                first = block[at]
+                if first & 0x80:
+                    number, at = _number(block, at, 7)
+                    found.append(self._at(number))
+                elif first & 0xC0 == 0x40:
+                    one, at = self._literal(block, at, 6)
+                    found.append(one)
+                    self._keep(one)
+                elif first & 0xE0 == 0x20:
+                    self._most, at = _number(block, at, 5)
+                    if self._most > _TABLE:
+                        raise ValueError("a table is larger than it may be")
+                    self._shrink()
+                else:
+                    one, at = self._literal(block, at, 4)
+                    found.append(one)
+        except IndexError:
+            raise ValueError("a block ends too early") from None
+        return found
+
+    def _at(self, number: int) -> Field:
+        if not number:
+            raise ValueError("there is no field 0")
+        return _STATIC[number - 1] if number <= len(_STATIC) else self._recent[number - len(_STATIC) - 1]
+
+    def _literal(self, block: bytes, at: int, bits: int) -> tuple[Field, int]:
+        number, at = _number(block, at, bits)
+        if number:
+            name = self._at(number)[0]
+        else:
+            name, at = _text(block, at)
+        value, at = _text(block, at)
+        return (name, value), at
+
+    def _keep(self, one: Field) -> None:
+        self._recent.appendleft(one)
+        self._size += _size(one)
+        self._shrink()
+
+    def _shrink(self) -> None:
+        while self._size > self._most:
+            self._size -= _size(self._recent.pop())
+
+
+def _size(one: Field) -> int:
+    return len(one[0]) + len(one[1]) + _ENTRY
+
+
+def _number(block: bytes, at: int, bits: int) -> tuple[int, int]:
+    """A number in the last bits of a byte, and in those that follow; and where that ends."""
+    most = (1 << bits) - 1
+    number = block[at] & most
+    at += 1
+    if number < most:
+        return number, at
+    shift = 0
+    while True:
+        byte = block[at]
+        at += 1
+        number += (byte & 127) << shift
+        if number > _LARGEST:
+            raise ValueError("a number is too large")
+        if byte < 128:
+            return number, at
+        shift += 7
+        if shift > 28:
+            raise ValueError("a number is too long")
+
+
+def _text(block: bytes, at: int) -> tuple[bytes, int]:
+    packed = block[at] & 0x80
+    size, at = _number(block, at, 7)
+    if at + size > len(block):
+        raise ValueError("a block ends too early")
+    data = block[at : at + size]
+    return _unpacked(data) if packed else data, at + size
