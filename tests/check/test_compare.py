@@ -74,6 +74,8 @@ SCHEMA = "versions.0.schema.openAPIV3Schema.properties.spec"
         (field("color", default="blue"), 'warning: the default "red" became "blue"'),
         (field("color", default=None), 'warning: the default "red" is gone'),
         (field("color", pattern="^r"), "error: the pattern is '^r'"),
+        (field("color", enum=None), "warning: any value is allowed"),
+        (field("color", nullable=True), "spec.color: warning: null is allowed"),
         (field("tags", **{"x-kubernetes-list-type": "atomic"}), "error: list-type set became atomic"),
         (field("tags", items={"type": "string", "maxLength": 3}), "spec.tags[]: error: maxLength is new: 3"),
         (
@@ -99,6 +101,28 @@ def test_a_change_is_told(change: Callable[[Object], None], said: str) -> None:
     new = crd(copy.deepcopy(FIELDS))
     change(new)
     assert any(said in str(one) for one in compare([crd(FIELDS)], [new]))
+
+
+def test_fields_that_are_lost_between_versions_are_told_once() -> None:
+    first = crd(FIELDS)["spec"]["versions"][0]
+    second = copy.deepcopy(first) | {"name": "v2", "storage": False}
+    third = copy.deepcopy(second)
+    fields = third["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    fields["extra"] = {"type": "object", "properties": {"inner": {"type": "string"}}}
+    same, apart = crd(FIELDS, versions=[first, second]), crd(FIELDS, versions=[first, third])
+    told = [str(one) for one in compare([same], [apart]) if "drops it" in one.what]
+    assert told == [
+        "gadgets.example.com spec.extra: warning: the field is in v2 and not in v1: who writes in v1 drops it "
+        "(add it to v1 too, or convert with a webhook)",
+    ]
+    assert compare([apart], [apart]) == []
+    hook = {
+        "strategy": "Webhook",
+        "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://x"}},
+    }
+    converted = copy.deepcopy(apart)
+    converted["spec"]["conversion"] = hook
+    assert not [one for one in compare([same], [converted]) if "drops it" in one.what]
 
 
 def test_what_only_opens_is_not_told() -> None:

@@ -84,6 +84,7 @@ class _Definition:
                 yield from self.versions(version, after[name])
                 yield from self.schemas(old, new, version, after[name])
         self.version = ""
+        yield from self.apart(old, new)
         stored = [next((name for name, one in each.items() if one.get("storage")), "") for each in (before, after)]
         if stored[0] != stored[1]:
             what = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
@@ -106,6 +107,16 @@ class _Definition:
         if not new.get("preserveUnknownFields") and old.get("preserveUnknownFields"):
             what = "fields that the schema does not know are dropped"
             yield self.error("spec.preserveUnknownFields", what, "describe them, or keep them where they are")
+
+    def apart(self, old: Object, new: Object) -> Iterator[Change]:
+        """Fields that one version has and another has not: without conversion, who writes in that one drops them."""
+        if (_at(new, "conversion.strategy") or "None") != "None":
+            return
+        known = {*_lacking(old)}
+        for lacking, path, having in _lacking(new):
+            if (lacking, path, having) not in known:
+                what = f"the field is in {having} and not in {lacking}: who writes in {lacking} drops it"
+                yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
     def removed(self, version: Object) -> Iterator[Change]:
         """A version that is not there any more."""
@@ -179,6 +190,8 @@ class _Definition:
             yield self.error(path, f"the type {before or 'any'} became {after}", "add another field instead")
         if old.get("nullable") and not new.get("nullable"):
             yield self.error(path, "null is no longer allowed", "objects that have it are refused or lose it; allow it")
+        elif new.get("nullable") and not old.get("nullable"):
+            yield self.warning(path, "null is allowed", "clients may not expect it; see that they take it as no value")
         if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
             yield self.error(path, "it is checked as a whole object, or no longer so", "add another field instead")
 
@@ -187,6 +200,8 @@ class _Definition:
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
             yield self.error(path, f"only {_list(after)} is allowed", _STAY)
+        elif before is not None and after is None:
+            yield self.warning(path, "any value is allowed", "clients may not know it; tell them first")
         elif before is not None and after is not None:
             if gone := [value for value in before if value not in after]:
                 yield self.error(path, f"{_list(gone)} is no longer allowed", _STAY)
@@ -196,6 +211,9 @@ class _Definition:
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
                 had = f"{old[keyword]!r} became" if old.get(keyword) else "is"
                 yield self.error(path, f"the {keyword} {had} {new[keyword]!r}", _STAY)
+            elif old.get(keyword) and not new.get(keyword):
+                what = f"the {keyword} {old[keyword]!r} is gone"
+                yield self.warning(path, what, "clients may rely on it; see that they take other values")
         before, after = (
             codec.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
         )
@@ -265,6 +283,35 @@ class _Definition:
                 yield self.error(inner, "the field is required", "objects without it are refused; give it a default")
         if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
             yield self.error(path, "fields that the schema does not know are dropped", "describe them, or keep them")
+
+
+def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
+    """For each two served versions, the fields that one lacks: (that version, path, the version that has it)."""
+    schemas = {
+        version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        for version in spec["versions"]
+        if version.get("served")
+    }
+    for lacking, one in schemas.items():
+        for having, other in schemas.items():
+            if one is not other:
+                yield from ((lacking, path, having) for path in _missing(one, other, ""))
+
+
+def _missing(one: Schema, other: Schema, path: str) -> Iterator[str]:
+    """The outermost fields of the other schema that the one drops."""
+    if one == other or _free(one):
+        return
+    fields = one.get("properties") or {}
+    for name, part in (other.get("properties") or {}).items():
+        inner = f"{path}.{name}" if path else name
+        if name in fields:
+            yield from _missing(fields[name], part, inner)
+        elif not isinstance(one.get("additionalProperties"), dict):
+            yield inner
+    for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
+        if isinstance(one.get(keyword), dict) and isinstance(other.get(keyword), dict):
+            yield from _missing(one[keyword], other[keyword], path + mark)
 
 
 def _free(schema: Schema) -> bool:
