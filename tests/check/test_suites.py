@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import yaml
 
 from podless.check import CannotCheck, Source, initial, suites
+from tests import webhooks
 from tests.kinds.test_offline import definition
 
 WHY = "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"
@@ -105,6 +107,50 @@ def test_policies_know_who_asks(folder: Path) -> None:
         {"name": "eve, small", "object": gadget(size=2), "user": "eve"},
         resources=["crd.json", "policy.yaml"],
     )
+
+
+def test_webhooks_of_services_are_asked_where_the_suite_says(tmp_path: Path) -> None:
+    def answer(review: Any) -> Any:
+        request, response = review["request"], {"uid": review["request"]["uid"]}
+        if review["kind"] == "ConversionReview":
+            objects = [{**one, "apiVersion": request["desiredAPIVersion"]} for one in request["objects"]]
+            return {**review, "response": {**response, "result": {"status": "Success"}, "convertedObjects": objects}}
+        status = {"message": "asked at the right place"}
+        return {**review, "response": {**response, "allowed": False, "status": status}}
+
+    def config(path: str) -> dict[str, Any]:
+        return {"service": {"name": "hooks", "namespace": "default", "path": path}}
+
+    version = definition()["spec"]["versions"][0]
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": config("/convert")}
+    more = {"versions": [version, {**version, "name": "v2", "storage": False}]}
+    crd = definition(**more, conversion={"strategy": "Webhook", "webhook": webhook})
+    hook = {
+        "name": "gadgets.example.com",
+        "rules": [{**RULE, "operations": ["UPDATE"]}],
+        "admissionReviewVersions": ["v1"],
+        "sideEffects": "None",
+        "clientConfig": config("admit"),
+    }
+    kind = "ValidatingWebhookConfiguration"
+    judge = {"apiVersion": ADMISSION, "kind": kind, "metadata": {"name": "judge"}, "webhooks": [hook]}
+    (tmp_path / "all.json").write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [crd, judge]}))
+    with webhooks.webhook(answer) as running:
+        (tmp_path / "ca.crt").write_bytes(base64.b64decode(running.bundle))
+        refused = {"expect": "refused", "message": "asked at the right place"}
+        suite = {
+            "resources": ["all.json"],
+            "webhooks": {"url": running.url, "caFile": "ca.crt"},
+            "tests": [
+                {"name": "read", "object": gadget(size=1), "convert": "v2", "result": {"apiVersion": "example.com/v2"}},
+                {"name": "kept", "old": gadget(size=1), "object": gadget(size=2), **refused},
+                {"name": "moved", "old": gadget(size=1), "object": gadget(size=2)},
+            ],
+        }
+        report = suites.run([Source.of(str(tmp_path / "suite.yaml"), yaml.safe_dump(suite).encode())])
+    assert {path.partition("?")[0] for path in running.paths} == {"/convert", "/admit"}
+    assert len(report.findings) == 1
+    assert "asked at the right place" in str(report.findings[0])
 
 
 def test_a_suite_that_is_none(folder: Path) -> None:

@@ -7,6 +7,7 @@ ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 from __future__ import annotations
 
 import asyncio
+import base64
 import ssl
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -71,6 +72,17 @@ SUITE: Object = {
     "properties": {
         "resources": _said(
             "Files and folders with definitions, policies and other objects that are there first.", _TEXTS
+        ),
+        "webhooks": _said(
+            "Where the program runs that the resources name as a service: their webhooks are asked there.",
+            {
+                "type": "object",
+                "required": ["url"],
+                "properties": {
+                    "url": _said("Its address, as https://127.0.0.1:9443.", {**_TEXT, "pattern": "^https://"}),
+                    "caFile": _said("The certificates that vouch for it, in PEM, relative to the suite.", _TEXT),
+                },
+            },
         ),
         "tests": {"type": "array", "items": _TEST},
     },
@@ -150,6 +162,10 @@ class _Suite:
         from podless.remote.cluster import Refused
 
         objects = [value for path in self.value.get("resources") or () for value in self._objects(path)]
+        if "webhooks" in self.value:
+            hooks = self._webhooks()
+            for value in objects:
+                hooks.redirect(value)
         objects.sort(key=lambda value: _FIRST.index(value["kind"]) if value.get("kind") in _FIRST else len(_FIRST))
         for value in objects:
             try:
@@ -159,6 +175,14 @@ class _Suite:
         users = sorted({test["user"] for test in self.tests if test.get("user")})
         if users:
             await cluster.grant(users)
+
+    def _webhooks(self) -> _Webhooks:
+        given = self.value["webhooks"]
+        try:
+            bundle = (self.folder / given["caFile"]).read_bytes() if "caFile" in given else b""
+        except OSError as error:
+            raise CannotCheck(f"{given['caFile']}: {error.strerror}") from None
+        return _Webhooks(given["url"].rstrip("/"), base64.b64encode(bundle).decode())
 
     def _objects(self, path: str) -> Iterator[Object]:
         for source in sources([str(self.folder / path)]):
@@ -175,6 +199,22 @@ class _Suite:
             return next(self._objects(test[file]), None)
         found: Object | None = test.get(name)
         return found
+
+
+class _Webhooks(NamedTuple):
+    """A program that is asked in place of services, of which there are none. bundle: as in a caBundle."""
+
+    url: str
+    bundle: str
+
+    def redirect(self, obj: Object) -> None:
+        """Have an object's webhooks asked here."""
+        conversion = (obj.get("spec") or {}).get("conversion") if obj.get("kind") == _FIRST[0] else None
+        for hook in [conversion.get("webhook")] if conversion else obj.get("webhooks") or ():
+            service = ((hook or {}).get("clientConfig") or {}).get("service")
+            if service is not None:
+                path = str(service.get("path") or "").lstrip("/")
+                hook["clientConfig"] = {"url": f"{self.url}/{path}", "caBundle": self.bundle}
 
 
 class _Test:
