@@ -280,7 +280,7 @@ class App:
             cluster.health,
             api.aside,
             api.authenticator.accounts,
-            Operations(api),
+            Operations(api, cluster.leads),
         )
         self._offload = Offload(self.settings.limits.read_time)
         last = APIHandler(api, documents, self._offload)

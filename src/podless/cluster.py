@@ -307,6 +307,10 @@ class Cluster:
         if self.leader is not None:
             await self.leader.start()
 
+    def leads(self) -> str:
+        """Which server runs the controllers: this one, another by its name, or "" where nobody does."""
+        return "this server" if self.leader is None or self.leader.leading else self.leader.named()
+
     def _shutdown(self) -> None:
         if self._stopping:
             raise Unhealthy("process is shutting down")

@@ -80,21 +80,18 @@ def test_a_running_server_is_backed_up_and_restored_elsewhere(
         client.close()
 
 
-def test_an_etcd_that_servers_use_is_not_restored_into(
-    serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    options, _ = engine("etcd")
-    process = serve(*options)
+def test_an_etcd_that_servers_use_is_not_restored_into(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments, options = engine("etcd")
     file = tmp_path / "file"
-    assert main(["backup", str(file), "--data", str(process.folder)]) == 0
-    capsys.readouterr()
-    assert main(["restore", str(file), *options]) == 1
-    assert re.fullmatch(r"podless: servers run on this etcd, such as \S+; stop them first\n", capsys.readouterr().err)
-    process.popen.kill()  # it cannot let go of the lease
-    process.popen.wait()
-    process = serve(*options)  # what was refused left nothing
-    stopped(process)
-    assert main(["restore", str(file), *options, "--bump-revision", "1"]) == 0
+    with Server(tmp_path / "data", **options):
+        assert main(["backup", str(file), "--data", str(tmp_path / "data")]) == 0
+        capsys.readouterr()
+        assert main(["restore", str(file), *arguments]) == 1
+        refused = r"podless: servers run on this etcd, such as \S+; stop them first\n"
+        assert re.fullmatch(refused, capsys.readouterr().err)
+    with Server(tmp_path / "data", **options):  # what was refused left nothing
+        pass
+    assert main(["restore", str(file), *arguments, "--bump-revision", "1"]) == 0
     assert main(["restore", str(file), "--store", "etcd"]) == 1
     assert capsys.readouterr().err.endswith("podless: --store etcd and --etcd-servers belong together\n")
 
@@ -131,3 +128,21 @@ def test_a_status_tells_what_there_is(serve: Any, capsys: pytest.CaptureFixture[
     assert nobody.get("/podless/backup", Authorization="").status == 403
     assert client.get("/podless/none").status == 404
     assert client.get("/podless/backup?revision=x").status == 400
+
+
+def test_a_status_of_several_servers_tells_who_leads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, options = engine("etcd")
+
+    def told(server: Server) -> dict[str, Any]:
+        assert main(["status", "--kubeconfig", str(server.kubeconfig), "-o", "json"]) == 0
+        found: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return found
+
+    with Server(tmp_path / "one", **options) as one, Server(tmp_path / "two", **options) as two:
+        first, second = told(one), told(two)
+        assert (first["engine"], first["leader"]) == ("etcd", "this server")
+        assert re.fullmatch(r"\S+_[0-9]+_[-0-9a-f]{36}", second["leader"])
+        assert second["revision"] > second["compacted"]
+        assert second["size"] > 4096
+        assert main(["status", "--kubeconfig", str(two.kubeconfig)]) == 0
+        assert f"leader     {second['leader']}\n" in capsys.readouterr().out

@@ -54,6 +54,9 @@ def run(options: argparse.Namespace) -> int:
         return asyncio.run(_export(options, choice, sink))
     except (BadKubeconfig, BadDocument, RemoteError, LookupError) as error:
         print(f"podless: {error.args[0]}", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("podless: interrupted", file=sys.stderr)
+        return 130
     except OSError as error:
         print(f"podless: {error.filename}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
     return 1

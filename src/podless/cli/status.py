@@ -51,11 +51,12 @@ async def _ask(access: configs.Access) -> dict[str, Any]:
 def _text(told: dict[str, Any]) -> str:
     lines = [
         f"version    {told['version']}, up for {_time(time.time() - told['started'])}",
-        f"engine     {told['engine']}, {_size(told.get('size', 0))}",
+        f"engine     {told['engine']}" + (f", {_size(told['size'])}" if told.get("size") else ""),
         f"revision   {told['revision']}",
-        f"history    from {told['compacted']} on, {_size(told.get('history', 0))}"
+        f"history    from {told['compacted']} on"
+        + (f", {_size(told['history'])}" if "history" in told else "")
         + (f", {_time(time.time() - told['oldest'])}" if told.get("oldest") else ""),
-        f"leader     {told['leader'] or 'unknown'}",
+        f"leader     {told['leader'] or 'none'}",
         "",
     ]
     kinds = told["kinds"]

@@ -105,6 +105,12 @@ class Leader:
             except (StoreError, TimeoutError):
                 log.info("the lease of controllers runs out by itself")
 
+    def named(self) -> str:
+        """Who holds the lease, as far as this server has heard."""
+        collection = self._api.cache.known(self._kind.prefix)
+        entry = collection.get(self._key) if collection is not None else None
+        return str((entry.decode().get("spec") or {}).get("holderIdentity") or "") if entry is not None else ""
+
     def _note(self, events: Sequence[Event]) -> None:
         if any(one.key == self._key for one in events):
             self._look.set()

@@ -17,10 +17,11 @@ _HOLD = 60.0  # seconds for which history is kept after a page of a backup was r
 
 
 class Operations:
-    """Answers for one server."""
+    """Answers for one server. leader: says which server runs the controllers, "" where that is not known."""
 
-    def __init__(self, api: API) -> None:
+    def __init__(self, api: API, leader: Callable[[], str]) -> None:
         self._api = api
+        self._leader = leader
         self._started = time.time()
         self._let_go: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -77,6 +78,6 @@ class Operations:
             "started": int(self._started),
             "engine": api.store.name,
             **api.store.figures(),
-            "leader": "this server" if api.store.prompt else "",
+            "leader": self._leader(),
             "kinds": dict(sorted(kinds.items())),
         }

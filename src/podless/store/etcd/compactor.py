@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -22,19 +23,20 @@ _LOOK = 10.0  # seconds between two looks at certificates and at the size
 
 
 class Compactor:
-    """The server's part in it. held: how many want history kept. size: of the database, in bytes.
+    """The server's part in it.
 
-    interval: seconds between turns, 0 for none.
+    interval: seconds between turns, 0 for none. held: how many want history kept. size: of the database, in bytes.
+    oldest: when the oldest state was written that can be read, in seconds since 1970; 0 where that is not known yet.
     """
 
     def __init__(self, client: Client, interval: float, forgot: Callable[[int], None]) -> None:
         self.held = 0
-        self.size = 0
+        self.size = self.oldest = 0
         self._client = client
         self._interval = interval
         self._forgot = forgot
         self._known = 0  # the revision of the key at the last turn
-        self._revision = 0  # and that of the cluster
+        self._revision = self._at = 0  # that of the cluster, and when that was
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -74,9 +76,11 @@ class Compactor:
         get = m.Request(request_range=m.RangeRequest(key=_KEY))
         answer = await self._client.ask("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
         before, self._revision = self._revision, answer.header.revision
+        at, self._at = self._at, int(time.time())
         if not answer.succeeded:  # somebody else has done it
             (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
             self._known = found.mod_revision
+            self._note(at, int(found.value) if found.value.isdigit() else 0)
             return
         self._known = answer.header.revision
         if before:
@@ -84,4 +88,10 @@ class Compactor:
                 await self._client.ask("compact", m.CompactionRequest(revision=before))
             except Forgotten:
                 return
-            self._forgot(before)
+            self._note(at, before)
+
+    def _note(self, at: int, revision: int) -> None:
+        """Take note of a compaction, up to what was the newest revision some time before the last turn or at it."""
+        if revision and at:
+            self.oldest = at
+            self._forgot(revision)

@@ -280,4 +280,5 @@ class EtcdStore:
 
     def figures(self) -> dict[str, int]:
         """What is to be known of the engine; size: of the database of the member that was asked last."""
-        return {"revision": self._newest, "compacted": self._compacted, "size": self._compactor.size}
+        figures = {"revision": self._newest, "compacted": self._compacted, "size": self._compactor.size}
+        return {**figures, "oldest": self._compactor.oldest}
