@@ -37,7 +37,7 @@ class Member:
         client, peer = ports(2)
         self.url = f"{scheme}://127.0.0.1:{client}"
         self.address = f"http://127.0.0.1:{peer}"
-        self._more = more
+        self.more = more
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -47,7 +47,7 @@ class Member:
         common += ["--advertise-client-urls", self.url, "--listen-peer-urls", self.address]
         common += ["--initial-advertise-peer-urls", self.address, "--initial-cluster", f"default={self.address}"]
         with (Path(self.folder.name) / "log").open("ab") as log:
-            self.process = subprocess.Popen([ETCD, *common, *self._more], stdout=log, stderr=log)
+            self.process = subprocess.Popen([ETCD, *common, *self.more], stdout=log, stderr=log)
 
     def ready(self) -> None:
         """Wait until it answers."""
@@ -62,6 +62,11 @@ class Member:
             assert self.process.poll() is None, (Path(self.folder.name) / "log").read_text()[-2000:]
             time.sleep(0.05)
         raise AssertionError("etcd does not answer")
+
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        assert self.process is not None
+        self.process.send_signal(number)
 
     def stop(self) -> None:
         """Kill it; its data stays."""
