@@ -1,8 +1,10 @@
 """podless envtest: podless in the place of what controller-runtime's envtest starts.
 
-envtest runs the programs etcd and kube-apiserver of a folder (KUBEBUILDER_ASSETS), with flags of theirs. What this
-command writes there is this module again, as one or the other. The stand-in for etcd says that it is well, and that is
-all; the one for kube-apiserver is a server in memory.
+envtest runs the programs etcd and kube-apiserver of a folder (KUBEBUILDER_ASSETS), with flags of theirs, and so does
+kube-api-test (once jenvtest) for Java. What this command writes there is this module again, as one or the other. The
+stand-in for etcd says that it is well, and that is all; the one for kube-apiserver is a server in memory.
+
+envtest asks both for their help to see which flags they take: the programs have the answer at hand.
 """
 
 from __future__ import annotations
@@ -20,9 +22,30 @@ from urllib.parse import urlsplit
 
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh
+case "$1" in
+--help) cat <<'END'
+{help}END
+exit;;
+--version) echo '{version}'; exit;;
+esac
 exec {python} -m podless.cli.envtest {name}{flags} "$@"
 """
-_VERSION = "Kubernetes v1.36.0"
+_VERSIONS = {ETCD: "etcd Version: 3.6.0", SERVER: "Kubernetes v1.36.0"}
+# etcd's flags that one who keeps nothing takes
+_KEPT = (
+    "advertise-client-urls",
+    "data-dir",
+    "initial-advertise-peer-urls",
+    "initial-cluster",
+    "initial-cluster-state",
+    "initial-cluster-token",
+    "listen-client-urls",
+    "listen-peer-urls",
+    "log-level",
+    "name",
+    "unsafe-no-fsync",
+    "wal-dir",
+)
 # flags that are kube-apiserver's, and say nothing that would matter here: what stands in for etcd keeps nothing
 _IDLE = (
     "advertise-address",
@@ -36,8 +59,6 @@ _IDLE = (
     "etcd-prefix",
     "etcd-servers",
     "feature-gates",
-    "insecure-bind-address",
-    "insecure-port",
     "service-account-issuer",
     "service-account-key-file",
     "service-account-signing-key-file",
@@ -45,8 +66,10 @@ _IDLE = (
     "storage-backend",
     "v",
 )
+_GONE = ("insecure-bind-address", "insecure-port")  # taken, but not told of: those of before 1.24 had them
 _RENAMED = {"bind-address": "bind", "secure-port": "port"}
 _OPTIONS = ("enable_faults", "chaos")  # of this command, for all servers that the programs are
+_FOLDER = "cert-dir"
 _CERTIFICATE, _KEY = "apiserver.crt", "apiserver.key"
 
 
@@ -80,7 +103,8 @@ def run(given: argparse.Namespace) -> int:
         for name in (ETCD, SERVER):
             program = folder / name
             flags = wanted if name == SERVER else ""
-            program.write_text(_PROGRAM.format(python=shlex.quote(sys.executable), name=name, flags=flags))
+            text = {"help": told(name), "version": _VERSIONS[name], "python": shlex.quote(sys.executable)}
+            program.write_text(_PROGRAM.format(name=name, flags=flags, **text))
             program.chmod(0o755)
         known, link = shutil.which("kubectl"), folder / "kubectl"
         if known is not None and not link.exists():
@@ -90,6 +114,23 @@ def run(given: argparse.Namespace) -> int:
         return 1
     print(f"export KUBEBUILDER_ASSETS={shlex.quote(str(folder))}")
     return 0
+
+
+def told(name: str) -> str:
+    """The help of a program: the flags that it takes, a line for each."""
+    taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_known()} - {"data", "memory"}
+    return f"{name}: podless stands in for it, and takes these flags\n" + "".join(
+        f"  --{flag}\n" for flag in sorted({*taken, "help", "version"})
+    )
+
+
+def _known() -> dict[str, argparse.Action]:
+    """The flags of `podless serve`."""
+    from podless.cli import options
+
+    parser = argparse.ArgumentParser(add_help=False)
+    options.add(parser)
+    return {flag[2:]: action for action in parser._actions for flag in action.option_strings if flag[:2] == "--"}
 
 
 def flags(given: Sequence[str]) -> dict[str, list[str]]:
@@ -106,19 +147,15 @@ def flags(given: Sequence[str]) -> dict[str, list[str]]:
 
 def arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
     """The arguments of `podless serve` that flags of kube-apiserver come to, and the flags that it knows nothing of."""
-    from podless.cli import options
-
-    parser = argparse.ArgumentParser(add_help=False)
-    options.add(parser)
-    known = {flag[2:]: action for action in parser._actions for flag in action.option_strings}
+    known = _known()
     made, unknown = ["--memory"], []
     for name, values in given.items():
         own = _RENAMED.get(name, name)
-        if name == "cert-dir":
+        if name == _FOLDER:
             files = Path(values[-1]) / _CERTIFICATE, Path(values[-1]) / _KEY
             if all(file.exists() for file in files) and "tls-cert-file" not in given:
                 made += ["--tls-cert-file", str(files[0]), "--tls-private-key-file", str(files[1])]
-        elif name in _IDLE:
+        elif name in _IDLE or name in _GONE:
             continue
         elif own in known and own not in ("data", "memory"):
             action = known[own]
@@ -140,14 +177,15 @@ def serve(given: Sequence[str]) -> int:
     """Be kube-apiserver."""
     from podless.cli import main
 
-    chosen = flags(given)
-    if "version" in chosen:
-        print(_VERSION)
-        return 0
-    made, unknown = arguments(chosen)
-    if unknown:
-        print(f"podless: these flags do nothing here: {', '.join(unknown)}", file=sys.stderr)
+    made, unknown = arguments(flags(given))
+    _refuse(unknown)
     return main(["serve", *made])
+
+
+def _refuse(unknown: Sequence[str]) -> None:
+    """Name the flags that nothing is known of."""
+    if unknown:
+        print(f"podless: these flags do nothing here: {', '.join(unknown)}", file=sys.stderr, flush=True)
 
 
 class _Health(BaseHTTPRequestHandler):
@@ -169,9 +207,7 @@ class _Health(BaseHTTPRequestHandler):
 def store(given: Sequence[str]) -> int:
     """Be etcd, as far as somebody asks whether it is well. Ends with the first signal."""
     chosen = flags(given)
-    if "version" in chosen:
-        print("etcd Version: 3.6.0")
-        return 0
+    _refuse([f"--{name}" for name in chosen if name not in _KEPT])
     address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])
     with ThreadingHTTPServer((address.hostname or "127.0.0.1", address.port or 2379), _Health) as server:
         print(f"podless stands in for etcd at {address.geturl()}", flush=True)
