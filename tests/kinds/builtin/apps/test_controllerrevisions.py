@@ -39,3 +39,11 @@ def test_nobody_knows_what_is_inside(client: Client) -> None:
 def test_data_is_mandatory(client: Client) -> None:
     refused = client.post(PATH, {name: value for name, value in revision("none").items() if name != "data"})
     assert refused.body["message"].endswith("data: Required value: data is mandatory")
+
+
+def test_data_is_an_object(client: Client) -> None:
+    for data in (3, "a", [], True):
+        refused = client.post(PATH, revision("odd", data=data, revision=-1))
+        wanted = "revision: Invalid value: -1: must be greater than or equal to 0, "
+        wanted += "data: Required value: data must be a valid JSON object"
+        assert refused.body["message"].endswith(f"is invalid: [{wanted}]")

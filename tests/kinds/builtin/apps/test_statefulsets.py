@@ -10,7 +10,8 @@ from podless.kinds.builtin.catalog import STATEFUL_SETS
 from tests.kinds.builtin.late import changed, decoded, faults, made, reported, template
 
 SPEC: dict[str, Any] = {"serviceName": "web", "selector": {"matchLabels": {"app": "web"}}, "template": template()}
-CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
+SIZE = {"requests": {"storage": "1Gi"}}
+CLAIM = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": SIZE}}
 MOUNTED = template(containers=[{"name": "c", "image": "i", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}])
 
 
@@ -64,6 +65,16 @@ def test_how_many_pods_may_be_away_is_not_asked() -> None:
             'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "x": '
             'supported values: "Retain", "Delete"',
         ),
+        (
+            {"volumeClaimTemplates": [{**CLAIM, "spec": {"resources": SIZE}}], "template": MOUNTED},
+            "spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode is required",
+        ),
+        (
+            {"volumeClaimTemplates": [{**CLAIM, "spec": {"accessModes": ["ReadWriteOnce"]}}], "template": MOUNTED},
+            "spec.volumeClaimTemplates[0].spec.resources[storage]: Required value",
+        ),
+        ({"serviceName": "a.b"}, 'spec.serviceName: Invalid value: "a.b": must not contain dots'),
+        ({"template": template(hostname="A_", subdomain="B_")}, ""),  # pods are named by the set
         ({"ordinals": {"start": -1}}, "spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0"),
     ],
 )

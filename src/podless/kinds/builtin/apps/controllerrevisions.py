@@ -19,15 +19,19 @@ class ControllerRevisionStrategy(TypedStrategy):
     rechecks = (1, 1)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
-        """There is a state, and a number."""
-        missing = [] if obj.get("data") is not None else [field.required("data", "data is mandatory")]
-        return [*missing, *counts.nonnegative("revision", obj.get("revision"))]
+        """A number, and a state, which is an object."""
+        errors, data = list(counts.nonnegative("revision", obj.get("revision"))), obj.get("data")
+        if data is None:
+            errors.append(field.required("data", "data is mandatory"))
+        elif not isinstance(data, dict):
+            errors.append(field.required("data", "data must be a valid JSON object"))
+        return errors
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """The same; the state stays, as it was written."""
-        errors = list(self.validate_create(kind, version, obj))
+        """The number; the state stays, as it was written."""
+        errors = list(counts.nonnegative("revision", obj.get("revision")))
         if codec.encode(obj.get("data")) != codec.encode(old.get("data")):
             errors.append(field.invalid("data", obj.get("data"), "field is immutable"))
         return errors

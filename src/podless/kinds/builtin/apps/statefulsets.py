@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, cast
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from podless.kinds.builtin import counts, podspec, template
 from podless.kinds.builtin.apps import statuses
@@ -72,10 +72,14 @@ class StatefulSetStrategy(ReplicasStrategy):
             (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
-        """Policies, counts, selector and template."""
+        """Policies, claims, counts, the name of a service, selector and template."""
         given = spec["template"]
-        errors = [*_policies(spec), *counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))]
+        errors = [*_policies(spec), *(_claims(spec) if old is None else ())]
+        errors += counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         errors += counts.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
+        service = spec.get("serviceName")
+        if old is None and service:  # it stays as it is, and so do claims
+            errors += (field.invalid("spec.serviceName", service, fault) for fault in names.label(service))
         found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
         errors += found
         if selector is not None:
@@ -112,13 +116,20 @@ def _fill_claim(claim: Object) -> None:
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
 
 
+def _claims(spec: Object) -> Iterator[FieldError]:
+    """What is wrong with what the claims of a pod want."""
+    for place, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        yield from podspec.claim_errors(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
+
+
 def _mounted(spec: Object) -> Object:
-    """The template as its pods have it: each claim is a volume of the name, before all others."""
-    given = spec["template"]
+    """The template as its pods have it: named by the set, and each claim is a volume of the name, before all others."""
+    given = dict(spec["template"])
+    given["spec"] = {name: value for name, value in given["spec"].items() if name not in ("hostname", "subdomain")}
     templates = spec.get("volumeClaimTemplates") or ()
     claims = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in templates)
     if not claims:
-        return cast(Object, given)
+        return given
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     volumes += [volume for volume in given["spec"].get("volumes") or () if volume.get("name") not in claims]
     return {**given, "spec": {**given["spec"], "volumes": volumes}}

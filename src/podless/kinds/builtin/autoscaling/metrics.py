@@ -112,6 +112,10 @@ def _pods(source: Object, path: str) -> Iterator[FieldError]:
 def _resource(source: Object, path: str) -> Iterator[FieldError]:
     if not source.get("name"):
         yield field.required(f"{path}.name", "must specify a resource name")
+    yield from _use(source, path)
+
+
+def _use(source: Object, path: str) -> Iterator[FieldError]:
     target = source.get("target") or {}
     yield from _target(target, f"{path}.target")
     use, average = target.get("averageUtilization"), target.get("averageValue")
@@ -125,12 +129,14 @@ def _resource(source: Object, path: str) -> Iterator[FieldError]:
 
 def _container(source: Object, path: str) -> Iterator[FieldError]:
     container, name = source.get("container") or "", source.get("name") or ""
-    yield from _resource(source, path)
+    if not name:
+        yield field.required(f"{path}.name", "must specify a resource name")
     if name and "/" not in name and name not in _COMPUTE and not name.startswith("hugepages-"):
         yield field.invalid(f"{path}.name", name, "must be a standard resource for containers")
     if not container:
         yield field.required(f"{path}.container", "must specify a container")
     yield from (field.invalid(f"{path}.container", container, text) for text in names.label(container) if container)
+    yield from _use(source, path)
 
 
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")

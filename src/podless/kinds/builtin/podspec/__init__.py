@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from podless.kinds.builtin.podspec.claims import spec as claim_errors
 from podless.kinds.builtin.podspec.defaults import (
     default_claim_spec,
     default_pod,
@@ -13,6 +14,7 @@ from podless.kinds.builtin.podspec.template import validate_pod_template
 from podless.kinds.builtin.podspec.warnings import template as pod_template_warnings
 
 __all__ = [
+    "claim_errors",
     "default_claim_spec",
     "default_pod",
     "default_pod_spec",
