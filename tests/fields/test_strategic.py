@@ -126,6 +126,12 @@ def test_merging(document: dict[str, Any], patch: Any, merged: dict[str, Any]) -
         ({"u": {}}, {"u": {"$retainKeys": ["a"], "b": 1}}, BadRequest, "invalid patch format of retainKeys"),
         ({"set": ["a"]}, {"$setElementOrder/set": "a"}, Internal, "expected a []interface {}, but received a string"),
         (
+            {"plain": [{"a": 1}]},
+            {"plain": [], "$setElementOrder/plain": []},
+            Internal,
+            "map: map[a:1] does not contain declared merge key: ",
+        ),
+        (
             {"set": ["a"]},
             {"$setElementOrder/set": ["a", "b"], "set": ["b", "a"]},
             Internal,

@@ -264,7 +264,7 @@ def _arrange(
 ) -> list[Any]:
     """Both lists in one: each in its own order, and items that were there before stay in front of those behind them."""
     if of_maps:
-        for item in [*first, *others, *patch_order, *old_order]:
+        for item in [*first, *patch_order, *others, *old_order]:
             _identity(item, key)
     was = _places(old_order, key)
     left, right = _sort(others, was, key), _sort(first, _places(patch_order, key), key)
@@ -294,10 +294,10 @@ def _sort(items: list[Any], places: dict[Any, int], key: str) -> list[Any]:
 
 def _identity(item: Any, key: str) -> Any:
     """What tells an item from others: the item itself, or the value of its merge key."""
-    if key:
-        if not isinstance(item, dict):
-            raise _wrong_type(dict, item)
-        if key not in item:
+    if key and not isinstance(item, dict):
+        raise _wrong_type(dict, item)
+    if isinstance(item, dict):
+        if not key or key not in item:  # without a key no map has it
             raise Internal(f"map: {gotext.plain(item)} does not contain declared merge key: {key}")
         item = item[key]
     if isinstance(item, dict | list):

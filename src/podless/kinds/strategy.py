@@ -50,7 +50,8 @@ class Strategy(Generic[K]):
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
     leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
     status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what an object
-    that is not there is called in place of the plural, if anything. earlier: the fields in versions that are read and
+    that is not there is called in place of the plural, if anything. literal: whether it counts how a changed
+    object is written. earlier: the fields in versions that are read and
     not served, by apiVersion.
     """
 
@@ -74,6 +75,7 @@ class Strategy(Generic[K]):
     resets: tuple[tuple[str, ...], ...] = ()
     qualified = False
     missing = ""
+    literal = False
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""
@@ -96,6 +98,9 @@ class Strategy(Generic[K]):
         Raises structs.DecodeError where a value has the wrong type.
         """
         raise NotImplementedError
+
+    def written(self, obj: Object, raw: bytes) -> None:
+        """Note what the bytes of a changed object in JSON say beyond the object."""
 
     def default(self, version: Version, obj: Object) -> None:
         """Fill in what the client left out."""

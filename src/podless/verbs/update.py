@@ -11,7 +11,7 @@ from podless.admission.attributes import both
 from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
-from podless.meta import codec, objectmeta
+from podless.meta import codec, objectmeta, protobuf
 from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make
@@ -38,6 +38,8 @@ async def update(api: API, call: Call) -> Single:
 
     def merge(old: Object) -> Object:
         obj = view.copy(given)
+        if call.kind.strategy.literal and not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
+            call.kind.strategy.written(obj, call.body)
         steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
         fieldmanager.changed(call, old, obj, chosen.manager)
         return obj

@@ -42,8 +42,21 @@ def test_data_is_mandatory(client: Client) -> None:
 
 
 def test_data_is_an_object(client: Client) -> None:
-    for data in (3, "a", [], True):
+    odd: tuple[Any, ...] = (3, "a", [], True)
+    for data in odd:
         refused = client.post(PATH, revision("odd", data=data, revision=-1))
         wanted = "revision: Invalid value: -1: must be greater than or equal to 0, "
         wanted += "data: Required value: data must be a valid JSON object"
         assert refused.body["message"].endswith(f"is invalid: [{wanted}]")
+
+
+def test_blanks_and_the_order_of_keys_are_a_change(client: Client) -> None:
+    def body(data: bytes) -> bytes:
+        head = b'{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{"name":"blanks"},"revision":1,"data":'
+        return head + data + b"}"
+
+    assert client.send("POST", PATH, body(b'{"z": 1, "a": []}')).status == 201
+    assert client.send("PUT", f"{PATH}/blanks", body(b'{"z":1,"a":[]}')).status == 200
+    refused = client.send("PUT", f"{PATH}/blanks", body(b'{"z": 1, "a": []}'))
+    assert refused.body["message"].endswith('data: Invalid value: {"z":1,"a":[]}: field is immutable')
+    assert client.send("PUT", f"{PATH}/blanks", body(b'{"a":[],"z":1}')).status == 422

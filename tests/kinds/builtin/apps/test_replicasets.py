@@ -23,6 +23,15 @@ def test_rules() -> None:
     ]
 
 
+def test_labels_that_are_empty_are_shown_as_such() -> None:
+    said = "spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`"
+    spec = {**SPEC["template"], "metadata": {"labels": {}}}
+    assert faults(REPLICA_SETS, {**SPEC, "template": spec}) == [said.format("{}")]
+    assert faults(REPLICA_SETS, {**SPEC, "template": {**spec, "metadata": {}}}) == [said.format("null")]
+    everything = {"matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}
+    assert "labels" not in decoded(REPLICA_SETS, {**SPEC, "selector": everything, "template": spec})["spec"]["template"]
+
+
 def test_a_selector_that_is_none() -> None:
     found = faults(REPLICA_SETS, {**SPEC, "selector": {"matchLabels": {"app": "a b"}}})
     assert [text for text in found if text.endswith("invalid label selector")]

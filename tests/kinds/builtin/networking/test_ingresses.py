@@ -26,6 +26,8 @@ def path(**given: Any) -> dict[str, Any]:
         (path(), ""),
         ({"rules": [{"host": "*.example.com"}]}, ""),
         ({}, "spec: Invalid value: null: either `defaultBackend` or `rules` must be specified"),
+        ({"rules": []}, "spec: Invalid value: []: either `defaultBackend` or `rules` must be specified"),
+        ({**SPEC, "rules": []}, ""),
         (
             {"rules": [{"host": "1.2.3.4"}]},
             'spec.rules[0].host: Invalid value: "1.2.3.4": must be a DNS name, not an IP address',
