@@ -77,11 +77,11 @@ class Work:
         self.load("GET", get, 16, detail=True)
         self.load("GET", get, 1)
         half = self.size.objects // 2
-        made = self.load("create", creating("sixteen"), 16, detail=True, most=half).requests
-        made += self.load("create", creating("one"), 1, most=half // 2).requests
+        many = self.load("create", creating("sixteen"), 16, detail=True, most=half).requests
+        made = many + self.load("create", creating("one"), 1, most=half // 2).requests
         made += APPLIED + 1  # the target, and what is applied below
         self.driver.hammer(self.server.target, creating("fill"), 16, most=self.size.objects - made)
-        self.load("merge patch", patching("sixteen-%d", FIRST, min(500, half // 5)), 16, detail=True)
+        self.load("merge patch", patching("sixteen-%d", FIRST, min(500, many)), 16, detail=True)
         self.load("merge patch", patching("target"), 1)
         self.load("server-side apply", self.applying(), 16, detail=True)
         self.load("server-side apply", self.applying(), 1)

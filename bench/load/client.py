@@ -13,7 +13,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 
@@ -21,6 +21,7 @@ from bench.load import process
 
 _CHUNK = 1 << 18
 _PAUSE = 0.06  # seconds between single writes; a server may gather what comes sooner
+_END = b"\r\n0\r\n\r\n"  # of an answer in chunks
 _PATIENCE = 60.0  # seconds without any answer until a run is given up
 
 
@@ -30,12 +31,17 @@ class Broken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the server is. tls: its certificate is not verified."""
+    """Where the server is. tls: its certificate is not verified. others: hosts and ports of servers beside it."""
 
     host: str
     port: int
     token: str = ""
     tls: bool = True
+    others: tuple[tuple[str, int], ...] = ()
+
+    def each(self) -> list[Target]:
+        """It and the others."""
+        return [self, *(replace(self, host=host, port=port) for host, port in self.others)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +96,7 @@ class Load:
 class Line:
     """One connection, with at most one request under way."""
 
-    __slots__ = ("began", "left", "sock", "start", "whole")
+    __slots__ = ("began", "chunked", "left", "sock", "start", "whole")
 
     def __init__(self, target: Target) -> None:
         plain = socket.create_connection((target.host, target.port), timeout=_PATIENCE)
@@ -103,10 +109,11 @@ class Line:
         self.left = -1  # bytes of the body still to come; -1: the head is not whole
         self.start = b""
         self.whole = 0
+        self.chunked = False
 
     def ask(self, request: bytes) -> None:
         """Send a request; it is small against the socket's buffer."""
-        self.left, self.start = -1, b""
+        self.left, self.start, self.chunked = -1, b"", False
         self.began = time.perf_counter()
         self.sock.sendall(request)
 
@@ -120,6 +127,12 @@ class Line:
                 data = self._head(data)
                 if data is None:
                     continue
+            if self.chunked:
+                self.whole += len(data)
+                self.start = (self.start + data)[-len(_END) :]
+                if self.start == _END:  # no JSON has a line's end of these two bytes in it
+                    return True
+                continue
             self.left -= len(data)
             if self.left <= 0:
                 return True
@@ -145,7 +158,10 @@ class Line:
             raise Broken(data[:1000].decode("utf-8", "replace"))
         place = data.find(b"Content-Length: ", 0, end)
         if place < 0:
-            raise Broken("an answer without Content-Length")
+            if data.find(b"Transfer-Encoding: chunked", 0, end) < 0:
+                raise Broken("an answer without a length")
+            self.left, self.whole, self.start, self.chunked = 0, 0, b"\r\n", True
+            return data[end + 4 :]
         self.left = self.whole = int(data[place + 16 : data.find(b"\r", place)])
         return data[end + 4 :]
 
@@ -155,13 +171,30 @@ def _context() -> ssl.SSLContext:
     return ssl._create_unverified_context()  # kept, as making it takes longer than a handshake
 
 
-def hammer(target: Target, ask: Ask, connections: int, seconds: float = 1e9, most: int = 1 << 40) -> Load:
+def _mixed(most: Iterator[bytes], some: Iterator[bytes], every: int) -> Iterator[bytes]:
+    for number in count(1):
+        yield next(some if number % every == 0 else most)
+
+
+def hammer(
+    target: Target,
+    ask: Ask,
+    connections: int,
+    seconds: float = 1e9,
+    most: int = 1 << 40,
+    other: tuple[Ask, int] | None = None,
+) -> Load:
     """Ask over some connections, one request at a time on each, for some seconds or a number of requests.
+
+    The connections are spread over all servers. other: what is asked as every so manieth request.
 
     Raises Broken for an answer that is not 2xx.
     """
     feed = ask.requests(target)
-    lines = [Line(target) for _ in range(min(connections, most))]
+    if other is not None:
+        feed = _mixed(feed, other[0].requests(target), other[1])
+    servers = target.each()
+    lines = [Line(servers[number % len(servers)]) for number in range(min(connections, most))]
     poll, by_number = _poll(lines)
     times: list[float] = []
     size, sent = 0, len(lines)

@@ -30,9 +30,17 @@ class Driver:
     def _run(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         return self._pool.submit(work, *arguments, **named).result()
 
-    def hammer(self, target: Target, ask: Ask, connections: int, seconds: float = 1e9, most: int = 1 << 40) -> Load:
+    def hammer(
+        self,
+        target: Target,
+        ask: Ask,
+        connections: int,
+        seconds: float = 1e9,
+        most: int = 1 << 40,
+        other: tuple[Ask, int] | None = None,
+    ) -> Load:
         """client.hammer."""
-        return self._run(client.hammer, target, ask, connections, seconds, most)
+        return self._run(client.hammer, target, ask, connections, seconds, most, other)
 
     def fanout(
         self, target: Target, watch: Ask, write: Ask, watchers: int, updates: int, server: int, single: int = 5

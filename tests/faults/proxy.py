@@ -65,6 +65,11 @@ class Proxy:
         """Let nothing pass any more."""
         self._loop.call_soon_threadsafe(self._passing.clear)
 
+    def drop(self) -> None:
+        """Break off all connections, and let nothing pass any more."""
+        self.cut()
+        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
+
     def mend(self) -> None:
         """Let all pass again, also what has come in meanwhile."""
         self._loop.call_soon_threadsafe(self._passing.set)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import signal
-from collections.abc import Iterator
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from podless import Server
 from podless.store.etcd.settings import Etcd
 from tests.conftest import Client
+from tests.faults.proxy import Proxies
 from tests.store.etcd.cluster import Member
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -18,6 +26,13 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 
 def thing(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "data": {"a": "b"}}
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something; each look at it takes its time."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
 
 
 @pytest.fixture
@@ -90,8 +105,7 @@ def test_an_etcd_that_is_gone_is_said_so_and_comes_back(member: Member, servers:
     assert (ready.status, b"[-]etcd failed" in ready.body) == (500, True)
     member.start()
     member.ready()
-    while client.get("/readyz").status != 200:
-        pass
+    until(lambda: client.get("/readyz").status == 200)
     assert client.get(f"{MAPS}/a").status == 200
     assert client.post(MAPS, thing("b")).status == 201
     assert [one["metadata"]["name"] for one in client.get(MAPS).body["items"]] == ["a", "b"]
@@ -103,10 +117,97 @@ def test_an_etcd_that_hangs_is_late(member: Member, servers: tuple[Client, Clien
     assert member.process is not None
     member.process.send_signal(signal.SIGSTOP)
     try:
+        assert client.get(f"{MAPS}/a?timeout=300ms").status == 504
         answer = client.get(f"{MAPS}/a")
         assert answer.status in (503, 504), answer.body
     finally:
         member.process.send_signal(signal.SIGCONT)
-    while client.get(f"{MAPS}/a").status != 200:
-        pass
+    until(lambda: client.get(f"{MAPS}/a").status == 200)
     assert client.post(MAPS, thing("b")).status == 201
+
+
+def watching(client: Client, revision: str) -> Iterator[dict[str, Any]]:
+    """What a watch tells, to its end."""
+    connection = client._connect()
+    token = {"Authorization": f"Bearer {client._token}"}
+    connection.request("GET", f"{MAPS}?watch=1&resourceVersion={revision}", headers=token)
+    answer = connection.getresponse()
+    while line := answer.readline():
+        yield json.loads(line)
+    connection.close()
+
+
+def test_an_etcd_that_was_restored_is_read_anew_and_revisions_go_on(
+    member: Member, servers: tuple[Client, Client], tmp_path: Path
+) -> None:
+    if shutil.which("etcdctl") is None:
+        pytest.skip("etcdctl is not installed (Debian: apt-get install etcd-client)")
+    one, other = servers
+    for name in ("a", "b"):
+        assert one.post(MAPS, thing(name)).status == 201
+    control(member, "snapshot", "save", str(tmp_path / "snapshot"))
+    changed = one.merge(f"{MAPS}/a", {"data": {"a": "later"}}).body
+    revision = one.post(MAPS, thing("c")).body["metadata"]["resourceVersion"]
+    told = watching(one, changed["metadata"]["resourceVersion"])
+    assert next(told)["object"]["metadata"]["name"] == "c"
+    assert len(other.get(MAPS).body["items"]) == 3
+    member.stop()
+    data = Path(member.folder.name) / "data"
+    shutil.rmtree(data)
+    place = ["--data-dir", str(data), "--name", "default", "--initial-cluster", f"default={member.address}"]
+    place += ["--initial-advertise-peer-urls", member.address]
+    control(member, "snapshot", "restore", str(tmp_path / "snapshot"), *place)
+    member.start()
+    member.ready()
+    for client in servers:
+        until(lambda client=client: client.get("/readyz").status == 200)  # type: ignore[misc]
+        found = client.get(MAPS).body
+        assert [each["metadata"]["name"] for each in found["items"]] == ["a", "b"]
+        assert found["items"][0]["data"] == {"a": "b"}
+        assert int(found["metadata"]["resourceVersion"]) > int(revision)
+    assert list(told) == []  # it has ended, and nothing was invented
+    made = other.post(MAPS, thing("d")).body
+    assert int(made["metadata"]["resourceVersion"]) > int(revision)
+    for client in servers:
+        (gone,) = watching(client, revision)
+        assert (gone["type"], gone["object"]["code"]) == ("ERROR", 410)
+        assert client.get(f"{MAPS}/c").status == 404
+    # nothing that was read before the restoration can be replaced by mistake
+    assert one.send("PUT", f"{MAPS}/a", changed).status == 409
+
+
+def control(member: Member, *arguments: str) -> None:
+    environment = {"ETCDCTL_API": "3", "PATH": os.environ["PATH"]}
+    endpoints = ["--endpoints", member.url] if "save" in arguments else []
+    subprocess.run(["etcdctl", *endpoints, *arguments], check=True, capture_output=True, timeout=60, env=environment)
+
+
+def test_a_server_that_was_cut_off_while_history_went_tells_nothing_twice_and_misses_nothing(member: Member) -> None:
+    proxies = Proxies()
+    proxy = proxies.add(urlsplit(member.url).port or 0)
+    near, far = Etcd(servers=(member.url,)), Etcd(servers=(f"http://127.0.0.1:{proxy.port}",))
+    with Server(store="etcd", etcd=near) as one, Server(store="etcd", etcd=far) as other:
+        here, there = Client(one.url, one.token), Client(other.url, other.token)
+        revision = here.post(MAPS, thing("a")).body["metadata"]["resourceVersion"]
+        told = watching(there, revision)
+        here.post(MAPS, thing("b"))
+        assert next(told)["object"]["metadata"]["name"] == "b"
+        proxy.drop()
+        assert here.post(MAPS, thing("c")).status == 201
+        newest = here.send("DELETE", f"{MAPS}/b").status
+        assert newest == 200
+        control(member, "compact", here.get(MAPS).body["metadata"]["resourceVersion"], "--endpoints", member.url)
+        proxy.mend()
+        until(lambda: there.get("/readyz").status == 200)
+        assert list(told) == []
+        assert [each["metadata"]["name"] for each in there.get(MAPS).body["items"]] == ["a", "c"]
+        (gone,) = watching(there, revision)
+        assert (gone["type"], gone["object"]["code"]) == ("ERROR", 410)
+        events = there.events(f"{MAPS}?watch=1", 2)
+        assert [(each["type"], each["object"]["metadata"]["name"]) for each in events] == [
+            ("ADDED", "a"),
+            ("ADDED", "c"),
+        ]
+        for client in (here, there):
+            client.close()
+    proxies.close()

@@ -359,6 +359,7 @@ class Cache:
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._question = current.Question(lambda: store.current(), lambda: self.revision, self.reach)
         self._renewal: asyncio.Task[None] | None = None
+        self._astray = False  # changes were lost since all was read
 
     async def open(self) -> None:
         """Follow the store from now on."""
@@ -367,18 +368,21 @@ class Cache:
 
     def _lost(self, revision: int) -> None:
         """Read all anew, as changes up to a revision will not be told."""
+        self._astray = True
         if self._renewal is None:
             self._renewal = asyncio.get_running_loop().create_task(self._renew())
         self._take((), revision)
 
     async def _renew(self) -> None:
-        left = list(self._collections.values())
-        while left:
-            try:
-                await left[-1].renew()
-                left.pop()
-            except StoreError:
-                await asyncio.sleep(_AGAIN)
+        while self._astray:  # and once more where that has happened again meanwhile
+            self._astray = False
+            left = list(self._collections.values())
+            while left and not self._astray:
+                try:
+                    await left[-1].renew()
+                    left.pop()
+                except StoreError:
+                    await asyncio.sleep(_AGAIN)
         self._renewal = None
 
     def collection(self, where: Keys) -> WatchCache:

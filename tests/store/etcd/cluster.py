@@ -34,8 +34,9 @@ class Member:
         if ETCD is None:
             pytest.skip("etcd is not installed (Debian: apt-get install etcd-server)")
         self.folder = tempfile.TemporaryDirectory(prefix="etcd-", dir=_MEMORY if _MEMORY.is_dir() else None)
-        client, peer = ports(2)
+        client, peer, metrics = ports(3)
         self.url = f"{scheme}://127.0.0.1:{client}"
+        self.health = f"http://127.0.0.1:{metrics}"
         self.address = f"http://127.0.0.1:{peer}"
         self.more = more
         self.process: subprocess.Popen[bytes] | None = None
@@ -46,6 +47,7 @@ class Member:
         common = ["--data-dir", f"{self.folder.name}/data", "--listen-client-urls", self.url]
         common += ["--advertise-client-urls", self.url, "--listen-peer-urls", self.address]
         common += ["--initial-advertise-peer-urls", self.address, "--initial-cluster", f"default={self.address}"]
+        common += ["--listen-metrics-urls", self.health]
         with (Path(self.folder.name) / "log").open("ab") as log:
             self.process = subprocess.Popen([ETCD, *common, *self.more], stdout=log, stderr=log)
 
@@ -53,7 +55,7 @@ class Member:
         """Wait until it answers."""
         for _ in range(200):
             try:
-                with urllib.request.urlopen(f"{self.url}/health", timeout=1) as answer:
+                with urllib.request.urlopen(f"{self.health}/health", timeout=1) as answer:
                     if b"true" in answer.read():
                         return
             except OSError:

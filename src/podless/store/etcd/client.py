@@ -21,6 +21,7 @@ log = logging.getLogger("podless")
 
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _PATIENCE = 5.0  # seconds that an answer may take
+_SEARCH = 2.0  # seconds in which a member is looked for that can be reached at all
 _GREETING = 2.0  # seconds in which a member is reached
 _REST = 0.1  # seconds between two tries
 _OLD = 5.0  # seconds that a connection stays for the calls that use it
@@ -196,7 +197,8 @@ class Client:
                     raise refusal from None
                 self._elsewhere(member, f"{refusal} ({error.text})")
                 again = name in _READS or error.unsent or _DROPPED in error.text
-                if not again or loop.time() + _REST >= until:
+                end = min(until, began + _SEARCH) if error.unsent else until
+                if not again or loop.time() + _REST >= end:
                     raise refusal from None
                 await asyncio.sleep(_REST)
             else:

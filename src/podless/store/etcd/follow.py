@@ -16,6 +16,7 @@ from podless.store.etcd.layout import Layout
 log = logging.getLogger("podless")
 
 FENCES = f"{keys.OWN}fences/"  # keys written only to see them pass
+MOVED = f"{FENCES}moved"  # written by who finds that the cluster was restored to an earlier state
 _REST = 0.1  # seconds before a watch that broke is begun again
 
 
@@ -92,6 +93,11 @@ class Follower:
         """Tell nothing more."""
         self._task.cancel()
 
+    def astray(self) -> None:
+        """Begin anew: what was told may not have been."""
+        self._task.cancel()
+        self._task = asyncio.get_running_loop().create_task(self._anew())
+
     async def ended(self) -> None:
         """Wait until nothing is under way."""
         await asyncio.gather(self._task, return_exceptions=True)
@@ -101,25 +107,33 @@ class Follower:
             try:
                 await read(self._client, self._layout, self.revision, self._take)
             except Gone:
-                await self._leap()
+                if not await self._leap():
+                    await asyncio.sleep(_REST)
             except StoreError as error:
                 self.broken = str(error)
                 await asyncio.sleep(_REST)
 
-    async def _leap(self) -> None:
-        """Go on behind what has been forgotten before it was told."""
+    async def _anew(self) -> None:
+        while not await self._leap():  # noqa: ASYNC110
+            await asyncio.sleep(_REST)
+        await self._run()
+
+    async def _leap(self) -> bool:
+        """Go on behind what has been forgotten before it was told. Returns whether that worked."""
         try:
             self.revision = await self._current()
         except StoreError:
-            await asyncio.sleep(_REST)
-            return
+            return False
         log.warning("etcd has forgotten changes that were not told yet; all is read anew at %d", self.revision)
         if self._lost is not None:
             self._lost(self.revision)
+        return True
 
     def _take(self, events: Sequence[Any], revision: int) -> bool:
         self.broken = ""
         changes = [change(self._layout, event) for event in events]
+        if any(one.key == MOVED for one in changes):
+            raise Gone(revision)
         told = [one for one in changes if one.key.startswith(self._prefix) and not one.key.startswith(FENCES)]
         self.revision = revision
         try:

@@ -44,3 +44,7 @@ class Leases:
                 self._left[prefix] = _MOST
             self._left[prefix] -= 1
             return known
+
+    def forget(self) -> None:
+        """Use none of the leases any more that there are."""
+        self._current.clear()

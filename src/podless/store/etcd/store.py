@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from podless.meta.histogram import Histogram
@@ -13,10 +15,12 @@ from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver,
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import Client, Forgotten
 from podless.store.etcd.compactor import Compactor
-from podless.store.etcd.follow import FENCES, Follower, Gone, change, read, record
+from podless.store.etcd.follow import FENCES, MOVED, Follower, Gone, change, read, record
 from podless.store.etcd.layout import Layout
 from podless.store.etcd.leases import Leases
 from podless.store.etcd.settings import Etcd
+
+log = logging.getLogger("podless")
 
 _PAGE = 10_000  # records of one answer
 _SOON = 0.02  # seconds in which a change that was told somewhere is usually told here
@@ -51,6 +55,7 @@ class EtcdStore:
         self._newest = 0
         self._fence = self._layout.key(f"{FENCES}{uuid.uuid4()}")
         self._pushing: asyncio.Task[None] | None = None
+        self._moving: asyncio.Task[None] | None = None
 
     @property
     def times(self) -> Mapping[str, Histogram]:
@@ -77,15 +82,46 @@ class EtcdStore:
         for follower in self._followers:
             await follower.ended()
         self._followers.clear()
-        if self._pushing is not None:
-            self._pushing.cancel()
-            await asyncio.gather(self._pushing, return_exceptions=True)
+        tasks = [task for task in (self._pushing, self._moving) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._client.close()
 
     async def _range(self, **how: Any) -> Any:
+        before = self._newest
         answer = await self._client.ask("range", m.RangeRequest(**how))
+        if answer.header.revision < before:
+            await self._moved_on(before)
+            answer = await self._client.ask("range", m.RangeRequest(**how))
         self._newest = max(self._newest, answer.header.revision)
         return answer
+
+    async def _moved_on(self, before: int) -> None:
+        """Where the cluster was restored to an earlier state: go on behind all that anybody was told of."""
+        if self._moving is None:
+            self._moving = asyncio.get_running_loop().create_task(self._move_on(before))
+            self._moving.add_done_callback(self._has_moved)
+        await asyncio.shield(self._moving)
+
+    async def _move_on(self, before: int) -> None:
+        log.error("etcd has an earlier state than it had at revision %d: all is read anew", before)
+        current = 0
+        while current <= before:
+            many = min(max(before - current, 1), _TOGETHER)
+            # those who see one of these go on anew, too
+            current = max(await asyncio.gather(*(self._put_fence(MOVED) for _ in range(many))))
+        with suppress(Forgotten):  # another server has seen to it
+            await self._client.ask("compact", m.CompactionRequest(revision=current))
+        self._forgot(current)
+        self._leases.forget()
+        for follower in self._followers:
+            follower.astray()
+
+    def _has_moved(self, moving: asyncio.Task[None]) -> None:
+        self._moving = None
+        if not moving.cancelled():
+            moving.exception()  # who has waited may be gone
 
     async def current(self) -> int:
         """The newest revision, as the members of the cluster agree on it."""
@@ -140,8 +176,9 @@ class EtcdStore:
         finally:
             self._pushing = None
 
-    async def _put_fence(self) -> int:
-        revision: int = (await self._client.ask("put", m.PutRequest(key=self._fence))).header.revision
+    async def _put_fence(self, key: str = "") -> int:
+        there = self._layout.key(key) if key else self._fence
+        revision: int = (await self._client.ask("put", m.PutRequest(key=there))).header.revision
         self._newest = max(self._newest, revision)
         return revision
 
@@ -162,8 +199,11 @@ class EtcdStore:
                 lease = await self._leases.lease(key) if self._leases.wanted(key) else 0
                 put = m.PutRequest(key=there, value=self._layout.value(stored), lease=lease)
                 writes.append(m.Request(request_put=put))
+        before = self._newest
         answer = await self._client.ask("txn", m.TxnRequest(compare=compares, success=writes, failure=reads))
         revision: int = answer.header.revision
+        if revision < before:
+            await self._moved_on(before)
         if answer.succeeded:
             self._newest = max(self._newest, revision)
             return revision

@@ -1,0 +1,93 @@
+"""The work of bench/serve.py on SQLite, on one server over etcd, and on three servers over three members.
+
+The last lines are a table of all three. With three servers the connections are spread over them. Beside the creates is
+what the disk and etcd do without a server. Where etcd is not installed a line says so.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+
+from bench.load import etcd, shapes
+from bench.load.client import Ask
+from bench.load.driver import Driver
+from bench.load.server import Served
+from bench.record.figure import Figure, Sheet, short
+from bench.serve import SMOKE, Size, Work, creating, patching
+
+_CROWD = 1000  # clients that create at once
+_WRITERS = 16
+
+
+class _Spread(Work):
+    """The work on one server or on several that have one state. servers: the others."""
+
+    def __init__(self, driver: Driver, servers: list[Served], size: Size) -> None:
+        super().__init__(driver, servers[0], size)
+        others = tuple((each.target.host, each.target.port) for each in servers[1:])
+        servers[0].target = replace(servers[0].target, others=others)
+
+    def all(self, crowd: int) -> Sheet:
+        """Every line."""
+        self.server.install(shapes.definition())
+        self.singles()
+        self.mixed()
+        self.lists()
+        self.watch()
+        load = self.driver.hammer(self.server.target, creating("crowd"), crowd, most=2 * crowd)
+        self.sheet.put(f"create, {crowd:,} clients at once", load.rate, "/s", more=True)
+        self.sheet.put(f"create, {crowd:,} clients at once: the last after", load.times[-1], "ms")
+        self.sheet.put("memory after the run", self.server.rss(), "MB")
+        self.definitions()
+        return self.sheet
+
+    def mixed(self) -> None:
+        """Many clients that mostly read."""
+        read = Ask("GET", f"{shapes.OBJECTS}/target")
+        write = (patching("target"), 10)
+        load = self.driver.hammer(self.server.target, read, 64, self.size.seconds, other=write)
+        self.sheet.put("mixed, 64 connections", load.rate, "/s", more=True)
+        self.sheet.put("mixed, 64 connections: 99% within", load.at(0.99), "ms")
+
+
+def _run(driver: Driver, size: Size, crowd: int, members: int, servers: int) -> Sheet:
+    """All lines on so many servers over so many members; on SQLite where there are none."""
+    with ExitStack() as stack:
+        more: list[str] = []
+        beside = Sheet()
+        if members:
+            cluster = stack.enter_context(etcd.Cluster(members))
+            more = ["--store", "etcd", "--etcd-servers", ",".join(cluster.urls)]
+            if members == 1:
+                beside.put("durable small writes of the disk", cluster.synced(size.seconds / 2), "/s", more=True)
+            rate = cluster.transactions(size.seconds, _WRITERS)
+            beside.put(f"etcd's own transactions, {_WRITERS} at once", rate, "/s", more=True)
+        running = [stack.enter_context(Served(more=more)) for _ in range(servers)]
+        sheet = _Spread(driver, running, size).all(crowd)
+    return Sheet([*sheet, *beside])
+
+
+def main(smoke: bool = False) -> list[Figure]:
+    size, crowd = (SMOKE, 50) if smoke else (Size(), _CROWD)
+    cases = {"SQLite": (0, 1), "one on etcd": (1, 1), "three on etcd": (3, 3)}
+    if etcd.COMMAND is None:
+        print("left out: etcd is not installed (Debian: apt-get install etcd-server)")
+        return []
+    sheets = {}
+    with Driver() as driver:
+        for name, (members, servers) in cases.items():
+            print(f"-- {name}")
+            sheets[name] = _run(driver, size, crowd, members, servers)
+    lines = list(dict.fromkeys(each.name for sheet in reversed(sheets.values()) for each in sheet))
+    print(f"{'':52}" + "".join(f"{name:>16}" for name in sheets) + f"{'etcd : SQLite':>16}")
+    for line in lines:
+        found = [next((each for each in sheet if each.name == line), None) for sheet in sheets.values()]
+        values = "".join(f"{f'{short(one.value)} {one.unit}' if one else '-':>16}" for one in found)
+        first, second = found[:2]
+        print(f"{line:52}{values}" + (f"{second.value / first.value:>15.2f}x" if first and second else ""))
+    return [Figure(f"{name}: {one.name}", one.value, one.unit, one.more) for name, s in sheets.items() for one in s]
+
+
+if __name__ == "__main__":
+    main()
