@@ -9,7 +9,6 @@ import pytest
 
 from podless.schema import Schema, check, formats
 from podless.schema.node import Node
-from podless.schema.ratchet import Pair
 from podless.schema.shown import MOST
 from tests.cost import assert_linear, lines
 
@@ -52,16 +51,6 @@ def test_wrong_values_are_looked_at_once(part: dict[str, Any], make: Callable[[i
     schema = of(part)
     assert_linear(lambda value: schema.validate({"l": value}), make)
     assert_linear(lambda value: schema.validate({"l": value}, {"l": value}), make)
-
-
-def test_the_old_items_of_a_map_list_are_found_by_their_keys() -> None:
-    node = Node(LISTED)
-    assert_linear(
-        lambda size: Pair(
-            [{"k": at} for at in range(size)], [{"k": at} for at in reversed(range(size))], node
-        ).unchanged(),
-        lambda size: size,
-    )
 
 
 def test_after_thousands_of_errors_no_more_are_looked_for() -> None:

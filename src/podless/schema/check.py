@@ -11,9 +11,9 @@ from typing import Any
 
 from podless.meta import field, gotext
 from podless.meta.field import At, FieldError, Path
+from podless.meta.pairs import Pair
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
-from podless.schema.ratchet import Pair
 from podless.schema.shown import MOST, shown
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from podless.meta.pairs import map_keys
 from podless.schema import formats
 
 EMPTY: dict[str, Any] = {}
@@ -41,6 +42,7 @@ class Node:
         "items",
         "list_keys",
         "list_type",
+        "map_keys",
         "nullable",
         "plain",
         "preserve",
@@ -65,6 +67,7 @@ class Node:
         self.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
         self.list_type: str = raw.get("x-kubernetes-list-type") or ""
         self.list_keys: list[str] = raw.get("x-kubernetes-list-map-keys") or []
+        self.map_keys = map_keys(raw)
         self.properties: dict[str, Any] = raw.get("properties") or EMPTY
         additional = raw.get("additionalProperties")
         self.extra = additional is not None

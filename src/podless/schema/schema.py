@@ -7,10 +7,10 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.pairs import Pair
 from podless.schema import check, compile, default, definition, embedded, lists, prune, shape
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
 from podless.schema.node import Node
-from podless.schema.ratchet import Pair
 
 # errors after which rules are not looked at
 BLOCKING = frozenset(

@@ -10,11 +10,11 @@ from podless.cel.convert import convert
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.program import LIMIT
-from podless.cel.rules.pairs import Keyed, Pair
 from podless.cel.rules.rule import Rule, RuleError, compile_rule
 from podless.cel.values import NONE, Optional
 from podless.meta import gotext
 from podless.meta.field import FieldError
+from podless.meta.pairs import Described, Keyed, Pair, map_keys
 
 Schema = dict[str, Any]
 # what all rules may cost for one object
@@ -80,7 +80,7 @@ class Rules:
             return []
         if ratchet is None:
             ratchet = old is not None and not path
-        pair = Pair(obj, old, self.schema) if ratchet and old is not None else None
+        pair = Pair(obj, old, Described(self.schema)) if ratchet and old is not None else None
         walk = _Walk(budget, warnings)
         with contextlib.suppress(_Stop):
             walk.node(self, obj, old, path, pair, None)
@@ -141,7 +141,7 @@ class _Walk:
     def list(
         self, rules: Rules, items: Rules, obj: list[Any], old: Any, path: str, pair: Pair | None, parent: Pair | None
     ) -> None:
-        known = Keyed(rules.schema, old)
+        known = Keyed(map_keys(rules.schema), old)
         for place, item in enumerate(obj):
             below = pair.index(place) if pair is not None else None
             self.node(items, item, known.get(item), f"{path}[{place}]", below, pair or parent)
@@ -219,7 +219,7 @@ class _Walk:
 
     def broken(self, rule: Rule, rules: Rules, obj: Any, old: Any, at: str, kind: str, nearest: Pair | None) -> None:
         """Say that a rule does not hold."""
-        forgiven = not rule.transition and nearest is not None and nearest.same()
+        forgiven = not rule.transition and nearest is not None and nearest.unchanged()
         detail, fatal = self.message(rule, rules, obj, old)
         if fatal:
             self.add(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
