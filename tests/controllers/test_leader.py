@@ -87,3 +87,20 @@ async def test_one_that_was_suspended_cannot_write_when_it_wakes_up(servers: lis
 
 async def _plan(key: str) -> list[Operation]:
     return [Operation(key, Stored(b"1"), 0)]
+
+
+async def test_it_stops_also_where_that_is_said_as_a_look_ends(
+    servers: list[Cluster], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = (await led(servers)).leader
+    assert running is not None
+    stopping: asyncio.Queue[asyncio.Task[None]] = asyncio.Queue()
+
+    async def turn() -> None:
+        if stopping.empty():
+            stopping.put_nowait(asyncio.get_running_loop().create_task(running.stop()))
+
+    monkeypatch.setattr(running, "_turn", turn)
+    running._look.set()
+    async with asyncio.timeout(20):
+        await (await stopping.get())

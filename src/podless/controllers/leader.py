@@ -101,7 +101,8 @@ class Leader:
         await self._end()
         if held:
             try:
-                await asyncio.wait_for(self._write("", take=False), _RENEW)
+                async with asyncio.timeout(_RENEW):
+                    await self._write("", take=False)
             except (StoreError, TimeoutError):
                 log.info("the lease of controllers runs out by itself")
 
@@ -123,7 +124,8 @@ class Leader:
             await self._look.wait()
             timer.cancel()
             try:
-                await asyncio.wait_for(self._turn(), _ENDS)
+                async with asyncio.timeout(_ENDS):  # wait_for of Python 3.11 may take an end for an answer
+                    await self._turn()
             except (StoreError, APIError, TimeoutError) as error:
                 log.warning("the lease of controllers: %s", error or "no answer in time")
             except Exception:
