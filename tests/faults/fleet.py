@@ -105,6 +105,15 @@ class Server:
         self.start()
         self.ready()
 
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self._port}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def connect(self) -> http.client.HTTPSConnection:
         return http.client.HTTPSConnection("127.0.0.1", self._port, timeout=_PATIENCE, context=_CONTEXT)
 
