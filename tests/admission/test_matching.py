@@ -83,7 +83,7 @@ def said(rule: dict[str, Any], review: AdmissionAttributes, version: str) -> boo
 def test_a_rule_matches_what_it_says(rule: dict[str, Any], review: AdmissionAttributes) -> None:
     made = Rule.read(rule)
     for version in VERSIONS:
-        matches = made.matches(review, version)
+        matches = made.matches(review, review.kind, Version(version))
         assert matches == said(rule, review, version)
         assert not matches or made.covers(review.operation, review.kind, review.subresource)
 
@@ -124,8 +124,8 @@ def test_what_is_excluded_never_matches(
 def test_a_namespace_is_cluster_scoped_though_it_is_in_itself() -> None:
     review = AdmissionAttributes("CREATE", NAMESPACES, NAMESPACES.versions[0], "", "x", "x", {}, None, {}, False, ADMIN)
     rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
-    assert Rule.read(rule | {"scope": "Cluster"}).matches(review, "v1")
-    assert not Rule.read(rule | {"scope": "Namespaced"}).matches(review, "v1")
+    assert Rule.read(rule | {"scope": "Cluster"}).matches(review, review.kind, review.version)
+    assert not Rule.read(rule | {"scope": "Namespaced"}).matches(review, review.kind, review.version)
 
 
 def test_a_selector_that_is_wrong_concerns_only_the_writes_that_match() -> None:

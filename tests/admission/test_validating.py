@@ -218,3 +218,21 @@ def test_whole_numbers_that_are_sent_as_floats_are_doubles(world: World) -> None
     assert world.create("z", any={"ratio": 2.0, "count": 2, "many": 2**63 - 1}).status == 422
     stored = world.client.get(world.path("x")).body["spec"]["any"]
     assert stored == {"ratio": 2, "count": 2, "many": 9223372036854776000}
+
+
+def test_events_are_met_in_both_of_their_groups(world: World) -> None:
+    name = f"{world.name}-events"
+    rule = {"apiGroups": ["events.k8s.io"], "apiVersions": ["v1"], "resources": ["events"], "operations": ["CREATE"]}
+    asked = "request.requestResource.group == '' && request.resource.group == 'events.k8s.io'"
+    world.validate(
+        f"object.regarding.name != '{name}' || !({asked}) || object.note != 'no'",
+        matchConstraints={"matchPolicy": "Equivalent", "resourceRules": [rule]},
+    )
+    world.validate(
+        f"object.regarding.name != '{name}'", matchConstraints={"matchPolicy": "Exact", "resourceRules": [rule]}
+    )
+    path, about = "/api/v1/namespaces/default/events", {"namespace": "default", "name": name}
+    event = {"metadata": {"name": name}, "involvedObject": about, "reason": "r"}
+    assert world.client.post(path, {**event, "message": "no"}).status == 422
+    assert world.client.post(path, {**event, "message": "yes"}).status == 201
+    assert world.client.send("DELETE", f"{path}/{name}").status == 200

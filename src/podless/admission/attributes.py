@@ -74,6 +74,14 @@ class AdmissionAttributes:
     along: Along | None = None
     floats: Floats = field(default_factory=list)
 
+    def kind_in(self, version: Version) -> Kind:
+        """The kind that shows the objects in a version, which may be of another group than the one written to."""
+        return next((view for view in self.kind.views if view.by_version.get(version.name) is version), self.kind)
+
+    def written(self, version: Version) -> bool:
+        """Whether a version is the one that is written to."""
+        return version.name == self.version.name and self.kind_in(version) is self.kind
+
     @property
     def of_namespace(self) -> bool:
         """Whether the object is a namespace."""

@@ -78,12 +78,12 @@ class Rule:
             )
         )
 
-    def matches(self, attr: AdmissionAttributes, version: str) -> bool:
-        """Whether a write is meant that goes through a version."""
+    def matches(self, attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
+        """Whether a write is meant that goes through a version of a kind."""
         return (
             self._scoped(attr)
-            and _among(version, self.versions)
-            and self.covers(attr.operation, attr.kind, attr.subresource)
+            and _among(version.name, self.versions)
+            and self.covers(attr.operation, kind, attr.subresource)
             and (not self.names or attr.name in self.names)
         )
 
@@ -102,7 +102,7 @@ class Matching:
     """Rules and selectors together.
 
     rules, excluded: of which any has to match, and none may. equivalent: whether a resource is meant in all of its
-    versions. everything: whether no rule at all means everything.
+    versions, and in all groups that it is in. everything: whether no rule at all means everything.
     """
 
     def __init__(
@@ -137,7 +137,10 @@ class Matching:
 
     def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether such writes may match."""
-        return self._everything or any(rule.covers(operation, kind, subresource) for rule in self._rules)
+        views = kind.views if self._equivalent else (kind,)
+        return self._everything or any(
+            rule.covers(operation, view, subresource) for rule in self._rules for view in views
+        )
 
     async def find(self, subject: Subject) -> Version | None:
         """The version in which the object is to be looked at; None where the write is not meant.
@@ -155,14 +158,14 @@ class Matching:
         return version
 
     def _match(self, rules: Sequence[Rule], attr: AdmissionAttributes) -> Version | None:
-        if any(rule.matches(attr, attr.version.name) for rule in rules):
+        if any(rule.matches(attr, attr.kind, attr.version) for rule in rules):
             return attr.version
         if not self._equivalent:
             return None
-        others = [version for version in attr.kind.versions if version.name != attr.version.name]
+        others = [(kind, one) for kind in attr.kind.views for one in kind.versions if not attr.written(one)]
         for rule in rules:
-            for version in others:
-                if rule.matches(attr, version.name) and _has(attr, version):
+            for kind, version in others:
+                if rule.matches(attr, kind, version) and _has(attr, kind, version):
                     return version
         return None
 
@@ -184,8 +187,8 @@ class Matching:
         return self._namespaces.matches(entry.labels)
 
 
-def _has(attr: AdmissionAttributes, version: Version) -> bool:
-    return not attr.subresource or attr.subresource in attr.kind.subresources(version)
+def _has(attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
+    return not attr.subresource or attr.subresource in kind.subresources(version)
 
 
 def _labels(obj: Object) -> dict[str, str]:

@@ -175,6 +175,6 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
 
 def _merged(attr: AdmissionAttributes, found: Invocation[MutatingPolicy], obj: Object, made: Object) -> Object:
     try:
-        return patches.merged(attr.kind, found.version, attr.subresource, obj, made)
+        return patches.merged(attr.kind_in(found.version), found.version, attr.subresource, obj, made)
     except patches.Unfit as error:
         raise patches.Unfit(f"error applying patch: {error}") from None

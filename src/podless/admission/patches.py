@@ -91,7 +91,7 @@ async def settle(
     converter: has it in the version of the write. strict: a built-in kind may have no fields that it does not know.
     Raises Unfit, and APIError where it has.
     """
-    kind, unknown = attr.kind, list[str]()
+    kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
     obj = codec.decode_json(codec.encode(obj))  # what it shares with others must stay as it is
     try:
         if attr.subresource == "scale":
@@ -106,9 +106,9 @@ async def settle(
     if strict and unknown and not kind.custom:
         fields = (f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))
         raise internal(f"strict decoding error: {', '.join(fields)}")
-    if attr.converted and version.name != attr.version.name:
+    if attr.converted and not written:
         try:
-            obj = await converter.convert(kind, obj, attr.version.name)
+            obj = await converter.convert(attr.kind, obj, attr.version.name)
         except ConversionFailed as failed:
             raise Unfit(f"failed to convert object: {failed}") from None
     attr.obj = obj

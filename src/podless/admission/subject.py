@@ -33,7 +33,7 @@ class Subject:
         self._state = state
         self._authorizer = authorizer
         self._namespace: Any = _ABSENT
-        self._seen: list[tuple[Object, str, Object]] = []
+        self._seen: list[tuple[Object, Version, Object]] = []
 
     @property
     def converter(self) -> Converter:
@@ -51,13 +51,13 @@ class Subject:
     async def shown(self, obj: Object | None, version: Version) -> Object | None:
         """The object, or the old one, in a version; not to be changed. Raises ConversionFailed."""
         attr = self.attr
-        if obj is None or version.name == attr.version.name or not attr.converted:
+        if obj is None or attr.written(version) or not attr.converted:
             return obj
-        for known, name, found in self._seen:
-            if known is obj and name == version.name:
+        for known, of, found in self._seen:
+            if known is obj and of is version:
                 return found
-        found = await self.converter.convert(attr.kind, obj, version.name)
-        self._seen.append((obj, version.name, found))
+        found = await self.converter.convert(attr.kind_in(version), obj, version.name)
+        self._seen.append((obj, version, found))
         return found
 
     async def _sent(self, version: Version) -> Object | None:
@@ -73,10 +73,11 @@ class Subject:
         attr = self.attr
         group, _, noun = attr.type
         resource = {"group": attr.kind.group, "resource": attr.kind.plural}
-        shown = group, version.name if attr.converted else attr.type[1]
+        kind = attr.kind_in(version)
+        shown = (kind.group, version.name) if attr.converted else (group, attr.type[1])
         request: Object = {
             "kind": {"group": shown[0], "version": shown[1], "kind": noun},
-            "resource": resource | {"version": version.name},
+            "resource": resource | {"group": kind.group, "version": version.name},
             "subResource": attr.subresource,
             "requestKind": {"group": group, "version": attr.type[1], "kind": noun},
             "requestResource": resource | {"version": attr.version.name},
