@@ -40,7 +40,8 @@ def _check_custom(kind: Kind, info: RequestInfo) -> None:
 
 def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
     verb = info.verb
-    if info.more or info.prefix == "proxy" or (kind.virtual and info.name):
+    deep = info.more and not _leads_on(kind, info.asked.subresource)
+    if deep or info.prefix == "proxy" or (kind.virtual and info.name):
         raise NotServed
     if kind.namespaced != info.namespaced:
         if not kind.namespaced or info.name or "list" not in kind.verbs:
@@ -53,6 +54,11 @@ def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
     named = verb == "create" and info.name
     if verb not in kind.verbs or unnamed or named or method == "HEAD" or (info.prefix and method != "GET"):
         raise not_allowed(kind, verb)
+
+
+def _leads_on(kind: Kind, subresource: str) -> bool:
+    """Whether there may be any path below."""
+    return subresource == "proxy" and kind.subresource(subresource) is not None
 
 
 def check_subresource(call: Call, info: RequestInfo) -> None:

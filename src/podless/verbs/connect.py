@@ -1,6 +1,6 @@
 """What would be passed on to a node: logs, commands, ports. No node is behind this server, and that is what is said.
 
-Source: Kubernetes' pkg/registry/core/pod: what is asked is checked before anything is passed on.
+Source: Kubernetes' pkg/registry/core/pod, node and service: what is asked is checked before anything is passed on.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from podless.cache.watchcache import WatchCache
 from podless.kinds import view
-from podless.kinds.builtin.catalog import NODES, PODS
-from podless.meta import addresses, field
+from podless.kinds.builtin.catalog import ENDPOINTS, NODES, PODS
+from podless.meta import addresses, field, gonumber
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
 from podless.verbs import options
@@ -27,8 +28,8 @@ _SCHEMES = ("", "http", "https")
 
 
 def passed_on(call: Call) -> bool:
-    """Whether a request is one for a node."""
-    return call.kind is PODS and call.subresource in _ENDPOINTS
+    """Whether a request is one for a node, or for what is behind a pod or a service."""
+    return call.subresource in _ENDPOINTS if call.kind is PODS else (call.kind.plural, call.subresource) in _PROXIES
 
 
 async def connect(api: API, call: Call) -> None:
@@ -36,7 +37,8 @@ async def connect(api: API, call: Call) -> None:
 
     Raises BadRequest, Invalid or NotFound for what cannot be asked, Internal or Unavailable where no node answers.
     """
-    await _ENDPOINTS[call.subresource](api, call)
+    known = _ENDPOINTS if call.kind is PODS else {"proxy": _PROXIES[call.kind.plural, "proxy"]}
+    await known[call.subresource](api, call)
 
 
 async def _log(api: API, call: Call) -> None:
@@ -48,7 +50,7 @@ async def _log(api: API, call: Call) -> None:
     container = _container(call, pod)
     if not pod["spec"].get("nodeName"):
         return
-    where = await _node(api, pod)
+    where = _joined(*await _node(api, pod["spec"]["nodeName"]))
     path = f"/containerLogs/{call.namespace}/{call.name}/{container}"
     raise Internal(f'Get "https://{where}{path}": {_refused(where)}')
 
@@ -82,37 +84,99 @@ async def _stream(api: API, call: Call) -> None:
         _container(call, pod)
     if not pod["spec"].get("nodeName"):
         raise BadRequest(f"pod {call.name} does not have a host assigned")
-    raise Internal(f"error dialing backend: {_refused(await _node(api, pod))}")
+    where = _joined(*await _node(api, pod["spec"]["nodeName"]))
+    raise Internal(f"error dialing backend: {_refused(where)}")
 
 
 async def _proxy(api: API, call: Call) -> None:
-    scheme, name, port = _target(call.name)
+    scheme, name, port = _target(call.name, "pod")
     pod = await _pod(api, call, name)
     if not port:
         ports = (one["containerPort"] for part in pod["spec"]["containers"] for one in part.get("ports") or ())
         port = str(next(ports, 443 if scheme == "https" else 80))
     given = ((pod.get("status") or {}).get("podIPs") or [{}])[0].get("ip", "")
-    address = addresses.parse(given)
-    if (
-        address is None
-        or address.is_loopback
-        or address.is_multicast
-        or address.is_link_local
-        or address.is_unspecified
-    ):
+    if not _global(given):
         raise BadRequest("address not allowed")
-    host = f"[{given}]" if ":" in given else given
-    raise Unavailable(f"error trying to reach service: {_refused(f'{host}:{port}')}")
+    raise _unreachable(given, port)
 
 
-def _target(text: str) -> tuple[str, str, str]:
+async def _node_proxy(api: API, call: Call) -> None:
+    _, name, port = _target(call.name, "node")
+    host, own = await _node(api, name)
+    if addresses.parse(host) is None:
+        raise BadRequest(f"lookup {host}: no such host")
+    if not _global(host):
+        raise BadRequest("address not allowed")
+    raise _unreachable(host, port or own)
+
+
+async def _service_proxy(api: API, call: Call) -> None:
+    _, name, port = _target(call.name, "service")
+    number = _whole(port)
+    if number is not None:
+        entry = (await api.loaded(call.kind)).get(call.kind.key(call.namespace, name))
+        if entry is None:
+            raise NotFound(call.kind.plural, "", name)
+        known = {one["port"]: one.get("name", "") for one in reversed(entry.decode()["spec"].get("ports") or ())}
+        if number not in known:
+            raise Unavailable(f'no service port {number} found for service "{name}"')
+        port = known[number]
+    ends = (await api.loaded(ENDPOINTS)).get(ENDPOINTS.key(call.namespace, name))
+    if ends is None:
+        raise NotFound(ENDPOINTS.plural, "", name)
+    subsets = ends.decode().get("subsets") or []
+    if not subsets:
+        raise Unavailable(f'no endpoints available for service "{name}"')
+    pods = await api.loaded(PODS)
+    for subset in subsets:
+        numbers = [one["port"] for one in subset.get("ports") or () if one.get("name", "") == port]
+        for address in subset.get("addresses") or () if numbers else ():
+            if _of_pod(pods, call.namespace, address):
+                raise _unreachable(address["ip"], numbers[0])
+    raise Unavailable(f'no endpoints available for service "{call.name}"')
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return gonumber.parse_int(text)
+    except ValueError:
+        return None
+
+
+def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
+    """Whether an address is that of the pod in the namespace that it names."""
+    ref = address.get("targetRef") or {}
+    entry = pods.get(PODS.key(namespace, ref.get("name", "")))
+    if entry is None or ref.get("namespace", "") != namespace:
+        return False
+    given = (entry.decode().get("status") or {}).get("podIPs") or ()
+    return any(one.get("ip") == address["ip"] for one in given)
+
+
+def _global(text: str) -> bool:
+    """Whether a text is an address that others can be at."""
+    address = addresses.parse(text)
+    return address is not None and not (
+        address.is_loopback or address.is_multicast or address.is_link_local or address.is_unspecified
+    )
+
+
+def _unreachable(host: str, port: object) -> Unavailable:
+    return Unavailable(f"error trying to reach service: {_refused(_joined(host, port))}")
+
+
+def _joined(host: str, port: object) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _target(text: str, kind: str) -> tuple[str, str, str]:
     """Scheme, name and port of "name", "name:port" or "scheme:name:port". Raises BadRequest."""
     parts = text.split(":")
     if len(parts) == 1:
         parts = [text, ""]
     scheme, name, port = parts if len(parts) == 3 else ["", *parts][:3]
     if len(parts) > 3 or not name or scheme not in _SCHEMES:
-        raise BadRequest(f'invalid pod request "{text}"')
+        raise BadRequest(f'invalid {kind} request "{text}"')
     return scheme, name, port
 
 
@@ -123,9 +187,8 @@ async def _pod(api: API, call: Call, name: str) -> Object:
     return view.load(PODS, call.version, entry)
 
 
-async def _node(api: API, pod: Object) -> str:
-    """Host and port of the node that a pod is on. Raises NotFound, or Internal for a node without an address."""
-    name = pod["spec"]["nodeName"]
+async def _node(api: API, name: str) -> tuple[str, int]:
+    """Host and port of a node. Raises NotFound, or Internal for one without an address."""
     entry = (await api.loaded(NODES)).get(NODES.key("", name))
     if entry is None:
         raise NotFound(NODES.plural, "", name)
@@ -134,8 +197,7 @@ async def _node(api: API, pod: Object) -> str:
     host = next((known[kind] for kind in _ADDRESSES if known.get(kind)), "")
     if not host:
         raise Internal("no preferred addresses found; known addresses: []")
-    port = ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or _PORT
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return host, ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or _PORT
 
 
 def _refused(where: str) -> str:
@@ -156,4 +218,5 @@ def _container(call: Call, pod: Object) -> str:
     return wanted
 
 
+_PROXIES = {("nodes", "proxy"): _node_proxy, ("services", "proxy"): _service_proxy}
 _ENDPOINTS = {"log": _log, "exec": _stream, "attach": _stream, "portforward": _stream, "proxy": _proxy}
