@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from podless.auth.certificates import Certificate
-from podless.http import sending
+from podless.http import sending, websocket
 from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
-from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
+from podless.http.message import JSON, Answer, Handler, Lost, Pending, Request, Response, Stream
 from podless.http.outgoing import Nobody, Outgoing
 from podless.http.parsing import Parser
-from podless.http.sending import Clock, Nowhere
+from podless.http.sending import CHUNKED, PLAIN, Clock, Nowhere
 from podless.http.status import trace
 from podless.meta.errors import BadRequest
 from podless.meta.pace import Pace
@@ -70,7 +70,7 @@ class Connection(asyncio.BufferedProtocol):
         self._limits = shared.limits
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
-        self._parser = Parser(self, shared.limits.head, self._make)
+        self._parser: Parser | websocket.Reader = Parser(self, shared.limits.head, self._make)
         self._peer = ""
         self._certificate: Certificate | None = None
         # requests that wait for their turn, and the refusal that ends them; only the last may lack its body
@@ -368,6 +368,9 @@ class Connection(asyncio.BufferedProtocol):
         self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
 
     def _stream(self, request: Request, answer: Stream) -> None:
+        if "upgrade" in request.headers and websocket.wanted(request.headers) and request is not self._in.request:
+            self._upgrade(request, answer)
+            return
         chunked = request.version != "1.0"
         request.keep_alive = request.keep_alive and chunked
         end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
@@ -377,7 +380,41 @@ class Connection(asyncio.BufferedProtocol):
             answer.start(Nobody())()
             self._done(request)
         else:
-            self._stop_stream = self._out.stream(head, answer, chunked, lambda: self._done(request))
+            framing = CHUNKED if chunked else PLAIN
+            self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
+
+    def _upgrade(self, request: Request, answer: Stream) -> None:
+        """A stream for a client that goes on with WebSocket."""
+        request.keep_alive = False
+        refusal = websocket.refusal(request.headers)
+        if refusal is not None:
+            answer.start(Nobody())()
+            self._write(refusal, request)
+            self._done(request)
+            return
+        self._parser.forget()
+        self._parser = websocket.Reader(self)
+        framing = websocket.LINES if answer.media == JSON else websocket.COUNTED
+        head = websocket.head(request.headers)
+        self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
+
+    def pong(self, data: bytes) -> None:
+        """A client on WebSocket asks for a sign of life; one that does not read gets none."""
+        if self._out.writable is None:
+            self._transport.write(data)
+
+    def closed(self, data: bytes) -> None:
+        """A client on WebSocket ends the connection."""
+        self._hang_up(data)
+        self._leave()
+
+    def _hang_up(self, last: bytes) -> None:
+        """End the stream at work from outside."""
+        if self._stop_stream is not None:
+            self._stop_stream()
+            self._stop_stream = None
+            self._transport.write(last)
+            self._current = None
 
     def _done(self, request: Request) -> None:
         """The answer is out."""
@@ -441,11 +478,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def shut(self) -> asyncio.Task[Any] | None:
         """The server stops: streams end in order, idle connections close. Returns the request at work, if any."""
-        if self._stop_stream is not None:
-            self._stop_stream()
-            self._stop_stream = None
-            self._transport.write(b"0\r\n\r\n")
-            self._current = None
+        self._hang_up(self._out.last)
         if self._current is None:
             self._leave()
             return None

@@ -15,7 +15,7 @@ from podless.http import sending
 from podless.http.held import ANSWERS, STREAMS, Held
 from podless.http.limits import Limits
 from podless.http.message import Pieces, Response, Sink, Stream
-from podless.http.sending import Clock, Nowhere
+from podless.http.sending import CHUNKED, PLAIN, Clock, Framing, Nowhere
 from podless.http.status import trace
 from podless.meta.pace import Pace
 
@@ -126,18 +126,23 @@ class Outgoing:
         if own and not self._held.hold(self.user, own, STREAMS, self):
             self.cut()
             return
-        self._sink = sink = StreamSink(self, chunked, done, own)
+        self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, done, own)
         self.transport.write(head)
         sink.pull(iter(chunks) if isinstance(chunks, Pieces) else sending.slices(chunks))
         sink.end()
 
     # streams
 
-    def stream(self, head: bytes, answer: Stream, chunked: bool, done: Callable[[], None]) -> Callable[[], None]:
+    def stream(self, head: bytes, answer: Stream, framing: Framing, done: Callable[[], None]) -> Callable[[], None]:
         """Begin a stream. done: called once it has ended in order. Returns what stops it."""
         self.transport.write(head)
-        sink = self._sink = StreamSink(self, chunked, done)
+        sink = self._sink = StreamSink(self, framing, done)
         return answer.start(sink)
+
+    @property
+    def last(self) -> bytes:
+        """What ends the stream at work in order."""
+        return self._sink.last if self._sink is not None else b""
 
     def ended(self) -> None:
         """The stream is over."""
@@ -185,15 +190,15 @@ class Nobody(Sink):
 
 
 class StreamSink(Sink):
-    """Writes a stream's pieces as chunks. While the client does not read, pieces wait; of too many it is cut off.
+    """Writes a stream's pieces, framed. While the client does not read, pieces wait; of too many it is cut off.
 
     Pieces are shared by all who are sent the same, and become the client's own only as they are written. size: bytes
     on the account that are not among those that wait.
     """
 
-    def __init__(self, out: Outgoing, chunked: bool, done: Callable[[], None], size: int = 0) -> None:
+    def __init__(self, out: Outgoing, framing: Framing, done: Callable[[], None], size: int = 0) -> None:
         self._out = out
-        self._chunked = chunked
+        self._wrap, self.last = framing
         self._done = done
         self._over = False
         self._ending = False
@@ -209,7 +214,7 @@ class StreamSink(Sink):
         if self._over or out.transport is _NOWHERE:
             return False
         if self._source is None and not self._waiting and out.writable is None:
-            out.transport.write(sending.chunk(data) if self._chunked else data)
+            out.transport.write(self._wrap(data))
             return True
         if self._size + len(data) > out.behind or not out.keep(len(data)):
             out.cut()
@@ -245,7 +250,7 @@ class StreamSink(Sink):
                     self._finish()
                 return
             if piece:
-                out.transport.write(sending.chunk(piece) if self._chunked else piece)
+                out.transport.write(self._wrap(piece))
             if self._source is not None or len(piece) > _HIGH:
                 self.flow()
                 return
@@ -276,8 +281,8 @@ class StreamSink(Sink):
 
     def _finish(self) -> None:
         self._over = True
-        if self._chunked:
-            self._out.transport.write(sending.LAST)
+        if self.last:
+            self._out.transport.write(self.last)
         self._give_back()
         self._out.ended()
         self._done()

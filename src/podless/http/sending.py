@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from email.utils import formatdate
 from http import HTTPStatus
+from typing import NamedTuple
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
@@ -65,7 +66,15 @@ def chunk(piece: bytes | memoryview) -> bytes:
     return b"".join((b"%x\r\n" % len(piece), piece, b"\r\n"))
 
 
-LAST = b"0\r\n\r\n"  # the end of such a body
+class Framing(NamedTuple):
+    """How the pieces of a body are sent. wrap: makes bytes of a piece. last: what ends the body in order."""
+
+    wrap: Callable[[bytes | memoryview], bytes | memoryview]
+    last: bytes
+
+
+PLAIN = Framing(lambda piece: piece, b"")
+CHUNKED = Framing(chunk, b"0\r\n\r\n")
 
 
 def slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:

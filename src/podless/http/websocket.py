@@ -1,0 +1,162 @@
+"""Watches over WebSocket (RFC 6455), for clients that ask for them so: each event is a message.
+
+Who asks and what is refused: golang.org/x/net/websocket, as kube-apiserver uses it.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from podless.http.message import TEXT, Response
+from podless.http.sending import Framing
+
+_MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+_TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x1, 0x2, 0x8, 0x9, 0xA
+_CONTROL = 0x8  # the bit that operations have which are no data
+_MOST = 125  # bytes of such a frame
+_NORMAL, _BROKEN = 1000, 1002  # why it is closed
+_LENGTH = 4  # bytes before each event in protobuf
+
+
+def wanted(headers: Mapping[str, str]) -> bool:
+    """Whether a client wants to go on with WebSocket. headers: as a request has them."""
+    asked = headers.get("upgrade", "").lower() == "websocket"
+    return asked and any(one.strip() == "upgrade" for one in headers.get("connection", "").lower().split(","))
+
+
+def refusal(headers: Mapping[str, str]) -> Response | None:
+    """The answer to a client that asks in the wrong way, None where it is right."""
+    if not headers.get("sec-websocket-key"):
+        return Response(400, [b"mismatch challenge/response"], TEXT)
+    if headers.get("sec-websocket-version") != "13":
+        return Response(400, [b"missing or bad WebSocket Version"], TEXT, [("Sec-WebSocket-Version", "13")])
+    if not headers.get("origin"):
+        return Response(403, (), TEXT)
+    if "," in headers.get("sec-websocket-protocol", ""):
+        return Response(400, [b"missing or bad WebSocket-Protocol"], TEXT)
+    return None
+
+
+def head(headers: Mapping[str, str]) -> bytes:
+    """The head of the answer to a client that asks in the right way."""
+    key = headers["sec-websocket-key"].encode("utf-8", "replace")
+    accept = base64.b64encode(hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest())
+    protocol = headers.get("sec-websocket-protocol", "").strip().encode("utf-8", "replace")
+    chosen = b"Sec-WebSocket-Protocol: %b\r\n" % protocol if protocol else b""
+    return (
+        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Accept: %b\r\n%b\r\n" % (accept, chosen)
+    )
+
+
+def frame(operation: int, payload: bytes | memoryview) -> bytes:
+    """A message in one frame, as a server sends it."""
+    size = len(payload)
+    if size <= _MOST:
+        start = bytes((0x80 | operation, size))
+    elif size < 1 << 16:
+        start = bytes((0x80 | operation, 126)) + size.to_bytes(2, "big")
+    else:
+        start = bytes((0x80 | operation, 127)) + size.to_bytes(8, "big")
+    return start + payload
+
+
+def _lines(piece: bytes | memoryview) -> bytes:
+    return b"".join([frame(_TEXT, line) for line in bytes(piece).splitlines(keepends=True)])
+
+
+def _counted(piece: bytes | memoryview) -> bytes:
+    return b"".join([frame(_BINARY, event) for event in _events(memoryview(piece))])
+
+
+def _events(piece: memoryview) -> Iterator[memoryview]:
+    place = 0
+    while place < len(piece):
+        start = place + _LENGTH
+        place = start + int.from_bytes(piece[place:start], "big")
+        yield piece[start:place]
+
+
+_END = frame(_CLOSE, _NORMAL.to_bytes(2, "big"))
+LINES = Framing(_lines, _END)  # of events in JSON
+COUNTED = Framing(_counted, _END)  # of events in protobuf
+
+
+class Talker(Protocol):
+    """Who is told what a client says."""
+
+    def pong(self, data: bytes) -> None:
+        """It asks for a sign of life: these bytes are to be written."""
+
+    def closed(self, data: bytes) -> None:
+        """It ends the connection: these bytes are to be written before it is closed."""
+
+
+class Reader:
+    """What a client sends, in pieces of any size. Data is not wanted, and forgotten as it comes."""
+
+    def __init__(self, talker: Talker) -> None:
+        self._talker: Talker | None = talker
+        self._head = bytearray()
+        self._mask = b""
+        self._left = 0  # bytes of the frame that are still to come
+        self._operation = 0
+        self._kept = bytearray()  # what a control frame carries, as it came
+
+    def forget(self) -> None:
+        """Let go of who is told: they know each other."""
+        self._talker = None
+
+    def feed(self, data: bytes | memoryview) -> None:
+        """Take bytes."""
+        data = memoryview(data)
+        while data and self._talker is not None:
+            if self._left:
+                part, data = data[: self._left], data[self._left :]
+                self._left -= len(part)
+                if self._operation & _CONTROL:
+                    self._kept += part
+                if not self._left:
+                    self._ended(self._talker)
+                continue
+            missing = self._missing()
+            self._head += data[:missing]
+            data = data[missing:]
+            if not self._missing():
+                self._begun(self._talker)
+
+    def _missing(self) -> int:
+        """How many bytes of a frame's head are still to come."""
+        head = self._head
+        if len(head) < 2:
+            return 2 - len(head)
+        return 2 + self._extended() + 4 * (head[1] >> 7) - len(head)
+
+    def _extended(self) -> int:
+        return {126: 2, 127: 8}.get(self._head[1] & 0x7F, 0)
+
+    def _begun(self, talker: Talker) -> None:
+        head, self._head = self._head, bytearray()
+        self._operation, size = head[0] & 0xF, head[1] & 0x7F
+        if size > _MOST:
+            size = int.from_bytes(head[2 : 2 + (2 if size == 126 else 8)], "big")
+        masked = head[1] >> 7
+        if not masked or (self._operation & _CONTROL and size > _MOST):
+            talker.closed(frame(_CLOSE, _BROKEN.to_bytes(2, "big")))
+            self._talker = None
+            return
+        self._mask = bytes(head[-4:])
+        self._left = size
+        if not size:
+            self._ended(talker)
+
+    def _ended(self, talker: Talker) -> None:
+        kept, self._kept = self._kept, bytearray()
+        if self._operation == _PING:
+            talker.pong(frame(_PONG, bytes(byte ^ self._mask[place % 4] for place, byte in enumerate(kept))))
+        elif self._operation == _CLOSE:
+            talker.closed(_END)
+            self._talker = None
