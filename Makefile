@@ -11,7 +11,7 @@ ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: serve test test-all test-python fuzz check setup bench smoke wheel lock clean
+.PHONY: serve test test-all test-python clients fuzz check setup bench smoke wheel lock clean
 
 serve: $(SERVING)
 	$(BIN)/podless serve $(ARGS)
@@ -26,6 +26,9 @@ test-all: $(WORKING)
 PORTABLE := $(addprefix tests/,test_*.py cel cli conformance/test_recorded.py http meta schema store)
 test-python: $(WORKING)
 	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients" $(PORTABLE) $(ARGS)
+
+clients: $(WORKING) # programs in other languages, built and run; ARGS="go --seconds 300" for some of them
+	$(BIN)/python -m tests.clients $(ARGS)
 
 fuzz: $(WORKING) # other random requests each time, for two minutes
 	$(BIN)/python -m tests.fuzz $(ARGS)
@@ -73,4 +76,4 @@ LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hash
   --no-emit-index-url
 
 clean:
-	rm -rf .venv .venv-* dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* .clients dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
