@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -203,7 +204,7 @@ def finished(
     try:
         out, err = popen.communicate(timeout=seconds)
     except BaseException:
-        os.killpg(popen.pid, 9)
-        popen.communicate()
+        os.killpg(popen.pid, signal.SIGKILL)
+        popen.communicate(timeout=30)
         raise
     return subprocess.CompletedProcess(command, popen.returncode, out, err)
