@@ -27,7 +27,7 @@ PORTABLE := $(addprefix tests/,test_*.py cel cli conformance/test_recorded.py ht
 test-python: $(WORKING)
 	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients" $(PORTABLE) $(ARGS)
 
-clients: $(WORKING) # programs in other languages, built and run; ARGS="go --seconds 300" for some of them
+clients: $(WORKING) # programs in other languages, and versions of kubectl; ARGS="go kubectl-1.20" for some of them
 	$(BIN)/python -m tests.clients $(ARGS)
 
 fuzz: $(WORKING) # other random requests each time, for two minutes

@@ -90,9 +90,13 @@ PROGRAMS = {
 
 @dataclass
 class Report:
-    """What became of a program. left_out: why it did not run; results: the word and the reason of each step."""
+    """What became of a client. left_out: why it did not run; results: the word and the reason of each step.
+
+    version: of what came with it.
+    """
 
     name: str
+    version: str = ""
     left_out: str = ""
     results: dict[str, tuple[str, str]] = field(default_factory=dict)
     built_in: float = 0.0  # seconds
@@ -108,8 +112,10 @@ class Report:
         if self.left_out:
             return f"left out: {self.name}, {self.left_out}"
         lines = [f"{self.name}: built in {self.built_in:.0f} s, ran for {self.took:.0f} s"]
-        for step, (word, why) in self.results.items():
-            lines.append(f"  {word} {step}" + (f": {why}" if why else ""))
+        well = [step for step, (word, _) in self.results.items() if word == "ok"]
+        if well:
+            lines.append(f"  ok {', '.join(well)}")
+        lines += [f"  {word} {step}: {why}" for step, (word, why) in self.results.items() if word != "ok"]
         return "\n".join(lines)
 
 
