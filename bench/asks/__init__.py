@@ -1,0 +1,1 @@
+"""The requests that `bench worst` sends."""
