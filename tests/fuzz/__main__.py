@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 
+_MOST = 1200  # seconds of a round, which hangs after that
+
 
 def main() -> int:
     """Run rounds; returns the exit code of the last."""
@@ -26,7 +28,11 @@ def main() -> int:
         began = time.monotonic()
         arguments = ["-m", "pytest", "-n", "auto", "tests/fuzz", "tests/faults", f"--hypothesis-seed={seed}"]
         print(f"HYPOTHESIS_PROFILE=fresh python {' '.join(arguments)}", flush=True)
-        code = subprocess.run([sys.executable, *arguments], env=environment, check=False).returncode
+        try:
+            code = subprocess.run([sys.executable, *arguments], env=environment, check=False, timeout=_MOST).returncode
+        except subprocess.TimeoutExpired:
+            print(f"not over after {_MOST} s")
+            code = 1
         if code:
             print(f"to see it again: python -m tests.fuzz --seconds 1 --seed {seed}")
             return code

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from podless import Server
 from tests.conftest import CRDS, definition
-from tests.fuzz.wire import GROUP, Wire
+from tests.fuzz.objects import OBJECTS
+from tests.fuzz.wire import GROUP, LOG, Wire
 
 SCHEMA = {
     "type": "object",
@@ -37,7 +41,9 @@ SCHEMA = {
 
 
 @pytest.fixture(scope="session")
-def target() -> Iterator[Server]:
+def target(request: pytest.FixtureRequest) -> Iterator[Server]:
+    log = logging.getLogger("podless")
+    log.addHandler(LOG)
     with Server(tls=False) as server:
         wire = Wire(server)
         version: dict[str, Any] = {
@@ -51,6 +57,41 @@ def target() -> Iterator[Server]:
         }
         assert wire.json("POST", CRDS, definition(GROUP, **version))[0] == 201
         yield server
+        check_state(wire)
+        tell = getattr(request.config, "workeroutput", request.config.stash.setdefault(HELD, {}))
+        tell["held"] = LOG.held
+        wire.close()
+    log.removeHandler(LOG)
+
+
+HELD = pytest.StashKey[dict[str, tuple[int, str]]]()
+
+
+def check_state(wire: Wire) -> None:
+    """The server is alive, and says the same of each object in a list and alone."""
+    assert wire.send("GET", "/readyz") == (200, b"ok")
+    for path in OBJECTS:
+        code, raw = wire.send("GET", path)
+        for item in json.loads(raw)["items"] if code == 200 else ():
+            alone = wire.send("GET", f"{path}/{quote(item['metadata']['name'], safe='')}")
+            found = json.loads(alone[1])
+            assert alone[0] == 200, (path, item)
+            assert found["metadata"]["uid"] == item["metadata"]["uid"]
+            if found["metadata"]["resourceVersion"] == item["metadata"]["resourceVersion"]:
+                assert found | {"kind": 0, "apiVersion": 0} == item | {"kind": 0, "apiVersion": 0}
+
+
+def pytest_testnodedown(node: Any) -> None:
+    """What a worker tells of its server."""
+    known = node.config.stash.setdefault(HELD, {})
+    nothing = (0, "")
+    known["held"] = max(known.get("held", nothing), tuple(getattr(node, "workeroutput", {}).get("held", nothing)))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """How long one request held the event loop: for people, for the machine has a say in that too."""
+    if held := config.stash.get(HELD, {}).get("held"):
+        terminalreporter.write_line(f"what held an event loop for longest: {held[1] or 'nothing, for 100 ms'}")
 
 
 @pytest.fixture

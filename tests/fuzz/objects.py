@@ -63,7 +63,66 @@ GADGET: Object = {
 }
 REVIEW = {"user": "u", "groups": ["g"], "resourceAttributes": {"verb": "get", "resource": "pods", "namespace": "n"}}
 
+POD_SPEC: Object = {
+    "containers": [
+        {
+            "name": "c",
+            "image": "i",
+            "env": [{"name": "E", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+            "ports": [{"containerPort": 80, "name": "web"}],
+            "resources": {"requests": {"cpu": "100m"}, "limits": {"memory": "1Gi"}},
+            "volumeMounts": [{"name": "v", "mountPath": "/v"}],
+            "livenessProbe": {"httpGet": {"path": "/", "port": "web"}},
+        }
+    ],
+    "volumes": [{"name": "v", "configMap": {"name": "m", "items": [{"key": "k", "path": "p"}]}}],
+    "tolerations": [{"key": "k", "operator": "Exists", "effect": "NoSchedule"}],
+    "securityContext": {"runAsUser": 1, "runAsNonRoot": True},
+}
+TEMPLATE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": POD_SPEC}
+ONCE: Object = {"metadata": {"labels": {"app": "a"}}, "spec": {**POD_SPEC, "restartPolicy": "Never"}}
+SELECTED: Object = {"replicas": 1, "selector": {"matchLabels": {"app": "a"}}, "template": TEMPLATE}
+APPS = "/apis/apps/v1/namespaces/default"
+NETWORKS = "/apis/networking.k8s.io/v1/namespaces/default"
+CLAIM: Object = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+
 OBJECTS: dict[str, Object] = {
+    "/api/v1/namespaces/default/pods": obj("v1", "Pod", spec=POD_SPEC),
+    f"{APPS}/deployments": obj("apps/v1", "Deployment", spec=SELECTED),
+    f"{APPS}/statefulsets": obj("apps/v1", "StatefulSet", spec={**SELECTED, "serviceName": "s"}),
+    f"{APPS}/daemonsets": obj("apps/v1", "DaemonSet", spec={"selector": SELECTED["selector"], "template": TEMPLATE}),
+    "/apis/batch/v1/namespaces/default/jobs": obj("batch/v1", "Job", spec={"template": ONCE, "completions": 1}),
+    "/apis/batch/v1/namespaces/default/cronjobs": obj(
+        "batch/v1", "CronJob", spec={"schedule": "* * * * *", "jobTemplate": {"spec": {"template": ONCE}}}
+    ),
+    "/api/v1/namespaces/default/services": obj(
+        "v1", "Service", spec={"ports": [{"port": 80, "name": "web", "targetPort": 80}], "selector": {"app": "a"}}
+    ),
+    "/api/v1/namespaces/default/persistentvolumeclaims": obj("v1", "PersistentVolumeClaim", spec=CLAIM),
+    "/api/v1/namespaces/default/limitranges": obj(
+        "v1", "LimitRange", spec={"limits": [{"type": "PersistentVolumeClaim", "max": {"storage": "1Ti"}}]}
+    ),
+    f"{NETWORKS}/ingresses": obj(
+        "networking.k8s.io/v1",
+        "Ingress",
+        spec={"defaultBackend": {"service": {"name": "s", "port": {"number": 80}}}, "tls": [{"hosts": ["a.b"]}]},
+    ),
+    f"{NETWORKS}/networkpolicies": obj(
+        "networking.k8s.io/v1",
+        "NetworkPolicy",
+        spec={"podSelector": {}, "ingress": [{"from": [{"ipBlock": {"cidr": "10.0.0.0/8"}}], "ports": [{"port": 1}]}]},
+    ),
+    "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers": obj(
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+        spec={"maxReplicas": 3, "scaleTargetRef": {"kind": "Deployment", "name": "a", "apiVersion": "apps/v1"}},
+    ),
+    "/apis/policy/v1/namespaces/default/poddisruptionbudgets": obj(
+        "policy/v1", "PodDisruptionBudget", spec={"minAvailable": "50%", "selector": {"matchLabels": {"app": "a"}}}
+    ),
+    "/api/v1/nodes": obj("v1", "Node", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]}),
+    "/apis/scheduling.k8s.io/v1/priorityclasses": obj("scheduling.k8s.io/v1", "PriorityClass", value=5),
+    "/apis/storage.k8s.io/v1/storageclasses": obj("storage.k8s.io/v1", "StorageClass", provisioner="p"),
     "/api/v1/namespaces": obj("v1", "Namespace", spec={"finalizers": ["kubernetes"]}),
     "/api/v1/namespaces/default/configmaps": obj("v1", "ConfigMap", data={"a": "b"}, binaryData={"c": "ZA=="}),
     "/api/v1/namespaces/default/secrets": obj("v1", "Secret", data={"a": "ZA=="}, stringData={"b": "c"}, type="Opaque"),

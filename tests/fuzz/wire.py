@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
+import re
 import urllib.parse
 from typing import Any
 
@@ -21,6 +23,28 @@ many = settings(
 UNKNOWN = "see the server's log"  # said of an error that nobody has thought of
 
 
+_HELD = re.compile(r"held the loop for (\d+) ms$")
+
+
+class Log(logging.Handler):
+    """What the server has to say of what nobody has thought of. held: what held its event loop for longest, in ms."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+        self.held = 0, ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if record.levelno >= logging.ERROR:
+            self.said.append(text)
+        elif found := _HELD.search(text):
+            self.held = max(self.held, (int(found[1]), text))
+
+
+LOG = Log()
+
+
 class Wire:
     """Sends anything, and looks at the answer: a clear one, with a Status where something is wrong."""
 
@@ -32,7 +56,7 @@ class Wire:
     def send(self, method: str, target: str, body: bytes | None = None, **headers: str) -> tuple[int, bytes]:
         """The answer, which was found to be a clear one."""
         if self._connection is None:
-            self._connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port, timeout=20)
+            self._connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port, timeout=60)
         sent = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         self._connection.putrequest(method, target, skip_accept_encoding=True)
@@ -45,12 +69,27 @@ class Wire:
         raw = answer.read()
         told = raw.decode("utf-8", "replace")
         assert UNKNOWN not in told, told
+        assert not LOG.said, LOG.said
         if answer.status >= 500:
             # a real server says InternalError for some of what clients get wrong; it is never without a text
             assert json.loads(raw)["message"], told
         if answer.will_close:
             self.close()
         return answer.status, raw
+
+    def watch(self, target: str, **headers: str) -> None:
+        """Begin a watch, and go away."""
+        connection = http.client.HTTPConnection(self._url.hostname or "", self._url.port, timeout=60)
+        try:
+            sent = {"Authorization": f"Bearer {self._token}"}
+            connection.request(
+                "GET", target, headers=sent | {key.replace("_", "-"): text for key, text in headers.items()}
+            )
+            answer = connection.getresponse()
+            assert answer.status < 500, answer.read()
+            assert not LOG.said, LOG.said
+        finally:
+            connection.close()
 
     def json(self, method: str, target: str, body: Any, **headers: str) -> tuple[int, bytes]:
         return self.send(method, target, json.dumps(body).encode(), **headers)
