@@ -10,7 +10,7 @@ import pytest
 
 from podless.meta import aside, clock
 from podless.meta.aside import Aside
-from podless.meta.errors import TooManyRequests
+from podless.meta.errors import Timeout, TooManyRequests, Unavailable
 
 
 @pytest.mark.parametrize("size", [0, 1 << 20])
@@ -78,15 +78,43 @@ async def test_the_garbage_collector_rests_meanwhile_and_goes_on() -> None:
         beside.close()
 
 
-def test_where_there_is_always_such_work_garbage_is_collected_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-    monkeypatch.setattr(gc, "collect", seen.append)
-    with aside.quiet():
-        with aside.quiet():
-            pass
-        assert not seen
-        monkeypatch.setattr(aside, "_MOST", -1.0)
-        with aside.quiet():
-            pass
-        assert seen == [1]
-    assert seen == [1]
+def spin() -> None:
+    while True:
+        pass
+
+
+async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_LOOK", 0.01)
+    beside = Aside(seconds=0.02)
+    try:
+        for _ in range(3):
+            with pytest.raises(Timeout):
+                await beside.run(1 << 20, spin)
+            assert await beside.run(1 << 20, divmod, 7, 2) == (3, 1)
+    finally:
+        beside.close()
+
+
+async def test_what_was_made_for_a_request_goes_after_it_in_pieces() -> None:
+    beside = Aside()
+    try:
+        async with beside.turn("u", 1 << 20):
+            made = await beside.run(1 << 20, lambda: [[n] for n in range(5000)])
+            beside.keep({"a": [made]})
+            assert not gc.isenabled()
+        assert made[7] == [7]  # who has it still, has it
+        while not gc.isenabled():  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+    finally:
+        beside.close()
+
+
+async def test_a_turn_of_a_server_that_stopped_leaves_nothing_behind() -> None:
+    beside = Aside()
+    async with beside.turn("u", 1 << 20):
+        await beside.run(1 << 20, divmod, 7, 2)
+        beside.close()
+        with pytest.raises(Unavailable):
+            await beside.run(1 << 20, divmod, 7, 2)
+    while not gc.isenabled():  # noqa: ASYNC110
+        await asyncio.sleep(0.001)

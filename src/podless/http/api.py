@@ -16,7 +16,7 @@ from podless.http.render import ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
-from podless.meta.aside import LONG, quiet
+from podless.meta.aside import LONG
 from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound
 from podless.verbs import options
 from podless.verbs.apply import is_json
@@ -59,6 +59,7 @@ class APIHandler:
         self._nonresource = documents
         self._rows = Rows()
         self._offload = offload
+        self._loaded: set[str] = set()  # prefixes of kinds whose rules were imported beside the loop
 
     def handle(self, request: Request) -> Answer | Pending:
         """The answer, or a coroutine that gives it. Both raise APIError."""
@@ -152,12 +153,25 @@ class APIHandler:
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         call.body = await request.read()
-        if len(call.body) < LONG:
-            return await self._written(request, call, verb, form)
-        with quiet():
-            return await self._written(request, call, verb, form)
+        if call.kind.strategy.loads and call.kind.prefix not in self._loaded:
+            self._loaded.add(call.kind.prefix)
+            await self._api.aside.run(LONG, call.kind.strategy.load)
+        size = self._size(call)
+        if size < LONG:
+            return await self._written(request, call, verb, form, size)
+        async with self._api.aside.turn(call.user.name, size):
+            return await self._written(request, call, verb, form, size)
 
-    async def _written(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
+    def _size(self, call: Call) -> int:
+        """Bytes of the object that is written, about: those that are sent, or those that are there."""
+        size = len(call.body)
+        if call.name and size < LONG and not call.kind.virtual:
+            collection = self._api.collection(call.kind)
+            entry = collection.get(call.key) if collection.loaded else None
+            size = max(size, len(entry.body) if entry is not None else 0)
+        return size
+
+    async def _written(self, request: Request, call: Call, verb: str, form: Form, size: int) -> Answer:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
             call.content_type = negotiate.body_type(call.content_type, custom=whole)
@@ -172,7 +186,7 @@ class APIHandler:
         else:
             outcome = await _WRITES[verb](self._api, call)
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
-        answer = response(call, outcome, form, self._rows)
+        answer = await self._api.aside.run(size, response, call, outcome, form, self._rows)
         return await compress(request, answer)
 
     async def _read_offloaded(self, call: Call, verb: str) -> bytes:

@@ -15,6 +15,7 @@ from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry
 from podless.meta.histogram import Histogram
+from podless.meta.turns import Turns
 from podless.meta.watchdog import Watchdog
 
 Times = Mapping[str, Histogram]
@@ -25,12 +26,20 @@ class Metrics:
     """The figures of one server."""
 
     def __init__(
-        self, cache: Cache, registry: Registry, held: Held, watchdog: Watchdog, measured: Measured, times: Times
+        self,
+        cache: Cache,
+        registry: Registry,
+        held: Held,
+        watchdog: Watchdog,
+        turns: Turns,
+        measured: Measured,
+        times: Times,
     ) -> None:
         self._cache = cache
         self._registry = registry
         self._held = held
         self._watchdog = watchdog
+        self._turns = turns
         self._measured = measured
         self._times = times
         self._started = time.time()
@@ -85,7 +94,7 @@ class Metrics:
             yield from times.samples(name, f'operation="{operation}"')
 
     def _of_clients(self) -> list[str]:
-        held, watchdog = self._held, self._watchdog
+        held, watchdog, turns = self._held, self._watchdog, self._turns
         sorts = [(f'{{sort="{sort}"}}', size) for sort, size in {**held.sorts, "unread": held.loose}.items()]
         labels = {key: f'{{sort="{key[0]}",verb="{key[1]}"}}' for key in watchdog.counts}
         counts = [(labels[key], count) for key, count in watchdog.counts.items()]
@@ -94,6 +103,8 @@ class Metrics:
         return [
             _family("podless_held_bytes", "gauge", "Bytes that are held for clients.", sorts),
             _family("podless_held_cuts_total", "counter", "Clients cut off to make room.", [("", held.cuts)]),
+            _family("podless_long_requests_waiting", "gauge", "Long requests that wait.", [("", turns.waiting)]),
+            _family("podless_long_requests_refused_total", "counter", "Those refused.", [("", turns.refused)]),
             _family("podless_loop_held_total", "counter", f"Work that held the event loop {long}.", counts),
             _family("podless_loop_held_seconds_total", "counter", f"Time of work that held it {long}.", seconds),
             _family("podless_loop_held_worst_seconds", "gauge", "The longest of these times.", [("", watchdog.worst)]),

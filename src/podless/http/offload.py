@@ -17,11 +17,11 @@ from typing import Any, BinaryIO
 
 from podless.http import worker
 from podless.meta import codec
-from podless.meta.aside import quiet
 from podless.meta.errors import Timeout, TooManyRequests
+from podless.meta.quiet import quiet
 
-_SECONDS = 10.0  # for one body
-_GRACE = 1.0  # seconds after which a worker that nobody has ended ends by itself
+_SECONDS = 10.0  # of processor time for one body
+_PATIENCE = 3  # times as long a worker is waited for: others may want the machine
 _WAITING = 64  # bodies that may wait for the worker
 _LATE = "Timeout: request did not complete within the allotted timeout"
 _START = "import sys; sys.path[:] = {path!r}; from podless.http.worker import main; main()"
@@ -52,12 +52,12 @@ class _Worker:
         process = self._process
         if process is None or process.poll() is not None:
             process = self._process = self._spawn()
-        deadline = threading.Timer(seconds, process.kill)
+        deadline = threading.Timer(seconds * _PATIENCE, process.kill)
         deadline.start()
         try:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(worker.HEAD.pack(kind, seconds + _GRACE, len(raw)))
+            process.stdin.write(worker.HEAD.pack(kind, seconds, len(raw)))
             process.stdin.write(raw)
             process.stdin.flush()
             size = worker.SIZE.unpack(_exactly(process.stdout, worker.SIZE.size))[0]

@@ -1,7 +1,7 @@
 """The process that long bodies are read in: frames in, frames out, until its input ends.
 
-A frame in is a kind of text (one byte), the seconds that it may take and its size (see `HEAD`), and the text. A frame
-out is a size and a pickle: what was read, or what is wrong with the text.
+A frame in is a kind of text (one byte), the seconds of processor time that it may take and its size (see `HEAD`), and
+the text. A frame out is a size and a pickle: what was read, or what is wrong with the text.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def main() -> None:
     given, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     while head := given.read(HEAD.size):
         kind, seconds, size = HEAD.unpack(head)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         _tell(told, outcome(kind, given.read(size)))
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _tell(told: BinaryIO, found: Any) -> None:

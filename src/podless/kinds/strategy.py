@@ -52,7 +52,7 @@ class Strategy(Generic[K]):
     status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what an object
     that is not there is called in place of the plural, if anything. literal: whether it counts how a changed
     object is written. earlier: the fields in versions that are read and
-    not served, by apiVersion.
+    not served, by apiVersion. loads: whether the rules take a while to be imported; `load` does that beforehand.
     """
 
     generation = False
@@ -63,6 +63,7 @@ class Strategy(Generic[K]):
     collected = True
     shown_deleted = False
     earlier: Mapping[str, Struct] = {}
+    loads = False
     created_by_update = False
     cached = True
     revisioned = True
@@ -181,6 +182,9 @@ class Strategy(Generic[K]):
     def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
         """What is said of an object of another kind or version, beside that it is one."""
         return ()
+
+    def load(self) -> None:
+        """Import what the rules need."""
 
     def below(self, subresource: str) -> Strategy[K]:
         """The rules for what is written to an endpoint below the object that takes the object itself."""

@@ -2,96 +2,186 @@
 
 For what is written in Python alone, and touches nothing that others change meanwhile: the interpreter takes turns
 between threads every few milliseconds. What takes long inside of C keeps it: a process is the place for that
-(http/offload.py).
+(http/offload.py). A piece has so many seconds; whose request is next is for `Turns`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
 import time
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import copy_context
-from typing import ParamSpec, TypeVar
+from contextlib import asynccontextmanager
+from contextvars import ContextVar, copy_context
+from typing import Any, ParamSpec, TypeVar
 
-from podless.meta.errors import TooManyRequests
+from podless.meta.errors import Timeout, TooManyRequests, Unavailable
+from podless.meta.parts import parts, release
+from podless.meta.quiet import REST, quiet
+from podless.meta.turns import Turns
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 LONG = 1 << 15  # bytes of an object from which on work on it is long
-_WAITING = 64  # pieces of work that may wait for the thread
-_MOST = 10.0  # seconds for which the collector rests where there is always such work
+SECONDS = 10.0  # of processor time that a piece of work has
+_LOOK = 1.0  # seconds between two looks at how long it has taken
+_WAITING = 128  # pieces of work that may wait for the thread
+_LATE = "Timeout: request did not complete within the allotted timeout"
 
-_lock = threading.Lock()
-_quiet = 0  # pieces of work for which the collector rests
-_collecting = True
-_since = 0.0
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Meanwhile the garbage collector rests: until a large object has gone, if it is to spare the loop.
-
-    It would look through the object again and again while that is made, a second and more of the interpreter, and for
-    half a second when it is there; what JSON becomes has no circles.
-    """
-    global _quiet, _collecting, _since
-    with _lock:
-        if not _quiet:
-            _collecting, _since = gc.isenabled(), time.monotonic()
-            gc.disable()
-        _quiet += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _quiet -= 1
-            late = _collecting and bool(_quiet) and time.monotonic() - _since > _MOST
-            if late:
-                _since = time.monotonic()
-            if not _quiet and _collecting:
-                gc.enable()
-        if late:
-            gc.collect(1)
+_made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what was made for the request so far
 
 
-def _done(work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    with quiet():
-        return work(*args, **kwargs)
+class _Overdue(BaseException):
+    """Raised within work that takes too long."""
+
+
+class _Piece:
+    """A piece of work on its thread. seconds: that it has; `look` ends it when they are over."""
+
+    def __init__(self, seconds: float, work: Callable[[], Any]) -> None:
+        self._seconds = seconds
+        self._work = work
+        self._lock = threading.Lock()
+        self._thread = 0  # while it is at work
+        self._until = 0.0
+
+    def __call__(self) -> Any:
+        """Do it. Raises what the work raises, and Timeout."""
+        thread = threading.get_ident()
+        try:
+            with self._lock:
+                self._thread, self._until = thread, _spent(thread) + self._seconds
+            try:
+                with quiet():
+                    return self._work()
+            except Exception as error:  # what it was working on goes here, and not where the answer is made
+                traceback.clear_frames(error.__traceback__)
+                raise
+            finally:
+                with self._lock:
+                    self._thread = 0
+                _interrupt(thread, None)  # where it comes too late
+        except _Overdue:
+            raise Timeout(_LATE, {}) from None
+
+    def look(self) -> None:
+        """End it if its time is over; from another thread."""
+        with self._lock:
+            if self._thread and _spent(self._thread) > self._until:
+                _interrupt(self._thread, _Overdue)
+
+
+def _interrupt(thread: int, error: type[BaseException] | None) -> None:
+    """Have an exception raised in a thread, at its next step of Python; or none after all."""
+    import ctypes  # which takes its time
+
+    given = ctypes.py_object(error) if error is not None else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
+
+
+def _spent(thread: int) -> float:
+    """Processor time of a thread, in seconds; time itself where the system does not tell."""
+    clock = getattr(time, "pthread_getcpuclockid", None)
+    return time.clock_gettime(clock(thread)) if clock is not None else time.monotonic()
 
 
 class Aside:
-    """The thread, which is begun when it is first needed. To be closed."""
+    """The thread, which is begun when it is first needed, and the turns of long requests. To be closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
         self._thread: ThreadPoolExecutor | None = None
         self._waiting = 0
+        self._closed = False
+        self.turns = Turns()
+
+    @asynccontextmanager
+    async def turn(self, user: str, size: int) -> AsyncIterator[None]:
+        """A request about so many bytes waits for its turn; what is made for it goes in pieces afterwards.
+
+        Raises TooManyRequests.
+        """
+        async with self.turns.turn(user, size):
+            made: list[Any] = []
+            token = _made.set(made)
+            rest = REST.begin()
+            try:
+                yield
+            finally:
+                _made.reset(token)
+                await self._let_go(made, rest)
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """What some work gives, done beside the loop where an object of so many bytes makes it long.
 
-        Raises what the work raises, and TooManyRequests.
+        Raises what the work raises, TooManyRequests, and Timeout where it takes too long.
         """
         if size < LONG:
             return work(*args, **kwargs)
         if self._waiting >= _WAITING:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, "podless-aside")
+        known = copy_context()  # with it the clock, which a test may have moved
+        piece = _Piece(self._seconds, lambda: known.run(work, *args, **kwargs))
         self._waiting += 1
         try:
-            loop = asyncio.get_running_loop()
-            known = copy_context()  # with it the clock, which a test may have moved
-            return await loop.run_in_executor(self._thread, lambda: known.run(_done, work, *args, **kwargs))
+            found: R = await self._watched(piece)
         finally:
             self._waiting -= 1
+        self.keep(found)
+        return found
+
+    def keep(self, value: Any) -> None:
+        """Something large was made for the request that has its turn: it goes in pieces afterwards."""
+        if (made := _made.get()) is not None:
+            made.append(value)
+
+    async def _watched(self, piece: _Piece) -> Any:
+        loop = asyncio.get_running_loop()
+
+        done = loop.run_in_executor(self._executor(), piece)
+
+        def look() -> None:
+            if not done.done():
+                piece.look()
+                loop.call_later(_LOOK, look)
+
+        loop.call_later(_LOOK, look)
+        return await done
+
+    def _executor(self) -> ThreadPoolExecutor:
+        if self._thread is None:
+            if self._closed:
+                raise Unavailable("the server is stopping")
+            self._thread = ThreadPoolExecutor(1, "podless-aside")
+        return self._thread
+
+    async def _let_go(self, made: list[Any], rest: int) -> None:
+        """Take what was made apart; the parts go once nobody else has them, and the collector rests until then."""
+        held: list[Any] = []
+
+        def go() -> None:
+            release(held)
+            REST.end(rest)
+
+        def submit() -> None:
+            if self._thread is not None:
+                self._thread.submit(go)
+            else:
+                REST.end(rest)
+
+        loop = asyncio.get_running_loop()
+        try:
+            if self._thread is not None:
+                held = await loop.run_in_executor(self._thread, parts, made)
+        finally:
+            loop.call_soon(submit)
 
     def close(self) -> None:
         """End the thread once it has done what it does."""
+        self._closed = True
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
             self._thread = None

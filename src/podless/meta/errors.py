@@ -197,10 +197,9 @@ class Invalid(APIError):
     code, reason = 422, "Invalid"
 
     def __init__(self, kind: str, group: str, name: str, errors: Sequence[FieldError]) -> None:
-        causes = [{"reason": e.reason, "message": e.body, "field": e.field} for e in errors]
-        text = f"{qualified(kind, group)} {gotext.quote(name)} is invalid: {field.join(errors)}"
+        self.errors, found, causes = field.shown(errors)
+        text = f"{qualified(kind, group)} {gotext.quote(name)} is invalid: {found}"
         super().__init__(text, describe(name, group, kind, causes=causes))
-        self.errors = list(errors)
 
 
 class Unprocessable(APIError):

@@ -44,6 +44,8 @@ class Literal(str):
 Path = tuple[str | int, ...]
 # a path, or its text
 At = str | Path
+MOST = 5000  # errors that a client is told of
+_TEXT = 4 << 20  # characters of their texts, about
 _INDEX = 18  # digits of an index at the most; what is longer is a key
 _NAME = re.compile(r"[^.\[]++")
 
@@ -163,5 +165,24 @@ def internal(path: At, detail: str) -> FieldError:
 
 def join(errors: Iterable[FieldError]) -> str:
     """Several errors as one text: equal ones once, brackets around more than one."""
-    texts = list(dict.fromkeys(str(error) for error in errors))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    return shown(errors)[1]
+
+
+def shown(errors: Iterable[FieldError]) -> tuple[list[FieldError], str, list[dict[str, str]]]:
+    """Several errors, their one text (equal ones once, brackets around more than one), and a Status's causes.
+
+    Of very many, or very long ones, those that come first.
+    """
+    kept: list[FieldError] = []
+    causes: list[dict[str, str]] = []
+    texts: dict[str, None] = {}
+    left = _TEXT
+    for error in errors:
+        if len(kept) >= MOST or left < 0:
+            break
+        at, body = error.field, error.body
+        kept.append(error)
+        causes.append({"reason": error.reason, "message": body, "field": at})
+        texts[f"{at}: {body}"] = None
+        left -= len(at) + len(body)
+    return kept, next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]", causes

@@ -39,6 +39,7 @@ async def apply(api: API, call: Call) -> Single:
     what is applied is not of the schema).
     """
     request = await api.aside.run(len(call.body), _Request, call)
+    api.aside.keep(request.body)
     warned = len(call.warnings)
     made: Single | None = None
 

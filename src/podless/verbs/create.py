@@ -23,6 +23,7 @@ async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
     chosen = options.write(call, "CreateOptions")
     obj = await api.aside.run(len(call.body), body.read, call, chosen)
+    api.aside.keep(call.floats)
     steps.wipe(obj["metadata"])
     return await make(api, call, obj, chosen)
 
@@ -81,7 +82,7 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     kind, metadata = call.kind, obj["metadata"]
     steps.generate_name(metadata)
     steps.identify(kind, metadata)
-    kind.strategy.prepare_create(call.version, obj)
+    await api.aside.run(len(call.body), kind.strategy.prepare_create, call.version, obj)
     taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
     await api.aside.run(len(call.body), _check, call, obj)
     await admit.validate(api, call, chosen, obj)

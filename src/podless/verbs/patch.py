@@ -23,11 +23,12 @@ Object = dict[str, Any]
 
 class Patch(NamedTuple):
     """A patch, ready to be applied. strategic: what is left of the document of a strategic merge patch, None for
-    all others.
+    all others. document: what was read.
     """
 
     apply: Callable[[Object], Any]
     strategic: Object | None = None
+    document: Object | None = None
 
 
 JSON_PATCH = "application/json-patch+json"
@@ -69,6 +70,7 @@ async def patch(api: API, call: Call) -> Single:
     repeated: list[str] = []
     size = max(len(call.body), len(entry.body))
     made = await api.aside.run(size, prepare, call, media, chosen, repeated)
+    api.aside.keep((made.document, call.floats))
 
     def merge(old: Object) -> Object:
         obj = read(call, chosen, made, made.apply(old), repeated, old["metadata"])
@@ -102,7 +104,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
         return _strategic(call, strategic.check(document))
     changes = mergepatch.check(document)
     raws = [name for name in _raws(call.kind, call.version) if changes and name in changes]
-    return Patch(lambda old: _sorted(mergepatch.apply(old, changes), raws))
+    return Patch(lambda old: _sorted(mergepatch.apply(old, changes), raws), None, changes)
 
 
 def _strategic(call: Call, document: Object) -> Patch:
@@ -119,7 +121,7 @@ def _strategic(call: Call, document: Object) -> Patch:
         result: Object = _sorted(strategic.apply(old, document, merged), raws)
         return result
 
-    return Patch(merge, document)
+    return Patch(merge, document, document)
 
 
 def read(

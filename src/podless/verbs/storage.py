@@ -91,7 +91,10 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         wanted = await attempt(entry)
         if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
             return Written(entry)
-        stored, along = (_encode(kind, wanted.obj), wanted.along) if isinstance(wanted, Next) else (None, None)
+        stored, along = None, None
+        if isinstance(wanted, Next):
+            size = len(entry.body) if entry is not None else 0
+            stored, along = await api.aside.run(size, _encode, kind, wanted.obj), wanted.along
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)

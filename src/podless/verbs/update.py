@@ -112,16 +112,17 @@ class Rewriting:
         while True:
             del call.warnings[self._warned :]
             await self._api.converter.ready(call.kind, call.version, [entry])
-            old = view.load(call.kind, call.version, entry)
+            load, size = self._api.aside.run, len(entry.body)
+            old = await load(size, view.load, call.kind, call.version, entry)
             try:
-                return old, await self._change(view.load(call.kind, call.version, entry))
+                return old, await self._change(await load(size, view.load, call.kind, call.version, entry))
             except conversion.Unconverted as unconverted:
                 await unconverted.fetch(self._api.converter)
 
     async def _finish(self, obj: Object, old: Object, size: int) -> Along | None:
         """The steps between what the client wants and what is stored. size: in bytes, about."""
         call = self._call
-        prepare(call, obj, old)
+        await self._api.aside.run(size, prepare, call, obj, old)
         taken = await steps.allocate(self._api, call, obj, old, dry_run=self._chosen.dry_run)
         await self._api.aside.run(size, check, call, obj, old)
         return taken

@@ -25,6 +25,13 @@ class DefinitionStrategy(TypedStrategy):
     unconditional = False
     grace = False
     earlier = {f"apiextensions.k8s.io/{beta.VERSION}": CUSTOM_RESOURCE_DEFINITION_BETA}
+    loads = True
+
+    def load(self) -> None:
+        """Make a small kind with a rule: schemas and rules are imported with it, a third of a second."""
+        from podless.kinds import offline
+
+        offline.define(_SMALL)
 
     def default(self, version: Version, obj: Object) -> None:
         """Names and conversion that are derived from others."""
@@ -131,3 +138,24 @@ DEFINITIONS = Kind(
     hash_version="v1beta1",
     verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
 )
+
+_SMALL: Object = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "as.podless.io"},
+    "spec": {
+        "group": "podless.io",
+        "names": {"plural": "as", "kind": "A"},
+        "scope": "Cluster",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-validations": [{"rule": "has(self.metadata)"}]}
+                },
+            }
+        ],
+    },
+}

@@ -1,0 +1,52 @@
+"""Large values are let go of in pieces: freed in one go, a million objects keep the interpreter for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+_SLICE = 2048  # items that go at once
+_MANY = 256  # parts that go between two looks at who else wants the interpreter
+
+
+def parts(values: Iterable[Any]) -> list[Any]:
+    """All lists and dicts in some values, and the items of those that are long in slices: outer ones last.
+
+    Who holds these frees nothing but one of them at a time.
+    """
+    found: list[Any] = []
+    seen: set[int] = set()
+    todo = list(values)
+    while todo:
+        one = todo.pop()
+        kind = type(one)
+        if kind is dict:
+            items: Any = one.values()
+        elif kind is list or kind is tuple:
+            items = one
+        else:
+            continue
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        found.append(one)
+        todo += [item for item in items if type(item) in _HOLDERS]
+        if len(one) > _SLICE:
+            if kind is dict:
+                found += _slices(list(one))
+            found += _slices(list(items))
+    found.reverse()
+    return found
+
+
+_HOLDERS = frozenset((dict, list, tuple))
+
+
+def _slices(items: list[Any]) -> list[list[Any]]:
+    return [items[start : start + _SLICE] for start in range(0, len(items), _SLICE)]
+
+
+def release(held: list[Any]) -> None:
+    """Let go of parts, outer ones first."""
+    while held:
+        del held[-_MANY:]

@@ -1,0 +1,88 @@
+"""The garbage collector rests for a while, and never for good."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from podless.meta.parts import parts, release
+from podless.meta.quiet import Rest
+
+
+@pytest.fixture(autouse=True)
+def enabled() -> Iterator[None]:
+    assert gc.isenabled()
+    yield
+    gc.enable()
+
+
+def until(truth: bool) -> None:
+    end = time.monotonic() + 60
+    while gc.isenabled() != truth and time.monotonic() < end:
+        time.sleep(0.001)
+    assert gc.isenabled() == truth
+
+
+def test_it_rests_until_the_last_is_done() -> None:
+    rest = Rest()
+    one, other = rest.begin(), rest.begin()
+    rest.end(one)
+    assert not gc.isenabled()
+    rest.end(other)
+    assert gc.isenabled()
+
+
+def test_it_goes_on_after_a_while_whoever_forgot_to_say_so() -> None:
+    rest = Rest(most=0.01)
+    late = rest.begin()
+    until(True)
+    rest.end(late)  # which says nothing of the rests that come
+    again = Rest()
+    number = again.begin()
+    assert not gc.isenabled()
+    rest.end(late)
+    assert not gc.isenabled()
+    again.end(number)
+    assert gc.isenabled()
+
+
+def test_who_has_it_off_has_it_off() -> None:
+    rest = Rest()
+    gc.disable()
+    rest.end(rest.begin())
+    assert not gc.isenabled()
+
+
+def test_no_thread_is_left() -> None:
+    before = threading.active_count()
+    rest = Rest()
+    for _ in range(5):
+        rest.end(rest.begin())
+    end = time.monotonic() + 60
+    while threading.active_count() > before and time.monotonic() < end:
+        time.sleep(0.001)
+    assert threading.active_count() <= before
+
+
+class Part(list[int]):
+    """A list that can be watched."""
+
+
+def test_parts_are_all_that_is_in_a_value_outer_ones_last() -> None:
+    inner: dict[str, object] = {"a": [1, {"b": []}]}
+    value = [inner, inner, (inner,)]
+    found = parts([value, "text", 5])
+    assert found[-1] is value
+    assert len(found) == 6
+    assert [type(one) for one in found].count(dict) == 2
+
+
+def test_long_lists_go_in_slices() -> None:
+    found = parts([[str(n) for n in range(10_000)], {str(n): str(n) for n in range(10_000)}])
+    assert max(len(one) for one in found if isinstance(one, list) and len(one) < 10_000) <= 2048
+    release(found)
+    assert found == []
