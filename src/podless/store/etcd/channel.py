@@ -90,7 +90,8 @@ class Channel(asyncio.Protocol):
         self._credit = 0
         self._queue: deque[tuple[Call, bytes, bool]] = deque()
         self._block: tuple[int, int, bytes] | None = None  # a block that is not whole: stream, flags, bytes
-        self._owed = b""
+        self._said: list[bytes] = []  # what is sent at the end of this turn
+        self._owed = b""  # and what goes with it, or soon
         self._heard = self._asked = self.loop.time()
         self._fresh = True  # something else was heard since the peer was asked last
         self._waits = False  # for the answer to that
@@ -316,22 +317,24 @@ class Channel(asyncio.Protocol):
     # the connection
 
     def _write(self, data: bytes) -> None:
-        if self._transport is not None:
-            if self._owed:
-                data, self._owed = self._owed + data, b""
-            self._transport.write(data)
+        """Send, together with what else is said in this turn of the loop."""
+        if not self._said:
+            self.loop.call_soon(self._say)
+        self._said.append(data)
+
+    def _say(self) -> None:
+        said, self._said = self._said, []
+        if self._owed:
+            said.append(self._owed)
+            self._owed = b""
+        if self._transport is not None and said:
+            self._transport.write(b"".join(said))
 
     def _owe(self, frame: bytes) -> None:
         """Send a frame with what is sent next, or soon."""
         if not self._owed:
-            self.loop.call_later(_OWED, self._pay)
+            self.loop.call_later(_OWED, self._say)
         self._owed += frame
-        if len(self._owed) > _FRAME_SIZE:
-            self._pay()
-
-    def _pay(self) -> None:
-        if self._owed:
-            self._write(b"")
 
     def _look(self) -> None:
         """See whether the peer still answers, where somebody waits or nothing was said for long."""
