@@ -26,7 +26,7 @@ from typing import Any
 
 from tests.faults.linearizable import UNKNOWN, Operation, wrong
 from tests.faults.proxy import Proxies
-from tests.store.etcd.cluster import Member, ports
+from tests.store.etcd.cluster import LEASH, Member, ports
 
 _MAPS = "/api/v1/namespaces/default/configmaps"
 _CLIENTS = 8
@@ -84,7 +84,17 @@ class Server:
         self.token = ""
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "podless", "serve", "--data", str(self._folder), "--port", str(self._port)]
+        command = [
+            *LEASH,
+            sys.executable,
+            "-m",
+            "podless",
+            "serve",
+            "--data",
+            str(self._folder),
+            "--port",
+            str(self._port),
+        ]
         command += ["--store", "etcd", "--etcd-servers", self._etcd, "--profile", "crds"]
         self._folder.mkdir(exist_ok=True)
         with (self._folder / "log").open("ab") as log:

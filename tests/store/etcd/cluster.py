@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 ETCD = shutil.which("etcd")
+# ends what a test has started also where the test's process is killed
+LEASH = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 _MEMORY = Path("/dev/shm")  # a disk that is not slow to sync
 
 
@@ -49,7 +51,7 @@ class Member:
         common += ["--initial-advertise-peer-urls", self.address, "--initial-cluster", f"default={self.address}"]
         common += ["--listen-metrics-urls", self.health]
         with (Path(self.folder.name) / "log").open("ab") as log:
-            self.process = subprocess.Popen([ETCD, *common, *self.more], stdout=log, stderr=log)
+            self.process = subprocess.Popen([*LEASH, ETCD, *common, *self.more], stdout=log, stderr=log)
 
     def ready(self) -> None:
         """Wait until it answers."""
