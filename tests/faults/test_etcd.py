@@ -126,6 +126,15 @@ def test_an_etcd_that_hangs_is_late(member: Member, servers: tuple[Client, Clien
     assert client.post(MAPS, thing("b")).status == 201
 
 
+@pytest.mark.parametrize("fault", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_server_ends_also_where_etcd_does_not_answer(member: Member, fault: int) -> None:
+    with Server(store="etcd", etcd=Etcd(servers=(member.url,))) as server:
+        client = Client(server.url, server.token)
+        assert client.post(MAPS, thing("a")).status == 201
+        client.close()
+        member.signal(fault)
+
+
 def watching(client: Client, revision: str) -> Iterator[dict[str, Any]]:
     """What a watch tells, to its end."""
     connection = client._connect()
