@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from podless.cache import current
 from podless.cache.entry import Entry
 from podless.cache.index import LabelIndex
+from podless.meta.collector import paused
 from podless.store import Change, Compacted, Keys, Overdue, Store, StoreError, keys
 
 log = logging.getLogger("podless")
@@ -120,9 +121,10 @@ class WatchCache:
             return
         self._keys = [record.key for record in records]
         self._entries = {}
-        while records:  # one after the other, so that the state is not in memory twice
-            record = records.pop()
-            self._entries[record.key] = Entry(record, self.keys)
+        with paused():
+            while records:  # one after the other, so that the state is not in memory twice
+                record = records.pop()
+                self._entries[record.key] = Entry(record, self.keys)
         self.floor = self.changed = revision
         self.loaded = True
         if self._former is not None:

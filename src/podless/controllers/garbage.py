@@ -7,6 +7,7 @@ moment after something about it or its owners changed.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -29,6 +30,8 @@ Object = dict[str, Any]
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
 _SCAN = "scan"
+_OTHERS = 2  # slashes of a key that is of no resource
+_PAGE = 200  # objects that are read together
 _REMEMBERED = 10_000  # uids of owners that are known to be gone
 
 
@@ -101,18 +104,23 @@ class Garbage(Controller):
     # what is found
 
     async def _scan(self) -> None:
-        for kind in self.api.registry:
-            if kind.home is not None:
-                continue
-            collection = self.api.collection(kind)
-            if collection.loaded:
-                found = [(entry.key, entry.body) for entry in collection.under(kind.prefix)[0]]
-            else:  # read, but not kept: nobody may ever ask for it
-                found = [(record.key, record.stored.data) for record in (await self.api.store.range(kind.prefix))[0]]
-            for key, value in found if found and kind.strategy.collected else ():
-                if self._scanning is not None and key not in self._scanning:
-                    self._written(key, value)
-            await asyncio.sleep(0)
+        """Read what is stored, without keeping it: nobody may ever ask for it. Requests have half of the time."""
+        store, after = self.api.store, ""
+        let_go = store.hold()
+        try:
+            revision = await store.current()
+            while True:
+                began = time.monotonic()
+                records, after = await store.page(revision, after, _PAGE)
+                for record in records:
+                    kind = self._kind_of(record.key)
+                    if kind is not None and kind.strategy.collected and record.key not in (self._scanning or ()):
+                        self._written(record.key, record.stored.data)
+                if not after:
+                    break
+                await asyncio.sleep(time.monotonic() - began)
+        finally:
+            let_go()
         self._scanning = None
 
     async def reconcile(self, key: str) -> None:
@@ -223,7 +231,7 @@ class Garbage(Controller):
     # keys and kinds
 
     def _kind_of(self, key: str) -> Kind | None:
-        return self.api.registry.get(*keys.resource(key))
+        return self.api.registry.get(*keys.resource(key)) if key.count("/") > _OTHERS else None
 
     def _kind(self, group: str, name: str) -> Kind | None:
         """The kind that a reference names."""

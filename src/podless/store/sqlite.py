@@ -16,6 +16,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from podless.meta.collector import paused
 from podless.meta.histogram import Histogram
 from podless.store import format, keys, upkeep
 from podless.store.contract import (
@@ -38,10 +39,14 @@ from podless.store.rows import COLUMNS, Row, checksum, record, verify
 log = logging.getLogger("podless")
 
 _NEWEST = "SELECT revision, created, length(value) FROM log WHERE key = ? ORDER BY revision DESC LIMIT 1"
-# bare columns beside max() come from the row that has the maximum (documented by SQLite)
+# Which rows are the state is told by the index alone, and then only those are read. Bare columns beside max() come from
+# the row that has the maximum (documented by SQLite); a cross join keeps its order (documented as well).
 _STATE = f"""
-SELECT {COLUMNS.replace(" revision", " max(revision)")} FROM log
-WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key ORDER BY key LIMIT ?
+SELECT {COLUMNS.replace("sequence", "log.sequence").replace("revision", "log.revision").replace("key", "log.key")}
+FROM (
+    SELECT key, sequence, max(revision) FROM log
+    WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key ORDER BY key LIMIT ?
+) AS newest CROSS JOIN log ON log.sequence = newest.sequence
 """
 _CHANGES = f"""
 SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence
@@ -282,8 +287,9 @@ class SQLiteStore:
         return self._state(prefix, revision)
 
     def _state(self, prefix: str, revision: int) -> list[Record]:
-        rows = self._query(_STATE, (prefix, keys.end(prefix), revision, -1))
-        return [found for row in rows if (found := record(row)) is not None]
+        with paused():
+            rows = self._query(_STATE, (prefix, keys.end(prefix), revision, -1))
+            return [found for row in rows if (found := record(row)) is not None]
 
     async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
         """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
