@@ -152,3 +152,20 @@ def test_what_was_lost_while_the_server_was_down_is_found(tmp_path: Path) -> Non
     with Server(tmp_path, garbage_delay=0) as server:
         client = Client(server.url, server.token)
         until(lambda: gone(client, child))
+
+
+def test_what_was_owned_before_a_start_is_found_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("podless.controllers.garbage._PAGE", 3)
+    with Server(tmp_path, garbage_delay=None) as server:
+        client = Client(server.url, server.token)
+        assert client.post(CRDS, definition(GROUP)).status == 201
+        owners = [make(client) for _ in range(5)]
+        children = [make(client, ref(owner)) for owner in owners]
+        for owner in owners[1:]:
+            assert client.send("DELETE", path(owner)).status == 200
+        client.close()
+    with Server(tmp_path, garbage_delay=0) as server:
+        client = Client(server.url, server.token)
+        until(lambda: gone(client, *children[1:]))
+        assert not gone(client, owners[0], children[0])
+        client.close()

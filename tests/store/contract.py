@@ -162,6 +162,20 @@ class Contract:
         keys = [record.key for record in (await store.range("/g/r/"))[0]]
         assert keys == ["/g/r/a", "/g/r/b", "/g/r/é"]
 
+    async def test_pages_of_a_prefix_have_all_of_its_state_at_a_revision(self, store: Store) -> None:
+        for key in ("/g/r/b", "/g/rr/x", "/g/r/a", "/g/q/y", "/g/r/c"):
+            last = await put(store, key, b"1")
+        await delete(store, "/g/r/c", last)
+        state = await store.current()
+        await put(store, "/g/r/d", b"1")
+        found, after = [], ""
+        while True:
+            records, after = await store.page(state, after, 1, "/g/r/")
+            found += [record.key for record in records]
+            if not after:
+                break
+        assert found == ["/g/r/a", "/g/r/b"]
+
     async def test_of_writes_to_one_key_at_one_time_one_wins(self, store: Store) -> None:
         outcomes = await asyncio.gather(*(put(store, "/g/r/a", b"%d" % i) for i in range(10)), return_exceptions=True)
         lost = [outcome for outcome in outcomes if isinstance(outcome, Conflicted)]

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from podless.meta.histogram import Histogram
-from podless.store import KEPT, Change, Operation, Record, Stored
+from podless.store import KEPT, Change, Operation, Record, Stored, keys
 from podless.store.contract import Deliver, Lost
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
@@ -141,9 +141,9 @@ class LateStore:
         await self._later()
         return await self._inner.changes(prefix, after)
 
-    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
+    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         await self._later()
-        return await self._inner.page(revision, after, most)
+        return await self._inner.page(revision, after, most, prefix)
 
     def hold(self) -> Callable[[], None]:
         return self._inner.hold()

@@ -68,7 +68,12 @@ async def test_history_is_bounded() -> None:
     revision = 0
     for _ in range(1000):
         revision = await put(store, "/g/r/a", b"x", expect=revision)
-    kept = await store.current() - store.compacted
+    kept = 1000
+    for _ in range(6000):
+        kept = await store.current() - store.compacted
+        if kept < 100 + 500:
+            break
+        await asyncio.sleep(0.01)  # it is forgotten beside other work
     assert 100 <= kept < 100 + 500
     assert len(await store.changes("/g/r/", store.compacted)) == kept
     await store.close()

@@ -12,6 +12,7 @@ import time
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from podless.cache import current
@@ -29,6 +30,7 @@ WINDOW_BYTES = 4 << 20
 # how long watchers rest between deliveries: so many times as long as one took, and so many seconds at the most
 _REST = 5.0
 _REST_MOST = 0.05
+_PART = 1000  # objects that are read from the store together
 _PATIENCE = 10.0  # seconds in which a revision that is known of is shown here, or will not be soon
 _AGAIN = 0.2  # seconds before a state that could not be read is read again
 
@@ -98,6 +100,7 @@ class WatchCache:
         self._delivery: asyncio.Handle | None = None
         self._rested = 0.0  # the loop's time from which on watchers may be told again
         self._early: list[Change] | None = None
+        self._loading: asyncio.Task[None] | None = None
         self._former: dict[str, Entry] | None = None  # the state that was known when the way to the present was lost
 
     def count(self, prefix: str) -> int:
@@ -110,21 +113,28 @@ class WatchCache:
         return len(self._handlers) + len(self._watchers)
 
     async def load(self) -> None:
-        """Read the current state from the store; nothing to do where it is here already."""
+        """Read the current state from the store, once for all who wait; nothing to do where it is here already."""
         if self.loaded:
             return
+        if self._loading is None:
+            self._loading = asyncio.get_running_loop().create_task(self._load())
+            self._loading.add_done_callback(self._ended)
+        await asyncio.shield(self._loading)
+
+    def _ended(self, loading: asyncio.Task[None]) -> None:
+        self._loading = None
+        if not loading.cancelled():
+            loading.exception()  # those who wait are told; there may be nobody
+
+    async def _load(self) -> None:
         if self._early is None:
             self._early = []
-        records, revision = await self._store.range(self.prefix)
-        await self._cache.reach(revision)
-        if self.loaded:
-            return
-        self._keys = [record.key for record in records]
-        self._entries = {}
-        with paused():
-            while records:  # one after the other, so that the state is not in memory twice
-                record = records.pop()
-                self._entries[record.key] = Entry(record, self.keys)
+        while True:
+            entries, revision = await self._read()
+            await self._cache.reach(revision)
+            if revision >= self._cache.lost:  # else there were changes since then of which nobody is told
+                break
+        self._keys, self._entries = list(entries), entries
         self.floor = self.changed = revision
         self.loaded = True
         if self._former is not None:
@@ -134,6 +144,29 @@ class WatchCache:
         events = [event for change in early if change.revision > revision and (event := self.apply(change))]
         if events:
             self.publish(events)
+
+    async def _read(self) -> tuple[dict[str, Entry], int]:
+        """The current state, read in parts, so that neither time nor memory is taken by all of it at once."""
+        let_go = self._store.hold()
+        try:
+            while True:
+                revision = await self._store.current()
+                with suppress(Compacted):  # by others, meanwhile
+                    return await self._read_at(revision), revision
+        finally:
+            let_go()
+
+    async def _read_at(self, revision: int) -> dict[str, Entry]:
+        entries: dict[str, Entry] = {}
+        after = ""
+        while True:
+            records, after = await self._store.page(revision, after, _PART, self.prefix)
+            with paused():
+                for record in records:
+                    entries[record.key] = Entry(record, self.keys)
+            if not after:
+                return entries
+            await asyncio.sleep(0)
 
     async def renew(self) -> None:
         """Read the state anew, where changes of it will never be told. Raises StoreError.
@@ -355,6 +388,7 @@ class Cache:
         self.revision = 0
         self.fresh = store.prompt
         self.replaced = 0
+        self.lost = 0  # changes up to this revision may not have been told
         self._store = store
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []
@@ -371,6 +405,7 @@ class Cache:
     def _lost(self, revision: int) -> None:
         """Read all anew, as changes up to a revision will not be told."""
         self._astray = True
+        self.lost = revision
         if self._renewal is None:
             self._renewal = asyncio.get_running_loop().create_task(self._renew())
         self._take((), revision)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from podless.meta.histogram import Histogram
+from podless.store import keys
 from podless.store.keys import Stored
 
 
@@ -151,10 +152,11 @@ class Store(Protocol):
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
         """The same as it was at `revision`. Raises Compacted."""
 
-    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
-        """Records of the whole state at a revision, in the engine's order, from behind the key `after` on ("": all).
+    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+        """Records of the state at a revision, in the engine's order, from behind the key `after` on ("": all).
 
-        Returns so many at the most, and the key behind which to go on, "" at the end. Raises Compacted.
+        prefix: only these; those of one resource are in key order. Returns so many at the most, and the key behind
+        which to go on, "" at the end. Raises Compacted.
         """
 
     def hold(self) -> Callable[[], None]:

@@ -291,11 +291,11 @@ class SQLiteStore:
             rows = self._query(_STATE, (prefix, keys.end(prefix), revision, -1))
             return [found for row in rows if (found := record(row)) is not None]
 
-    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
+    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
         if revision < self._compacted:
             raise Compacted(self._compacted)
-        rows = self._query(_STATE, (after + "\0" if after else keys.ALL, keys.end(keys.ALL), revision, most))
+        rows = self._query(_STATE, (after + "\0" if after else prefix, keys.end(prefix), revision, most))
         found = [one for row in rows if (one := record(row)) is not None]
         return found, rows[-1][0] if len(rows) == most else ""
 

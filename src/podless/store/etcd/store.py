@@ -244,11 +244,12 @@ class EtcdStore:
             await self._look()
             raise Compacted(self._compacted) from None
 
-    async def page(self, revision: int, after: str, most: int) -> tuple[list[Record], str]:
+    async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in etcd's order, from behind the key `after` on. Raises Compacted."""
-        root = self._layout.key(keys.ALL)
+        root = self._layout.key(prefix)
         start = self._layout.key(after) + b"\0" if after else root
-        answer = await self._state(key=start, range_end=root[:-1] + b"0", revision=revision, limit=most)
+        end = root[:-1] + bytes((root[-1] + 1,))
+        answer = await self._state(key=start, range_end=end, revision=revision, limit=most)
         found = [record(self._layout, kv) for kv in answer.kvs]
         following = found[-1].key if answer.more else ""
         return [one for one in found if not one.key.startswith(FENCES)], following
