@@ -157,3 +157,53 @@ async def test_history_from_before_the_resource_is_refused() -> None:
     with pytest.raises(Compacted):
         await collection.since(0, 1)
     await world.store.close()
+
+
+async def test_a_state_is_read_in_parts_once_for_all_and_has_what_was_written_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_PART", 2)
+    world = World()
+    collection = await world.open(early=False)
+    for number in range(7):
+        await world.write(f"ns1/n{number}", number)
+    page, asked = world.store.page, 0
+
+    async def slow(*given: object) -> object:
+        nonlocal asked
+        asked += 1
+        if asked == 2:  # what was read already, what was not, and what was not there
+            await world.write("ns1/n0", 9)
+            await world.write("ns1/n5", None)
+            await world.write("ns1/n9", 9)
+        return await page(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(world.store, "page", slow)
+    await asyncio.gather(*(collection.load() for _ in range(5)))
+    assert asked == 4
+    assert {entry.key: entry.revision for entry in collection.under(PREFIX)[0]} == world.history[-1]
+    assert len(await collection.since(7, 0)) == 3
+    await world.store.close()
+
+
+async def test_a_state_that_was_read_before_changes_were_lost_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    collection = await world.open(early=False)
+    await world.write("ns1/a", 1)
+    page, lost = world.store.page, False
+
+    async def overtaken(*given: object) -> object:
+        nonlocal lost
+        found = await page(*given)  # type: ignore[arg-type]
+        if not lost:
+            lost = True
+            leave, world.store._watches = world.store._watches, []  # of this write nobody is told
+            await world.write("ns1/b", 2)
+            world.store._watches = leave
+            world.cache._lost(await world.store.current())
+        return found
+
+    monkeypatch.setattr(world.store, "page", overtaken)
+    await collection.load()
+    assert [entry.key for entry in collection.under(PREFIX)[0]] == [f"{PREFIX}ns1/a", f"{PREFIX}ns1/b"]
+    await world.store.close()

@@ -43,3 +43,15 @@ def test_a_log_that_no_terminal_shows_is_json() -> None:
     told = json.loads(JSONLines().format(record))
     assert (told["level"], told["msg"]) == ("warning", "it is\nfull")
     assert told["ts"] > 1e12
+
+
+def test_what_the_image_is_made_of_is_there_and_sent_to_the_daemon() -> None:
+    root = DEPLOY.parent
+    copied = [
+        line.split()[1:-1] for line in (DEPLOY / "Dockerfile").read_text().splitlines() if line.startswith("COPY")
+    ]
+    wanted = {name for names in copied for name in names if not name.startswith(("--", "/"))}
+    assert {"pyproject.toml", "requirements.lock", "src"} <= wanted
+    assert all((root / name).exists() for name in wanted)
+    sent = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert wanted == sent

@@ -48,9 +48,9 @@ def run(options: argparse.Namespace) -> int:
     if bool(options.kinds) == options.all:
         print("podless: name the kinds, or say --all", file=sys.stderr)
         return 2
-    sink: Sink = Folder(options.folder, options.output) if options.folder else Stream(options.file, options.output)
     choice = Choice(options.kinds, options.namespace, options.selector, options.only)
     try:
+        sink: Sink = Folder(options.folder, options.output) if options.folder else Stream(options.file, options.output)
         return asyncio.run(_export(options, choice, sink))
     except (BadKubeconfig, BadDocument, RemoteError, LookupError) as error:
         print(f"podless: {error.args[0]}", file=sys.stderr)

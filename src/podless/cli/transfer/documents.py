@@ -48,8 +48,9 @@ class Stream:
     def __init__(self, file: str, form: str) -> None:
         self._file = file
         self._form = form
-        self._first: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this one)
-        self._rest: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
+        folder = None if file == "-" else Path(file).parent  # where there is to be room for it
+        self._first: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed with this one)
+        self._rest: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object."""
