@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,15 @@ class Target:
         if not service:
             # as a real server does, query, fragment and user are left out
             parts = urlsplit(config["url"])
-            return cls(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", authority)
+            return cls(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_clean(unquote(parts.path))}", authority)
         namespace, name, port = service["namespace"], service["name"], service.get("port") or 443
-        path = (service.get("path") or "").lstrip("/")
-        url = f"https://{name}.{namespace}.svc:{port}/{path}"
+        url = f"https://{name}.{namespace}.svc:{port}{_clean(service.get('path') or '')}"
         return cls(url, authority, f"{namespace}/{name}:{port}")
+
+
+def _clean(path: str) -> str:
+    """A path as Go's client asks for it: from the root, with neither empty segments nor dots, nor a slash at the end.
+
+    Some who write the address put two slashes before the path, controller-runtime's envtest among them.
+    """
+    return quote("/" + posixpath.normpath(f"/{path}").lstrip("/"), safe="$&+,/:;=@")

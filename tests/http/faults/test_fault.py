@@ -165,6 +165,9 @@ def test_chaos_spares_what_a_test_sets_up() -> None:
     faults.chaos(1)
     definition = request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
     assert all(faults.pick(definition) is None for _ in range(500))
+    own = request("PUT", WIDGET.path, **{"user-agent": "podless-test/1.0"})
+    assert all(faults.pick(own) is None for _ in range(500))
+    assert any(faults.pick(WIDGET) for _ in range(500))
 
 
 @given(st.integers(0, 1 << 40))

@@ -1,6 +1,7 @@
 """A mixture of what goes wrong between a cluster and its clients, all of which a sound client gets over.
 
-What a test sets up before it begins is left alone: definitions, and what is said of admission.
+What a test sets up before it begins is left alone: definitions, and what is said of admission; and so is what a test
+itself asks, where its User-Agent says so.
 """
 
 from __future__ import annotations
@@ -23,5 +24,6 @@ MIXTURE: tuple[dict[str, Any], ...] = (
     {"verb": "watch", "probability": 0.1, "duplicate": 2},
     {"verb": "watch", "probability": 0.1, "burst": 0.2, "compress": True},
 )
-# groups to which nothing happens
-SPARED = ("apiextensions.k8s.io", "admissionregistration.k8s.io", "authorization.k8s.io", "authentication.k8s.io")
+AGENT = "podless-test"
+GROUPS = ("apiextensions.k8s.io", "admissionregistration.k8s.io", "authorization.k8s.io", "authentication.k8s.io")
+SPARED: dict[str, Any] = {"spared": GROUPS, "spared_agent": AGENT}

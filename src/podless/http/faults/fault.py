@@ -50,12 +50,14 @@ def _term(about: str, value: Any = "", **more: Any) -> Any:
 class Fault:
     """One thing that goes wrong; each field says what it is about. Raises BadFault for what cannot be.
 
-    label: a name, which error texts tell. spared: groups to which it does not happen. matched: requests that fitted.
-    injected: those to which it happened. tell: called when something is counted.
+    label: a name, which error texts tell. spared: groups to which it does not happen, nor where the User-Agent begins
+    with spared_agent. matched: requests that fitted. injected: those to which it happened. tell: called when something
+    is counted.
     """
 
     label: str = ""
     spared: tuple[str, ...] = ()
+    spared_agent: str = ""
 
     verb: str = _term("of the request", choices=VERBS)
     resource: str = _term('"widgets", "widgets.example.com", "widgets/status"; "*" for any; as in RBAC')
@@ -136,8 +138,11 @@ class Fault:
             and _like(self.namespace, asked.namespace)
             and _like(self.name, asked.name)
             and _like(self.user, request.user.name)
-            and request.headers.get("user-agent", "").startswith(self.agent)
+            and self._is_agent(request.headers.get("user-agent", ""))
         )
+
+    def _is_agent(self, agent: str) -> bool:
+        return agent.startswith(self.agent) and not (self.spared_agent and agent.startswith(self.spared_agent))
 
     def happens(self, what: str) -> bool:
         """Whether it happens to one more request that fits; it is counted. what: the sort of the request.

@@ -89,7 +89,7 @@ class Faults:
 
         seed = random.randrange(1 << 31) if seed is None else seed
         for place, what in enumerate(MIXTURE):
-            self.add(label=f"chaos {seed}", seed=seed + place, spared=SPARED, **what)
+            self.add(label=f"chaos {seed}", seed=seed + place, **SPARED, **what)
         return seed
 
     def __iter__(self) -> Iterator[Fault]:
