@@ -334,3 +334,11 @@ def test_a_comparison_turned_round(old: Any, new: Any) -> None:
 def test_the_selector_of_a_service_is_one_leaf() -> None:
     fields = leaves({"spec": {"selector": {"a": "b"}, "type": "ClusterIP"}}, of_struct(SERVICE))
     assert fields == {"f:spec": {"f:selector": {}, "f:type": {}}}
+
+
+def test_of_very_many_faults_the_first_are_told() -> None:
+    items = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
+    shape = of_schema({"type": "object", "properties": {"set": items}})
+    with pytest.raises(Misfit) as told:
+        check({"set": ["a"] * 20_000}, shape)
+    assert str(told.value).count("duplicate entries") == 5000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.meta import field
+from podless.meta import errors, field
 from podless.meta.field import Key
 from podless.schema import Schema
 
@@ -32,3 +32,13 @@ def test_errors_of_values_say_where_by_path_and_by_text() -> None:
     [error] = schema.validate({"m": {"x.y": {"kind": "K", "apiVersion": ""}}})
     assert error.path == ("m", Key("x.y"), "apiVersion")
     assert error.field == "m[x.y].apiVersion"
+
+
+def test_of_very_many_errors_and_very_long_ones_the_first_are_told() -> None:
+    many = [field.required(f"spec.f{number}") for number in range(20_000)]
+    kept, text, causes = field.shown(many)
+    assert len(kept) == len(causes) == text.count("Required value") == field.MOST
+    long = [field.invalid(f"spec.f{number}", "x" * (1 << 20), "wrong") for number in range(50)]
+    assert len(field.shown(long)[0]) == 4
+    refusal = errors.Invalid("Kind", "group", "name", many)
+    assert refusal.errors == kept

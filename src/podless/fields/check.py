@@ -11,6 +11,7 @@ from typing import Any
 from podless.fields import elements, values
 from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
 from podless.meta import gotext
+from podless.meta.field import MOST
 
 Fault = tuple[str, str]  # (path, text)
 
@@ -89,6 +90,8 @@ def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
     found: list[Fault] = []
     known = form.known
     for key, item in value.items():
+        if len(found) >= MOST:
+            break
         name, shape, _ = known.get(key) or form.child(key)
         if shape is None:
             found.append((f".{key}", "field not declared in schema"))
@@ -105,6 +108,8 @@ def _list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
     found: list[Fault] = []
     shape, seen = form.item, set()
     for index, item in enumerate(value):
+        if len(found) >= MOST:
+            break
         name = f"i:{index}"
         if form.associative:
             try:

@@ -19,7 +19,7 @@ from podless.kinds import conversion
 from podless.meta.aside import LONG
 from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound
 from podless.verbs import options
-from podless.verbs.apply import is_json
+from podless.verbs.apply import as_json
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.connect import connect, passed_on
 from podless.verbs.create import create
@@ -193,8 +193,8 @@ class APIHandler:
         """A long body, read beforehand where that takes long; others are served meanwhile."""
         body = call.body
         if "yaml" in call.content_type:
-            as_json = verb == "patch" and await self._api.aside.run(len(body), is_json, body)
-            return body if as_json else await self._offload.yaml(body)
+            read = await self._api.aside.run(len(body), as_json, body) if verb == "patch" else None
+            return read if read is not None else await self._offload.yaml(body)
         if len(body) > _LONG_JSON and "protobuf" not in call.content_type:
             return await self._offload.json(body)
         return body

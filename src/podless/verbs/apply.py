@@ -155,9 +155,14 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
     return value or {}
 
 
-def is_json(raw: bytes) -> bool:
-    """Whether what is applied is read as JSON, which is quick."""
-    return _json(raw) is not None
+def as_json(raw: bytes) -> codec.ParsedYAML | None:
+    """What is applied, read as JSON, which is quick; None where it has to be read as YAML."""
+    value = _json(raw)
+    if value is None:
+        return None
+    made = codec.ParsedYAML(raw)
+    made.outcome = value, []
+    return made
 
 
 def _json(raw: bytes) -> Any:
