@@ -395,3 +395,25 @@ def test_numbers_are_printed_with_an_exponent_where_go_has_one(number: float, sh
 def test_texts_that_look_like_numbers_with_exponents_stay() -> None:
     value = {"a": "1e+5 2e-6,", "1e+3": [0.1, 2**70]}
     assert codec.encode(value) == b'{"a":"1e+5 2e-6,","1e+3":[0.1,1180591620717411303424]}'
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(2**70), 2**70), TEXT)
+def test_any_number_is_printed_as_go_prints_it(number: float, key: str) -> None:
+    value = {key: [number, f"{number}"]}
+    made = codec.encode(value)
+    assert made == codec.encode_sorted(value)
+    shown = made[made.rindex(b"[") + 1 :].partition(b",")[0].decode()
+    if isinstance(number, float):
+        assert float(shown) == number
+        assert ("e" in shown) == (number != 0 and not 1e-6 <= abs(number) < 1e21)
+        assert "e-0" not in shown
+    else:
+        assert shown == str(number)
+
+
+@given(VALUES)
+def test_numbers_are_stored_as_they_are_read_again(value: Any) -> None:
+    raw = codec.encode([value])
+    once = codec.encode(codec.decode_json(raw))
+    assert codec.encode(codec.decode_json(once)) == once
+    assert codec.encode(codec.decode_own(once)) == once

@@ -10,8 +10,36 @@ from podless.schema import structural
 
 NAMES = st.sampled_from(["a", "b", "c", "kind", "metadata"])
 TEXTS = st.sampled_from(["", "a", "ab", "abc", "x1", "2020-01-02", "é", "😀😀", "10.0.0.1"])
-NUMBERS = st.one_of(st.integers(-3, 9), st.sampled_from([0.5, 1.5, 2.25, 2**40, -(2**33), 1e20]))
+NUMBERS = st.one_of(st.integers(-3, 9), st.sampled_from([0.5, 1.5, 2.25, 2**40, -(2**33), 1e20, 0.3, 123456789.05]))
+MULTIPLES = st.sampled_from([1, 2, 3, 0.5, 0.1])
 SCALARS = st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS)
+# rules without a type, below junctors and junctors in them: of numbers, texts and lists
+RULES = st.sampled_from(
+    [
+        {"minimum": 0.5},
+        {"maximum": 3},
+        {"minimum": 0, "exclusiveMinimum": True},
+        {"multipleOf": 2},
+        {"multipleOf": 0.1},
+        {"maxLength": 1},
+        {"pattern": "^a"},
+        {"maxItems": 1},
+        {"enum": [1, "a"]},
+        {"enum": [None, 2]},
+        {},
+    ]
+)
+
+
+def joined(name: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Schemas under a junctor."""
+    return {name: parts[0] if name == "not" else parts}
+
+
+JUNCTORS = st.sampled_from(["allOf", "anyOf", "oneOf", "not"])
+JUNCTION = st.builds(joined, JUNCTORS, st.lists(RULES, min_size=1, max_size=2))
+DEEP = st.builds(joined, JUNCTORS, st.lists(RULES | JUNCTION, min_size=1, max_size=2))
+ALTERNATIVES = st.one_of(*[st.just(dict[str, Any]())] * 4, JUNCTION, DEEP)
 JSON = st.recursive(
     SCALARS,
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
@@ -34,7 +62,7 @@ def strings(draw: Any) -> dict[str, Any]:
         format=st.sampled_from(["date", "ipv4", "unknown", "byte"]),
         enum=st.lists(TEXTS, min_size=1, max_size=3),
     )
-    return {"type": "string"} | more
+    return {"type": "string"} | more | draw(ALTERNATIVES)
 
 
 @st.composite
@@ -46,11 +74,11 @@ def numbers(draw: Any) -> dict[str, Any]:
         minimum=st.integers(-2, 8),
         exclusiveMaximum=st.booleans(),
         exclusiveMinimum=st.booleans(),
-        multipleOf=st.integers(1, 3),
+        multipleOf=MULTIPLES,
         format=st.sampled_from(["int32", "int64"] if kind == "integer" else ["double", "float"]),
         enum=st.lists(st.integers(-3, 9), min_size=1, max_size=3),
     )
-    return {"type": kind} | more
+    return {"type": kind} | more | draw(ALTERNATIVES)
 
 
 @st.composite
@@ -68,7 +96,8 @@ def logic(draw: Any, schema: dict[str, Any]) -> dict[str, Any]:
                 st.sampled_from([name for name in names if name != "metadata"] or ["zz"]),
                 st.fixed_dictionaries(
                     {}, optional={"enum": st.lists(SCALARS, min_size=1, max_size=2), "minimum": st.just(2)}
-                ),
+                )
+                | JUNCTION,
                 max_size=2,
             ),
         },

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podless.meta.field import Key
 from podless.schema import fieldpath
@@ -55,3 +57,9 @@ def test_what_is_no_path_to_a_field_is_said(text: str, why: str) -> None:
     with pytest.raises(ValueError) as refused:
         fieldpath.parse(text, NODE)
     assert str(refused.value) == why
+
+
+@given(st.text(max_size=8).filter(lambda name: not name.endswith("\\")))
+def test_any_name_can_be_quoted(name: str) -> None:
+    quoted = name.replace("\\", "\\\\").replace("'", "\\'")
+    assert fieldpath.parse(f".m['{quoted}']", NODE)[0] == ("m", Key(name))
