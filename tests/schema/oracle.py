@@ -142,7 +142,7 @@ def single(value: Any, schema: Schema) -> bool:
         found = not pattern or re2.search(pattern, value) is not None
         return sized(len(value), schema, "Length") and found and (form is None or form(value))
     if what in ("integer", "number"):
-        most, least = schema.get("maximum"), schema.get("minimum")
+        most, least = (bound(value, schema.get(name)) for name in ("maximum", "minimum"))
         over = most is not None and (value > most or (schema.get("exclusiveMaximum") and value == most))
         under = least is not None and (value < least or (schema.get("exclusiveMinimum") and value == least))
         factor = schema.get("multipleOf")
@@ -150,9 +150,23 @@ def single(value: Any, schema: Schema) -> bool:
             not over
             and not under
             and (schema.get("type") != "integer" or ranged(value, schema))
-            and (factor is None or value % factor == 0)
+            and (factor is None or multiple(value, factor))
         )
     return True
+
+
+def bound(value: float, limit: float | None) -> float | None:
+    """Integers are held to what is before the point of a bound."""
+    return math.trunc(limit) if limit is not None and kind(value) == "integer" else limit
+
+
+def multiple(value: float, factor: float) -> bool:
+    """Integers by the whole part of a factor, floats but for a relative error of 1e-9 and within 53 bits."""
+    if kind(value) == "integer":
+        return factor >= 1 and value % math.trunc(factor) == 0
+    quotient = value / factor if factor >= 1 else 1 / factor * value
+    nearest = math.copysign(math.floor(abs(quotient) + 0.5), quotient)
+    return abs(quotient) < 2**53 and (quotient == nearest or abs(quotient - nearest) < 1e-9 * abs(nearest))
 
 
 def logical(value: Any, schema: Schema) -> bool:

@@ -62,7 +62,7 @@ def strings(draw: Any) -> dict[str, Any]:
         format=st.sampled_from(["date", "ipv4", "unknown", "byte"]),
         enum=st.lists(TEXTS, min_size=1, max_size=3),
     )
-    return {"type": "string"} | more | draw(ALTERNATIVES)
+    return dict[str, Any]({"type": "string"} | more | draw(ALTERNATIVES))
 
 
 @st.composite
@@ -78,7 +78,7 @@ def numbers(draw: Any) -> dict[str, Any]:
         format=st.sampled_from(["int32", "int64"] if kind == "integer" else ["double", "float"]),
         enum=st.lists(st.integers(-3, 9), min_size=1, max_size=3),
     )
-    return {"type": kind} | more | draw(ALTERNATIVES)
+    return dict[str, Any]({"type": kind} | more | draw(ALTERNATIVES))
 
 
 @st.composite
