@@ -18,6 +18,7 @@ from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
+from podless.http.current import reads_wait
 from podless.http.faults import Faults
 from podless.http.held import Held
 from podless.http.limits import Limits
@@ -236,7 +237,14 @@ class App:
         self.handler = self._handler(cluster, held)
         listens = chain(self._outside, self.handler)
         self._listener = Listener(
-            listens, status.refuse, settings.limits, context, held, cluster.api.pace, cluster.api.watchdog
+            listens,
+            status.refuse,
+            settings.limits,
+            context,
+            held,
+            cluster.api.pace,
+            cluster.api.watchdog,
+            reads_wait(cluster.api),
         )
         bound = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, bound, cluster.token, authority)

@@ -450,6 +450,15 @@ class Cache:
             if self._renewal is not None:
                 await asyncio.shield(self._renewal)
 
+    def refreshed(self) -> asyncio.Future[None]:
+        """As `refresh`, done where that is; but it does not wait for a state that is read anew (`renewing`)."""
+        return self._question.wait()
+
+    @property
+    def renewing(self) -> bool:
+        """Whether the state is read anew, as changes of it were lost."""
+        return self._renewal is not None
+
     async def current(self) -> None:
         """As `refresh`, where the present work has not done that already."""
         if not self.fresh and (self._renewal is not None or not current.begun()):

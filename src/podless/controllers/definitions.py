@@ -59,6 +59,7 @@ class Definitions(Controller):
             self.queue.add(entry.key)
         await self.flush()
         self.api.reactions[self._kind.prefix] = self.flush
+        self.api.unsettled = lambda: self.queue.busy
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -27,7 +27,7 @@ from podless.store import KEPT, Conflicted, Operation, Store, Stored, StoreError
 from podless.store.keys import OWN
 from podless.verbs import steps
 from podless.verbs.call import API
-from podless.verbs.storage import GUARD
+from podless.verbs.storage import GUARD, Deposed
 
 log = logging.getLogger("podless")
 
@@ -88,7 +88,8 @@ class Leader:
         with contextlib.suppress(_Outrun):  # of two that start at once
             await self._turn()
         if self._work is not None:
-            await self._work
+            with contextlib.suppress(Deposed):  # where beginning took too long, another server has it
+                await self._work
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:

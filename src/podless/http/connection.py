@@ -19,7 +19,7 @@ from podless.http import sending, websocket
 from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
-from podless.http.message import JSON, Answer, Handler, Lost, Pending, Request, Response, Stream
+from podless.http.message import JSON, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
 from podless.http.outgoing import Nobody, Outgoing
 from podless.http.parsing import Parser
 from podless.http.sending import CHUNKED, PLAIN, Clock, Nowhere
@@ -44,9 +44,9 @@ _CROWDED = "the server holds too many request bodies, please try again later"
 class Shared:
     """What the connections of a listener share.
 
-    refuse: makes the answer for bytes that never become a request. buffer: where bytes come in, for what is read is
-    parsed in the same call. (Without it each read over TLS takes fresh memory of 256 KiB, which the system has to map
-    and unmap.)
+    refuse: makes the answer for bytes that never become a request. gate: what whole requests wait for before they are
+    handled. buffer: where bytes come in, for what is read is parsed in the same call. (Without it each read over TLS
+    takes fresh memory of 256 KiB, which the system has to map and unmap.)
     """
 
     handler: Handler
@@ -55,6 +55,7 @@ class Shared:
     held: Held
     pace: Pace
     watchdog: Watchdog
+    gate: Gate | None = None
     connections: set[Connection] = field(default_factory=set)
     clock: Clock = field(default_factory=Clock)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
@@ -307,6 +308,14 @@ class Connection(asyncio.BufferedProtocol):
         self._served = True
         if request is self._in.request:
             request.source = self
+        elif self._shared.gate is not None and self._shared.gate(request, self._work):
+            return
+        self._work(request)
+
+    def _work(self, request: Request) -> None:
+        """Have a request handled."""
+        if self._closing:
+            return
         watchdog = self._shared.watchdog
         began = time.perf_counter()
         try:

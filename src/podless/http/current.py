@@ -1,15 +1,46 @@
-"""The filter for servers that are not the only ones: what others have written is in force for the next request."""
+"""Before servers that are not the only ones answer: what others have written is in force for the next request.
+
+Reads wait at the gate, before they are looked at, so that the answer of one question lets many go on without a task for
+each. The filter is for all others, and for reads that have their own time or find more to wait for.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from podless.cache import current
-from podless.http.message import Answer, Handler, Pending, Request, Response, Stream
+from podless.cache.current import Scope
+from podless.http.message import Answer, Gate, Handler, Pending, Request, Response, Stream
 from podless.kinds.builtin import DEFINITIONS
 from podless.verbs.call import API
 
 _ASKED = ("/api", "/openapi")  # what is answered from the state; health and metrics must not wait for it
+
+
+def reads_wait(api: API) -> Gate | None:
+    """The gate, where there may be other servers."""
+    if api.cache.fresh:
+        return None
+
+    def gate(request: Request, go: Callable[[Request], None]) -> bool:
+        if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_ASKED):
+            return False
+        api.cache.refreshed().add_done_callback(partial(_go, api, request, go))
+        return True
+
+    return gate
+
+
+def _go(api: API, request: Request, go: Callable[[Request], None], refreshed: asyncio.Future[None]) -> None:
+    if not refreshed.cancelled():
+        error = refreshed.exception()
+        if error is not None:
+            request.current = error
+        elif not api.cache.renewing and not api.unsettled():
+            request.current = True
+    go(request)
 
 
 def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
@@ -24,16 +55,33 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             settle = api.reactions.get(DEFINITIONS.prefix)
             if settle is not None:
                 await settle(None)
+            answer = within(request)
+            return answer if isinstance(answer, (Response, Stream)) else await answer
+
+        def within(request: Request) -> Answer | Pending:
             scope = current.begin()
+            answer: Answer | Pending | None = None
             try:
                 answer = handler(request)
-                return answer if isinstance(answer, (Response, Stream)) else await answer
             finally:
-                scope.over = True
+                scope.over = answer is None or isinstance(answer, (Response, Stream))
+            return answer if isinstance(answer, (Response, Stream)) else _to_its_end(answer, scope)
 
         def handle(request: Request) -> Answer | Pending:
+            known = request.current
+            if known is True:
+                return within(request)
+            if isinstance(known, BaseException):
+                raise known
             return later(request) if request.path.startswith(_ASKED) else handler(request)
 
         return handle
 
     return wrap
+
+
+async def _to_its_end(pending: Pending, scope: Scope) -> Answer:
+    try:
+        return await pending
+    finally:
+        scope.over = True

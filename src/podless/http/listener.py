@@ -11,7 +11,7 @@ from collections.abc import Callable
 from podless.http.connection import Connection, Shared
 from podless.http.held import Held
 from podless.http.limits import Limits
-from podless.http.message import Handler, Response
+from podless.http.message import Gate, Handler, Response
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
 
@@ -34,11 +34,12 @@ class Listener:
         held: Held | None = None,
         pace: Pace | None = None,
         watchdog: Watchdog | None = None,
+        gate: Gate | None = None,
     ) -> None:
         self._limits = limits
         self._context = context
         self._shared = Shared(
-            handler, refuse, limits, held or Held(limits.held), pace or Pace(), watchdog or Watchdog()
+            handler, refuse, limits, held or Held(limits.held), pace or Pace(), watchdog or Watchdog(), gate
         )
         self._sockets: list[socket.socket] = []
         self._handshakes: dict[asyncio.Task[None], None] = {}  # the oldest first

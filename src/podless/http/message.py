@@ -34,12 +34,14 @@ class Request:
     warnings: texts for the client, filled as the work goes on. audit: takes what the audit log tells, None where there
     is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
     bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
+    current: whether all that was acknowledged before it is shown here, or why it cannot be; None: nobody has asked yet.
     """
 
     __slots__ = (
         "audit",
         "body",
         "certificate",
+        "current",
         "fault",
         "headers",
         "info",
@@ -68,6 +70,7 @@ class Request:
         self.source: Source | None = None
         self.length = self.loose = self.taken = 0
         self.fault: Exception | None = None
+        self.current: bool | BaseException | None = None
         self.payer = ""
         self.peer = peer
         self.certificate: Certificate | None = None
@@ -234,6 +237,8 @@ class Lost(Stream):
 Answer = Response | Stream
 Pending = Coroutine[Any, Any, Answer]
 Handler = Callable[[Request], Answer | Pending]
+# has a function called with a request as soon as it can be answered; False where it can be at once
+Gate = Callable[[Request, Callable[[Request], None]], bool]
 
 
 async def settled(answer: Answer | Pending) -> Answer:

@@ -125,7 +125,7 @@ class API:
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered. allocators: by prefix
     of a kind, who gives its objects what a real server gives before it checks them. pace: long work in pieces.
-    guard: a condition of what controllers write.
+    guard: a condition of what controllers write. unsettled: whether a definition has changed and is not in force yet.
     watchdog: told of what holds the event loop for long. aside: does long work beside it.
     """
 
@@ -153,6 +153,7 @@ class API:
         self.watchdog = Watchdog()
         self.aside = Aside()
         self.guard: Operation | None = None
+        self.unsettled: Callable[[], bool] = bool
 
     def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""
