@@ -33,7 +33,7 @@ class Sizes:
     objects: tuple[int, ...] = (25_000, 100_000)
     bytes: tuple[int, ...] = (1024, 4096)
     definitions: int = 300
-    watchers: int = 2_000
+    watchers: int = 500
     updates: int = 20
     seconds: float = 3.0
 
