@@ -149,6 +149,16 @@ async def test_a_flipped_bit_is_told_and_never_served_as_good(tmp_path: Path) ->
     assert not [text for text in told if "\n" in text]
 
 
+@pytest.mark.parametrize("change", ["log SET at = x'01'", "log SET revision = x'FF'", "state SET compacted = 'a'"])
+async def test_what_is_no_number_is_told(tmp_path: Path, change: str) -> None:
+    await filled(tmp_path / "db")
+    with sqlite3.connect(tmp_path / "db") as database:
+        database.execute(f"UPDATE {change}")
+    database.close()
+    with pytest.raises(Damaged, match="no number where one should be"):
+        await SQLiteStore(tmp_path / "db").open()
+
+
 async def test_what_is_read_later_is_checked_too(tmp_path: Path) -> None:
     await filled(tmp_path / "db")
     raw = (tmp_path / "db").read_bytes()

@@ -70,8 +70,13 @@ def connect(path: Path | None) -> sqlite3.Connection:
         if "locked" in str(error):
             raise StoreError(f"{path}: another process is using this database") from None
         raise StoreError(f"{path}: {error}") from None
-    except sqlite3.DatabaseError as error:
-        raise Damaged(f"{path}: not a podless database, or a damaged one ({error})") from None
+    except (sqlite3.DatabaseError, UnicodeError) as error:  # the second where names in it, or what is said, are no text
+        raise Damaged(f"{path}: not a podless database, or a damaged one ({line(error)})") from None
+
+
+def line(error: Exception) -> str:
+    """What SQLite says, which can have parts of the file in it, as one line."""
+    return " ".join(str(error).split())
 
 
 def _made(name: str) -> sqlite3.Connection:

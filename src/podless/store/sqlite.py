@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from podless.meta.collector import paused
 from podless.meta.histogram import Histogram
@@ -110,23 +111,30 @@ class SQLiteStore:
         self._database = format.connect(self._path)
         try:
             self._read_state(self._database)
-        except sqlite3.Error as error:
-            raise Damaged(f"{self._path}: the database is damaged ({error}); restore a backup") from None
+        except (sqlite3.Error, UnicodeError) as error:
+            raise Damaged(f"{self._path}: the database is damaged ({format.line(error)}); restore a backup") from None
         if self._path is not None:
             self._files = Files(self._path)
         self._timer = self._loop.call_later(_TEND, self._tend)
 
     def _read_state(self, database: sqlite3.Connection) -> None:
-        compacted, check = database.execute("SELECT compacted, checksum FROM state").fetchone()
+        compacted, check = self._numbers(*database.execute("SELECT compacted, checksum FROM state").fetchone())
         if check != format.checksum_of(compacted):
             raise Damaged(f"{self._path}: the database is damaged (its state); restore a backup")
         newest = database.execute("SELECT revision, sequence FROM log ORDER BY sequence DESC LIMIT 1").fetchone()
-        revision, sequence = newest or (0, 0)
+        revision, sequence = self._numbers(*(newest or (0, 0)))
         self._compacted = compacted
         self._revision, self._sequence = max(revision, compacted), max(sequence, compacted)
         for written, at, replaced in database.execute(_HISTORY, (compacted,)):
+            _, at = self._numbers(written, at)
             self._clock.newest = max(self._clock.newest, at)
             self._history.add(written, replaced or 0, at)
+
+    def _numbers(self, *values: Any) -> Sequence[int]:
+        """Columns of numbers: the database would give anything that stands in their place. Raises Damaged."""
+        if any(type(value) is not int for value in values):
+            raise Damaged(f"{self._path}: the database is damaged (no number where one should be); restore a backup")
+        return values
 
     async def close(self) -> None:
         """Commit what waits, then close the database."""
