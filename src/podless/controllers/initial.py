@@ -56,7 +56,7 @@ class Initial(Controller):
         for kind in {kind.prefix: kind for kind, _, _ in found}.values():
             await self.api.loaded(kind)
         missing = [one for one in found if self._missing(one[0], one[1])]
-        await asyncio.gather(*(make(self.api, kind, obj, manager) for kind, obj, manager in missing))
+        await asyncio.gather(*(make(self.api, kind, obj, manager, constant=True) for kind, obj, manager in missing))
 
     def _kind(self, group: str, plural: str) -> Kind | None:
         return self.api.registry.get(group, plural)

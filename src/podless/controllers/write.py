@@ -12,6 +12,7 @@ from podless.auth.user import SERVER
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
+from podless.meta import clock
 from podless.meta.errors import APIError
 from podless.store import Conflicted
 from podless.verbs import fieldmanager, steps, storage
@@ -26,18 +27,20 @@ Change = Callable[[Object], Object]
 _TOGETHER = 256  # deletes that are under way at once; they share commits
 
 
-async def make(api: API, kind: Kind, obj: Object, manager: str = "") -> None:
+async def make(api: API, kind: Kind, obj: Object, manager: str = "", *, constant: bool = False) -> None:
     """Make an object in place of a client; one that is there already is left alone.
 
     obj: its metadata has a name, and a namespace where the kind has one; a status that it has is kept. manager: whose
-    the other fields are, "" for nobody.
+    the other fields are, "" for nobody. constant: there is one such object, the same in every server.
     """
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
     metadata, status = obj["metadata"], obj.pop("status", None)
     call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
     kind.strategy.fill(kind, version, obj)
-    if manager:
+    if manager and constant:
+        await _own(api, call, obj, manager)
+    elif manager:
         await fieldmanager.created(api, call, obj, manager)
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(version, obj)
@@ -47,6 +50,17 @@ async def make(api: API, kind: Kind, obj: Object, manager: str = "") -> None:
         await storage.create(api, kind, call.key, obj)
     except Conflicted:
         return
+
+
+async def _own(api: API, call: Call, obj: Object, manager: str) -> None:
+    """Set the managedFields of an object that is the same in every server: they are worked out once for its kind."""
+    known: list[Object] = call.kind.made(("managedFields", call.key), list)
+    if known:
+        now = clock.now()
+        obj["metadata"]["managedFields"] = [{**entry, "time": now} for entry in known]
+        return
+    await fieldmanager.created(api, call, obj, manager)
+    known[:] = obj["metadata"]["managedFields"]
 
 
 async def amend(
