@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,25 +39,36 @@ _ENDS = {"cut": "watch-cut", "expired": "watch-expired"}  # namespaces in which 
 
 @dataclass(frozen=True)
 class Program:
-    """One client. fetch: downloads what is needed; build: needs no network. The commands run in its folder."""
+    """One client. fetch: downloads what is needed; build: needs no network. The commands run in the folder."""
 
     name: str
+    folder: Path
     tools: Sequence[str]
     fetch: Sequence[str]
     build: Sequence[str]
     run: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def folder(self) -> Path:
-        return HERE / self.name
+
+PYTHON = MADE / "python/bin/python"
+LIBRARIES = ("kubernetes", "kubernetes_asyncio", "lightkube", "kr8s", "pykube-ng", "kopf")  # of Python
+
+
+def _python(library: str) -> Program:
+    """The program of a library of Python. All of them have one environment."""
+    wanted = HERE / "python/requirements.txt"
+    fetch = f"[ -x {PYTHON} ] || {sys.executable} -m venv {MADE}/python; {PYTHON} -m pip install -q -r {wanted}"
+    module = f"tests.clients.python.with_{library.replace('-ng', '')}"
+    return Program(library, HERE.parent.parent, ("sh",), ("sh", "-c", fetch), (), (str(PYTHON), "-m", module))
 
 
 PROGRAMS = {
     program.name: program
     for program in (
+        *map(_python, LIBRARIES),
         Program(
             "node",
+            HERE / "node",
             ("node", "npm"),
             ("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"),
             (),
@@ -64,6 +76,7 @@ PROGRAMS = {
         ),
         Program(
             "java",
+            HERE / "java",
             ("java", "javac", "mvn"),
             ("mvn", "-q", "-B", "-ntp", "-Dmaven.main.skip=true", "compile"),
             ("mvn", "-q", "-B", "-ntp", "-o", "compile"),
@@ -71,6 +84,7 @@ PROGRAMS = {
         ),
         Program(
             "go",
+            HERE / "go",
             ("go",),
             ("go", "mod", "download"),
             ("go", "build", "-mod=readonly", "-o", str(MADE / "go"), "."),
@@ -79,6 +93,7 @@ PROGRAMS = {
         ),
         Program(
             "rust",
+            HERE / "rust",
             ("cargo", "rustc"),
             ("cargo", "fetch", "--locked", "--quiet"),
             ("cargo", "build", "--locked", "--offline", "--quiet", "--target-dir", str(MADE / "rust")),

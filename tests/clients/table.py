@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 
-from tests.clients.languages import HERE, PROGRAMS, STEPS, Report
+from tests.clients.languages import HERE, LIBRARIES, PROGRAMS, STEPS, Report
 from tests.clients.versions import HELM, KUBECTL, VERSIONS
 
 PAGE = HERE.parent.parent / "docs" / "clients.md"
@@ -38,6 +38,11 @@ def _node() -> list[tuple[str, str]]:
     return list(json.loads((HERE / "node/package.json").read_text())["dependencies"].items())
 
 
+def _python(library: str) -> list[tuple[str, str]]:
+    text = (HERE / "python/requirements.txt").read_text()
+    return [tuple(line.split("==")) for line in text.split() if line.startswith(f"{library}==")]  # type: ignore[misc]
+
+
 _PINNED: Mapping[str, Callable[[], list[tuple[str, str]]]] = {"go": _go, "java": _java, "rust": _rust, "node": _node}
 
 
@@ -45,7 +50,8 @@ def title(name: str) -> str:
     """How a row begins, with the versions that are pinned: the row of a program, or of a version of kubectl."""
     if name not in PROGRAMS:
         return f"kubectl {name.removeprefix('kubectl-')}"
-    return ", ".join(f"{library} {version}" for library, version in _PINNED[name]())
+    pinned = _python(name) if name in LIBRARIES else _PINNED[name]()
+    return ", ".join(f"{library} {version}" for library, version in pinned)
 
 
 def row(report: Report) -> str:
@@ -108,7 +114,7 @@ def _head(first: str, steps: Sequence[str]) -> tuple[str, str]:
 _PAGE = """# Clients
 
 What clients have shown against podless: `make clients ARGS=--write` runs them and writes these tables. "–" is what a
-library itself does not have.
+library itself does not have, or its program does not try.
 
 ## Libraries
 

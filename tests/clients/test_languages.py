@@ -13,7 +13,7 @@ from tests.clients.languages import PROGRAMS, STEPS, Program, finished, read, ta
 
 
 def program(**changes: object) -> Program:
-    made = Program("node", ("sh",), ("true",), ("true",), ("sh", "-c", "echo ok definition"))
+    made = Program("node", PROGRAMS["node"].folder, ("sh",), ("true",), ("true",), ("sh", "-c", "echo ok definition"))
     return replace(made, **changes)  # type: ignore[arg-type]
 
 
