@@ -56,6 +56,7 @@ def target(request: pytest.FixtureRequest) -> Iterator[Server]:
             ],
         }
         assert wire.json("POST", CRDS, definition(GROUP, **version))[0] == 201
+        wire.close()
         yield server
         check_state(wire)
         tell = getattr(request.config, "workeroutput", request.config.stash.setdefault(HELD, {}))
