@@ -14,7 +14,7 @@ from bench.load.client import Ask
 from bench.load.driver import Driver
 from bench.load.server import Served
 from bench.record.figure import Figure, Sheet, short
-from bench.serve import SMOKE, Size, Work, creating, patching
+from bench.serve import FIRST, SMOKE, Size, Work, creating, patching
 
 _CROWD = 1000  # clients that create at once
 _WRITERS = 16
@@ -44,8 +44,8 @@ class _Spread(Work):
 
     def mixed(self) -> None:
         """Many clients that mostly read."""
-        read = Ask("GET", f"{shapes.OBJECTS}/target")
-        write = (patching("target"), 10)
+        read = Ask("GET", f"{shapes.OBJECTS}/sixteen-%d", numbers=((FIRST, self.many),))
+        write = (patching("sixteen-%d", FIRST, self.many), 10)
         load = self.driver.hammer(self.server.target, read, 64, self.size.seconds, other=write)
         self.sheet.put("mixed, 64 connections", load.rate, "/s", more=True)
         self.sheet.put("mixed, 64 connections: 99% within", load.at(0.99), "ms")

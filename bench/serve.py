@@ -52,6 +52,7 @@ class Work:
     def __init__(self, driver: Driver, server: Served, size: Size) -> None:
         self.driver, self.server, self.size = driver, server, size
         self.sheet = Sheet()
+        self.many = 0  # objects that sixteen connections have made
 
     def load(self, name: str, ask: Ask, connections: int, detail: bool = False, most: int = 1 << 40) -> Load:
         """Ask as fast as it goes and put the rate down. detail: latency and CPU too. most: requests."""
@@ -77,7 +78,7 @@ class Work:
         self.load("GET", get, 16, detail=True)
         self.load("GET", get, 1)
         half = self.size.objects // 2
-        many = self.load("create", creating("sixteen"), 16, detail=True, most=half).requests
+        many = self.many = self.load("create", creating("sixteen"), 16, detail=True, most=half).requests
         made = many + self.load("create", creating("one"), 1, most=half // 2).requests
         made += APPLIED + 1  # the target, and what is applied below
         self.driver.hammer(self.server.target, creating("fill"), 16, most=self.size.objects - made)

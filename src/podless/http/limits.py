@@ -48,5 +48,5 @@ class Limits:
     write_time: float = option("", "seconds in which a client has to read on of what waits for it", value=30.0)
     idle_time: float = option("", "seconds between two requests of a connection", value=180.0)
     handshakes: int = option("", "TLS handshakes at once; of more, the oldest ends", value=1000)
-    queue: int = option("", "requests of one user that may wait for their turn", value=400)
+    queue: int = option("", "requests of one user that may wait for their turn", value=1000)
     wait: float = option("", "seconds that a request may wait for its turn", value=15.0)
