@@ -8,6 +8,7 @@ between threads every few milliseconds. What takes long inside of C keeps it: a 
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 import time
 import traceback
@@ -27,6 +28,7 @@ R = TypeVar("R")
 
 LONG = 1 << 15  # bytes of an object from which on work on it is long
 SECONDS = 10.0  # of processor time that a piece of work has
+_STEPS = 8  # backwards, at each of which the interpreter looks for what others want raised
 _LOOK = 1.0  # seconds between two looks at how long it has taken
 _WAITING = 128  # pieces of work that may wait for the thread
 _LATE = "Timeout: request did not complete within the allotted timeout"
@@ -63,7 +65,8 @@ class _Piece:
             finally:
                 with self._lock:
                     self._thread = 0
-                _interrupt(thread, None)  # where it comes too late
+                for _ in range(_STEPS):  # where the interruption came too late, it is raised here
+                    pass
         except _Overdue:
             raise Timeout(_LATE, {}) from None
 
@@ -71,15 +74,18 @@ class _Piece:
         """End it if its time is over; from another thread."""
         with self._lock:
             if self._thread and _spent(self._thread) > self._until:
-                _interrupt(self._thread, _Overdue)
+                self._until = math.inf  # once is enough
+                _interrupt(self._thread)
 
 
-def _interrupt(thread: int, error: type[BaseException] | None) -> None:
-    """Have an exception raised in a thread, at its next step of Python; or none after all."""
+def _interrupt(thread: int) -> None:
+    """Have `_Overdue` raised in a thread, at its next step back.
+
+    It cannot be taken back: the interpreter would look for it for ever, and lose time with each loop and call.
+    """
     import ctypes  # which takes its time
 
-    given = ctypes.py_object(error) if error is not None else None
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), given)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Overdue))
 
 
 def _spent(thread: int) -> float:
