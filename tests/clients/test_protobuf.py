@@ -19,8 +19,9 @@ from podless.kinds.types import (
     STATUS,
 )
 from podless.meta import protobuf, structs
+from podless.meta.gotypes import ListOf
 from podless.meta.protobuf import MEDIA, STREAM
-from podless.meta.structs import Field, ListOf, Struct
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from tests.conftest import CRDS, Client, definition, gadget
 

@@ -12,7 +12,8 @@ import pytest
 from podless.kinds import builtin
 from podless.kinds.types import autoscaling, docs, pods
 from podless.meta import structs_meta
-from podless.meta.structs import ListOf, MapOf, Struct, Type, Union
+from podless.meta.gotypes import ListOf, MapOf, Type, Union
+from podless.meta.structs import Struct
 from podless.publish import columns
 from podless.publish.discovery_messages import RESOURCES
 from podless.publish.openapi import v2, v3

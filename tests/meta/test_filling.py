@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from podless.meta import filling
-from podless.meta.structs import INT32, STRING, Field, ListOf, MapOf, Struct, decode
+from podless.meta.gotypes import INT32, STRING, ListOf, MapOf
+from podless.meta.structs import Field, Struct, decode
 
 LEAF = Struct(
     "Leaf",

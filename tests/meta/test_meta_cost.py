@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.meta import gvk, labelselector, names, objectmeta, protobuf, quantity, selectors, structs
+from podless.meta import gotypes, gvk, labelselector, names, objectmeta, protobuf, quantity, selectors, structs
 from podless.meta.errors import BadRequest
 from podless.meta.structs_meta import OBJECT_META
 from tests.cost import assert_linear
@@ -130,7 +130,7 @@ def test_only_so_many_unknown_fields_are_named() -> None:
     assert unknown == [f"x{n}" for n in range(structs.MOST_UNKNOWN)]
 
 
-BYTES = structs.Struct("T", (structs.Field("b", structs.BYTES),))
+BYTES = structs.Struct("T", (structs.Field("b", gotypes.BYTES),))
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ import pytest
 
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DELETE_OPTIONS, NAMESPACE, SCALE, STATUS
 from podless.meta import protobuf, structs
+from podless.meta.gotypes import BYTES, FLOAT64, MICRO_TIME, STRING, TIME, ListOf, MapOf, String, Union
 from podless.meta.protobuf_messages import Messages
-from podless.meta.structs import BYTES, FLOAT64, MICRO_TIME, STRING, TIME, Field, ListOf, MapOf, String, Struct, Union
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LIST_META, OBJECT_META, PARTIAL_OBJECT_METADATA
 from podless.meta.wire import ProtobufError, varint
 from tests.conftest import SHARED

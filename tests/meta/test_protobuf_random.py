@@ -17,21 +17,8 @@ from hypothesis.strategies import SearchStrategy
 from podless.kinds.builtin import ALL
 from podless.kinds.types import DELETE_OPTIONS, JSON_SCHEMA_PROPS, LIST_META, SCALE, STATUS
 from podless.meta import codec, protobuf, structs
-from podless.meta.structs import (
-    Bool,
-    Bytes,
-    Float,
-    Int,
-    ListOf,
-    MapOf,
-    Quantity,
-    Raw,
-    String,
-    Struct,
-    Time,
-    Type,
-    Union,
-)
+from podless.meta.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from podless.meta.wire import ProtobufError, varint
 from tests.conftest import tries

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.meta import repeats
-from podless.meta.structs import BOOL, INT32, JSON, STRING, Field, ListOf, MapOf, Struct, decode
+from podless.meta.gotypes import BOOL, INT32, JSON, STRING, ListOf, MapOf
+from podless.meta.structs import Field, Struct, decode
 
 INNER = Struct("Inner", (Field("a", INT32), Field("b", STRING), Field("p", INT32, pointer=True)))
 THING = Struct(

@@ -8,7 +8,8 @@ import pytest
 
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DELETE_OPTIONS, JSON_SCHEMA_PROPS, SCALE
 from podless.meta import gotime, structs
-from podless.meta.structs import FLOAT64, JSON, MICRO_TIME, DecodeError, Field, Struct
+from podless.meta.gotypes import FLOAT64, JSON, MICRO_TIME
+from podless.meta.structs import DecodeError, Field, Struct
 from podless.meta.structs_meta import OBJECT_META
 
 SCHEMA_PATH = "spec.versions.schema.openAPIV3Schema"

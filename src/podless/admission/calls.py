@@ -13,7 +13,8 @@ from typing import Any
 from podless.admission.subject import Subject
 from podless.kinds.kind import Version
 from podless.meta import codec, gotext, structs, uids
-from podless.meta.structs import BOOL, BYTES, UID, Field, String, Struct
+from podless.meta.gotypes import BOOL, BYTES, UID, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STATUS, STRING_MAP, STRINGS, TYPE_META
 from podless.remote import Client, RemoteError, Target
 

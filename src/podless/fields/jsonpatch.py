@@ -15,7 +15,7 @@ import orjson
 
 from podless.meta import codec, gotext
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
-from podless.meta.structs import JSON_NAMES
+from podless.meta.gotypes import JSON_NAMES
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON that all copy operations of one patch may add

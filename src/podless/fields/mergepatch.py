@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta.errors import BadRequest
-from podless.meta.structs import JSON_NAMES
+from podless.meta.gotypes import JSON_NAMES
 
 
 def check(patch: Any) -> dict[str, Any]:

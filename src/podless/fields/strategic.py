@@ -11,7 +11,8 @@ from typing import Any
 
 from podless.meta import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
-from podless.meta.structs import JSON_NAMES, ListOf, MapOf, Raw, Struct, Type, Union
+from podless.meta.gotypes import JSON_NAMES, ListOf, MapOf, Raw, Type, Union
+from podless.meta.structs import Struct
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
 # their objects, or "" where they hold plain values. All other lists are replaced. Objects that are replaced, which few

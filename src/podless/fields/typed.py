@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.fields import elements
-from podless.meta import gotext, structs
+from podless.meta import gotext, gotypes
 from podless.meta.bounded import bounded_cache
-from podless.meta.structs import Field, ListOf, MapOf, Struct, Type
+from podless.meta.gotypes import ListOf, MapOf, Type
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META
 
 NONE = type(None)
@@ -223,15 +224,15 @@ def _type(kind: Type) -> Shape:
         return Shape(list=ListShape(kind.item, _type))
     if isinstance(kind, MapOf):
         return Shape(map=MapShape({}, _type, _type(kind.item)))
-    if isinstance(kind, structs.String | structs.Bytes):
+    if isinstance(kind, gotypes.String | gotypes.Bytes):
         return Shape("string")
-    if isinstance(kind, structs.Int | structs.Float):
+    if isinstance(kind, gotypes.Int | gotypes.Float):
         return Shape("numeric")
-    if isinstance(kind, structs.Bool):
+    if isinstance(kind, gotypes.Bool):
         return Shape("boolean")
-    if isinstance(kind, structs.Time | structs.Quantity):
+    if isinstance(kind, gotypes.Time | gotypes.Quantity):
         return Shape("untyped")
-    return UNTYPED if kind is structs.RAW else DEDUCED  # what decodes itself is published without a type
+    return UNTYPED if kind is gotypes.RAW else DEDUCED  # what decodes itself is published without a type
 
 
 def element(form: ListShape, item: Any) -> str:

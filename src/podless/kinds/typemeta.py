@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from podless.meta import structs
+from podless.meta import gotypes
 
 _STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
@@ -24,10 +24,10 @@ def interpret(value: Any) -> TypeMeta:
     if value is None:
         return TypeMeta("", "")
     if not isinstance(value, dict):
-        raise unreadable(f"json: cannot unmarshal {structs.JSON_NAMES[type(value)]} into Go value of type {_STRUCT}")
+        raise unreadable(f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type {_STRUCT}")
     for name in ("kind", "apiVersion"):
         if not isinstance(value.get(name, ""), str | None):
-            found = structs.JSON_NAMES[type(value[name])]
+            found = gotypes.JSON_NAMES[type(value[name])]
             raise unreadable(f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
     api_version = value.get("apiVersion") or ""
     if api_version.count("/") > 1:

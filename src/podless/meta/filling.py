@@ -8,7 +8,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from podless.meta.structs import Field, ListOf, MapOf, Struct, Type
+from podless.meta.gotypes import ListOf, MapOf, Type
+from podless.meta.structs import Field, Struct
 
 Object = dict[str, Any]
 

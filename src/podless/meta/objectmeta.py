@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta import field, gotext, gvk, names, structs
+from podless.meta import field, gotext, gotypes, gvk, names, structs
 from podless.meta.bounded import bounded_cache
 from podless.meta.field import FieldError
 from podless.meta.names import NameCheck
@@ -54,7 +54,7 @@ def coerce(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
         paths.append("")
     if paths:
         paths.clear()
-        out = structs.decode(OBJECT_META, structs.canonical(value), paths)
+        out = structs.decode(OBJECT_META, gotypes.canonical(value), paths)
     if unknown is not None:
         unknown.extend(f"metadata.{path}" for path in paths)
     return out

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
-from podless.meta import codec, quantity, structs
-from podless.meta.structs import BOOL, INT32, INT64, STRING, Field, ListOf, Raw, Struct, Time, Type, Union
+from podless.meta import codec, gotypes, quantity
+from podless.meta.gotypes import BOOL, INT32, INT64, STRING, ListOf, Raw, Time, Type, Union
+from podless.meta.structs import Field, Struct
 from podless.meta.wire import ProtobufError
 
 Object = dict[str, Any]
@@ -88,7 +89,7 @@ def text(value: Any, budget: Budget) -> str:
 def _number(value: float, budget: Budget) -> Any:
     if not math.isfinite(value):
         raise ProtobufError("the protobuf message has a number that JSON cannot hold")
-    return structs.FLOAT64.read(value, [])
+    return gotypes.FLOAT64.read(value, [])
 
 
 def _to_base64(value: bytes, budget: Budget) -> str:
@@ -96,10 +97,10 @@ def _to_base64(value: bytes, budget: Budget) -> str:
 
 
 _SCALARS: dict[type[Type], Scalar] = {
-    structs.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, text),
-    structs.Bool: Scalar(FieldDescriptorProto.TYPE_BOOL, False, None, None),
-    structs.Float: Scalar(FieldDescriptorProto.TYPE_DOUBLE, 0.0, None, _number),
-    structs.Bytes: Scalar(FieldDescriptorProto.TYPE_BYTES, None, base64.b64decode, _to_base64),
+    gotypes.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, text),
+    gotypes.Bool: Scalar(FieldDescriptorProto.TYPE_BOOL, False, None, None),
+    gotypes.Float: Scalar(FieldDescriptorProto.TYPE_DOUBLE, 0.0, None, _number),
+    gotypes.Bytes: Scalar(FieldDescriptorProto.TYPE_BYTES, None, base64.b64decode, _to_base64),
     Blob: Scalar(FieldDescriptorProto.TYPE_BYTES, None, None, None),
 }
 _INTEGERS = {
@@ -168,7 +169,7 @@ def _take_raw(fields: Object) -> Any:
 
 
 def _take_canonical(fields: Object) -> Any:
-    return structs.canonical(_take_raw(fields))
+    return gotypes.canonical(_take_raw(fields))
 
 
 def _time(type_: Type) -> Form:
@@ -176,7 +177,7 @@ def _time(type_: Type) -> Form:
 
 
 def _raw(type_: Type) -> Form:
-    take = _take_canonical if isinstance(type_, structs.Canonical) else _take_raw
+    take = _take_canonical if isinstance(type_, gotypes.Canonical) else _take_raw
     return Form(_RAW, lambda value: {} if value is None else {"raw": codec.encode(value)}, take)
 
 
@@ -252,7 +253,7 @@ _FORMS: dict[str | type[Type], Callable[[Type], Form]] = {
     "intstr.IntOrString": _int_or_string,
     Time: _time,
     Raw: _raw,
-    structs.Canonical: _raw,
+    gotypes.Canonical: _raw,
 }
 
 

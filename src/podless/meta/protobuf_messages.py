@@ -16,8 +16,9 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from podless.meta.gotypes import STRING, ListOf, MapOf, Time, Type
 from podless.meta.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
-from podless.meta.structs import STRING, Field, ListOf, MapOf, Struct, Time, Type
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import TYPE_META
 from podless.meta.wire import ProtobufError
 

@@ -10,7 +10,8 @@ import json
 from typing import Any
 
 from podless.meta import gotext, jsontext
-from podless.meta.structs import Bool, Field, Float, Int, ListOf, MapOf, String, Struct, Type
+from podless.meta.gotypes import Bool, Float, Int, ListOf, MapOf, String, Type
+from podless.meta.structs import Field, Struct
 
 _MOST = 100  # findings, as many as a real server remembers
 _KEPT = (String, Bool, Int, Float, Struct)  # what null does not touch

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
-from podless.meta.structs import Bool, Bytes, Float, Int, ListOf, MapOf, Mismatch, String, Struct, Type
+from podless.meta.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Mismatch, String, Type
+from podless.meta.structs import Struct
 
 _KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
 # scalar -> the Go kind of its type, and the kinds of values that Go could convert though the converter does not

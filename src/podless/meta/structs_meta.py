@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import (
-    BOOL,
-    INT32,
-    INT64,
-    RAW,
-    STRING,
-    TIME,
-    UID,
-    Field,
-    ListOf,
-    MapOf,
-    Raw,
-    String,
-    Struct,
-)
+from podless.meta.gotypes import BOOL, INT32, INT64, RAW, STRING, TIME, UID, ListOf, MapOf, Raw, String
+from podless.meta.structs import Field, Struct
 
 STRINGS = ListOf(STRING)
 STRING_MAP = MapOf(STRING)

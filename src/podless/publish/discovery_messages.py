@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta import protobuf
-from podless.meta.structs import BOOL, STRING, Field, ListOf, Struct, Type
+from podless.meta.gotypes import BOOL, STRING, ListOf, Type
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LIST_META, OBJECT_META, STRINGS, TYPE_META
 
 Document = dict[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta.structs import canonical
+from podless.meta.gotypes import canonical
 
 # errors after which no further values are looked at
 MOST = 5000

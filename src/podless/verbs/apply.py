@@ -15,7 +15,7 @@ from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.builtin import scales
 from podless.kinds.custom import CustomStrategy
-from podless.meta import clock, codec, objectmeta, restore, structs
+from podless.meta import clock, codec, gotypes, objectmeta, restore, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
@@ -149,7 +149,7 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
             raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
     if value is not None and not isinstance(value, dict):
         why = (
-            f"json: cannot unmarshal {structs.JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+            f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
         )
         raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
     return value or {}

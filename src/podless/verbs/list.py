@@ -11,7 +11,8 @@ from podless.cache.watchcache import WatchCache
 from podless.kinds import view
 from podless.meta import codec, structs
 from podless.meta.errors import BadRequest, Expired
-from podless.meta.structs import Field, Int, String, Struct
+from podless.meta.gotypes import Int, String
+from podless.meta.structs import Field, Struct
 from podless.store import Compacted
 from podless.verbs.call import API, Call, Many
 from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large

@@ -9,7 +9,7 @@ from podless import schema
 from podless.fields import jsonpatch, mergepatch, strategic
 from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, restore, structs
+from podless.meta import codec, gotext, gotypes, restore, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.verbs import admit, fieldmanager, options, steps
@@ -157,11 +157,11 @@ def _merged(kind: Kind, version: Version) -> strategic.Table:
 def _raws(kind: Kind, version: Version) -> list[str]:
     """The fields that may hold any JSON, which a real server writes anew, with sorted keys, where it patches it."""
     struct = None if kind.custom else kind.struct_of(version)
-    return kind.made(("raw", version.name), lambda: [one.name for one in struct or () if type(one.type) is structs.Raw])
+    return kind.made(("raw", version.name), lambda: [one.name for one in struct or () if type(one.type) is gotypes.Raw])
 
 
 def _sorted(obj: Any, names: list[str]) -> Any:
-    return {**obj, **{name: structs.canonical(obj[name]) for name in names if name in obj}} if names else obj
+    return {**obj, **{name: gotypes.canonical(obj[name]) for name in names if name in obj}} if names else obj
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
@@ -177,7 +177,7 @@ def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
     return obj
 
 
-_TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, structs.STRING) for name in ("kind", "apiVersion")))
+_TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, gotypes.STRING) for name in ("kind", "apiVersion")))
 
 
 def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:

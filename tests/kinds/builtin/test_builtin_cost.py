@@ -12,9 +12,10 @@ from podless.kinds.builtin import ALL
 from podless.kinds.builtin.catalog import PODS
 from podless.kinds.builtin.usage import of as usage_of
 from podless.kinds.kind import Kind
-from podless.meta import structs
+from podless.meta import gotypes
 from podless.meta.errors import APIError
-from podless.meta.structs import ListOf, MapOf, Struct, Type
+from podless.meta.gotypes import ListOf, MapOf, Type
+from podless.meta.structs import Struct
 from tests.cost import assert_linear
 
 Object = dict[str, Any]
@@ -38,15 +39,15 @@ def lists(form: Type, path: Path, seen: set[str]) -> Iterator[Path]:
 
 def sample(form: Type, number: int, depth: int = 0) -> Any:
     """A value: all that is plain, and of what is not one part, another for each number."""
-    if isinstance(form, structs.String):
+    if isinstance(form, gotypes.String):
         return form.enum[number % len(form.enum)] if form.enum else f"n{number}"
-    if isinstance(form, structs.Int | structs.Float | structs.IntOrString):
+    if isinstance(form, gotypes.Int | gotypes.Float | gotypes.IntOrString):
         return number % 100 + 1
-    if isinstance(form, structs.Bool):
+    if isinstance(form, gotypes.Bool):
         return bool(number % 2)
-    if isinstance(form, structs.Quantity):
+    if isinstance(form, gotypes.Quantity):
         return str(number + 1)
-    if isinstance(form, structs.Time):
+    if isinstance(form, gotypes.Time):
         return "2026-01-01T00:00:00Z"
     if isinstance(form, ListOf):
         return [sample(form.item, number, depth + 1)] if depth < 4 else []

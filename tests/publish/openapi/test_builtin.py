@@ -9,7 +9,8 @@ import pytest
 from podless.fields import strategic
 from podless.kinds.builtin import ALL
 from podless.kinds.kind import Kind, Version
-from podless.meta.structs import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, Field, ListOf, MapOf, Struct
+from podless.meta.gotypes import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, ListOf, MapOf
+from podless.meta.structs import Field, Struct
 from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb
 from podless.publish.openapi.standard import CORE, META, REF, package
 

@@ -12,7 +12,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types import SECRET
 from podless.meta import codec, field, names
 from podless.meta.field import FieldError
-from podless.meta.structs import JSON_NAMES
+from podless.meta.gotypes import JSON_NAMES
 
 OPAQUE = "Opaque"
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.kinds.definition import shared
 from podless.kinds.definition.shared import NAMES_ORDER
-from podless.meta import structs
+from podless.meta import gotypes
 from podless.schema import plain
 from podless.schema.definition import nodes
 from podless.schema.embedded import Malformed, coerce
@@ -73,7 +73,7 @@ def _coerce_defaults(spec: Object) -> None:
                 coerce(value, Node(node), root=node is schema)
             except Malformed:
                 continue  # the checks will refuse it
-            node["default"] = structs.canonical(value)
+            node["default"] = gotypes.canonical(value)
 
 
 def _storage(spec: Object) -> list[str]:

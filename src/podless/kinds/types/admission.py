@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.apiextensions import WEBHOOK_CLIENT_CONFIG
-from podless.meta.structs import INT32, INT64, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import INT32, INT64, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import CONDITION, LABEL_SELECTOR, OBJECT_META, STRINGS, TYPE_META
 
 _FAILURE_POLICY = String("v1.FailurePolicyType", ("Fail", "Ignore"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS, make
-from podless.meta.structs import BOOL, BYTES, INT32, INT64, STRING, TIME, Field, ListOf, String, Struct, Type
+from podless.meta.gotypes import BOOL, BYTES, INT32, INT64, STRING, TIME, ListOf, String, Type
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 NAMES = Struct(

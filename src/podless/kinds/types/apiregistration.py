@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, BYTES, INT32, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, BYTES, INT32, STRING, TIME, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
 SERVICE_REFERENCE = Struct(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from podless.kinds.types.claims import PERSISTENT_VOLUME_CLAIM
 from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
-from podless.meta.structs import BOOL, INT32, INT64, INT_OR_STRING, RAW, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, INT_OR_STRING, RAW, STRING, TIME, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, TYPE_META
 
 CONTROLLER_REVISION = Struct(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.authorization import EXTRA_VALUE
-from podless.meta.structs import BOOL, INT64, STRING, TIME, UID, Field, MapOf, Struct
+from podless.meta.gotypes import BOOL, INT64, STRING, TIME, UID, MapOf
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 _HEAD = (*TYPE_META, Field("metadata", OBJECT_META, 1))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, STRING, Field, ListOf, MapOf, Struct
+from podless.meta.gotypes import BOOL, STRING, ListOf, MapOf
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import (
     FIELD_SELECTOR_REQUIREMENT,
     LABEL_SELECTOR_REQUIREMENT,

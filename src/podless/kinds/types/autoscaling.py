@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import INT32, STRING, Field, Struct
+from podless.meta.gotypes import INT32, STRING
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
 SCALE_SPEC = Struct("ScaleSpec", (Field("replicas", INT32, 1, default=0),))

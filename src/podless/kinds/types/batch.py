@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from podless.kinds.types.core import OBJECT_REFERENCE
 from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
-from podless.meta.structs import BOOL, INT32, INT64, STRING, TIME, UID, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, STRING, TIME, UID, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, TYPE_META
 
 POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT = Struct(

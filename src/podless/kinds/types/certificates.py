@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.authorization import EXTRA_VALUE
-from podless.meta.structs import BYTES, INT32, STRING, TIME, Field, ListOf, MapOf, String, Struct
+from podless.meta.gotypes import BYTES, INT32, STRING, TIME, ListOf, MapOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 CERTIFICATE_SIGNING_REQUEST_SPEC = Struct(

@@ -6,7 +6,8 @@ from podless.kinds.types.core import OBJECT_REFERENCE, RESOURCES
 from podless.kinds.types.disks import PERSISTENT_VOLUME_SOURCE
 from podless.kinds.types.topology import VOLUME_NODE_AFFINITY
 from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
-from podless.meta.structs import STRING, TIME, Field, ListOf, MapOf, String, Struct
+from podless.meta.gotypes import STRING, TIME, ListOf, MapOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 _PERSISTENT_VOLUME_ACCESS_MODE = String(

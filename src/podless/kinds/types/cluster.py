@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from podless.kinds.types.core import OBJECT_REFERENCE, RESOURCES
 from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
-from podless.meta.structs import INT32, INT64, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.gotypes import INT32, INT64, STRING, TIME, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
 
 LIMIT_RANGE_ITEM = Struct(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from podless.kinds.types.core import LOCAL_OBJECT_REFERENCE, RESOURCES
 from podless.kinds.types.probes import LIFECYCLE, PROBE
 from podless.kinds.types.projections import OBJECT_FIELD_SELECTOR, RESOURCE_FIELD_SELECTOR
-from podless.meta.structs import BOOL, INT32, INT64, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STRINGS
 
 _TERMINATION_MESSAGE_POLICY = String("v1.TerminationMessagePolicy", ("FallbackToLogsOnError", "File"))

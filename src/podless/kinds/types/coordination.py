@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import INT32, MICRO_TIME, STRING, Field, String, Struct
+from podless.meta.gotypes import INT32, MICRO_TIME, STRING, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
 LEASE_SPEC = Struct(

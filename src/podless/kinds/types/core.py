@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import (
-    BOOL,
-    BYTES,
-    INT32,
-    MICRO_TIME,
-    QUANTITY,
-    STRING,
-    TIME,
-    UID,
-    Field,
-    ListOf,
-    MapOf,
-    String,
-    Struct,
-)
+from podless.meta.gotypes import BOOL, BYTES, INT32, MICRO_TIME, QUANTITY, STRING, TIME, UID, ListOf, MapOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRING_MAP, STRINGS, TYPE_META
 
 NAMESPACE_CONDITION = Struct(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.core import OBJECT_REFERENCE
-from podless.meta.structs import BOOL, INT32, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRING_MAP, STRINGS, TYPE_META
 
 ENDPOINT_CONDITIONS = Struct(

@@ -24,7 +24,8 @@ from podless.kinds.types.volumes import (
     SCALE_IO_VOLUME_SOURCE,
     VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE,
 )
-from podless.meta.structs import BOOL, STRING, Field, Struct
+from podless.meta.gotypes import BOOL, STRING
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STRING_MAP
 
 GLUSTERFS_PERSISTENT_VOLUME_SOURCE = Struct(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types import core
-from podless.meta.structs import INT32, MICRO_TIME, STRING, TIME, Field, Struct
+from podless.meta.gotypes import INT32, MICRO_TIME, STRING, TIME
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
 EVENT_SERIES = Struct(

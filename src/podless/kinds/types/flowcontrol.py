@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, INT32, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, STRING, TIME, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 PRIORITY_LEVEL_CONFIGURATION_REFERENCE = Struct(

@@ -10,8 +10,9 @@ import difflib
 import json
 from typing import Any
 
-from podless.meta import gotext, structs, structs_meta
-from podless.meta.structs import Field, ListOf, Struct, Type
+from podless.meta import gotext, gotypes, structs_meta
+from podless.meta.gotypes import ListOf, Type
+from podless.meta.structs import Field, Struct
 
 Object = dict[str, Any]
 
@@ -183,7 +184,7 @@ def _read(kind: Type, item: Any) -> Any:
         return _struct(kind, item)
     if isinstance(kind, ListOf):
         return [_read(kind.item, one) for one in item] if isinstance(kind.item, Struct) else item
-    if isinstance(kind, structs.MapOf) and isinstance(kind.item, Struct):
+    if isinstance(kind, gotypes.MapOf) and isinstance(kind.item, Struct):
         return {key: _struct(kind.item, one) for key, one in item.items()}
     return item
 
@@ -194,10 +195,10 @@ def _blank(struct: Struct, known: Field) -> Any:
         return None
     if isinstance(known.type, Struct):
         return _struct(known.type, {})
-    if isinstance(known.type, structs.String):
+    if isinstance(known.type, gotypes.String):
         return ""
-    if isinstance(known.type, structs.Bool):
+    if isinstance(known.type, gotypes.Bool):
         return False
-    if isinstance(known.type, structs.Int | structs.Float | structs.IntOrString):
+    if isinstance(known.type, gotypes.Int | gotypes.Float | gotypes.IntOrString):
         return 0
-    return "0" if isinstance(known.type, structs.Quantity) else None
+    return "0" if isinstance(known.type, gotypes.Quantity) else None

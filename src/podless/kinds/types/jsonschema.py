@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, FLOAT64, INT64, STRING, Canonical, Field, ListOf, MapOf, String, Struct, Union
+from podless.meta.gotypes import BOOL, FLOAT64, INT64, STRING, Canonical, ListOf, MapOf, String, Union
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STRINGS
 
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.volumes import TYPED_LOCAL_OBJECT_REFERENCE
-from podless.meta.structs import INT32, INT_OR_STRING, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import INT32, INT_OR_STRING, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import CONDITION, LABEL_SELECTOR, OBJECT_META, STRINGS, TYPE_META
 
 _PROTOCOL = String("v1.Protocol", ("SCTP", "TCP", "UDP"))

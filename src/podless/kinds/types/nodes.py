@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.core import RESOURCES
-from podless.meta.structs import BOOL, INT32, INT64, STRING, TIME, UID, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, STRING, TIME, UID, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 TAINT = Struct(

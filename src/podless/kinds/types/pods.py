@@ -6,7 +6,8 @@ from podless.kinds.types.containers import RESOURCE_REQUIREMENTS
 from podless.kinds.types.core import OBJECT_REFERENCE, RESOURCES
 from podless.kinds.types.podspecs import POD_SPEC, POD_TEMPLATE_SPEC
 from podless.kinds.types.running import CONTAINER_STATUS
-from podless.meta.structs import BOOL, INT32, INT64, QUANTITY, STRING, TIME, Field, ListOf, MapOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, QUANTITY, STRING, TIME, ListOf, MapOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
 
 POD_CONDITION = Struct(

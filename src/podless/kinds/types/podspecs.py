@@ -14,7 +14,8 @@ from podless.kinds.types.containers import (
 from podless.kinds.types.core import LOCAL_OBJECT_REFERENCE, RESOURCES
 from podless.kinds.types.topology import NODE_SELECTOR, NODE_SELECTOR_TERM
 from podless.kinds.types.volumes import VOLUME
-from podless.meta.structs import BOOL, INT32, INT64, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, STRING_MAP, STRINGS
 
 _NODE_INCLUSION_POLICY = String("v1.NodeInclusionPolicy", ("Honor", "Ignore"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import INT32, INT64, INT_OR_STRING, TIME, Field, ListOf, MapOf, String, Struct
+from podless.meta.gotypes import INT32, INT64, INT_OR_STRING, TIME, ListOf, MapOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import CONDITION, DELETE_OPTIONS, LABEL_SELECTOR, OBJECT_META, TYPE_META
 
 POD_DISRUPTION_BUDGET_SPEC = Struct(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.signals import SIGNAL
-from podless.meta.structs import INT32, INT64, INT_OR_STRING, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import INT32, INT64, INT_OR_STRING, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STRINGS
 
 EXEC_ACTION = Struct("ExecAction", (Field("command", STRINGS, 1),))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from podless.kinds.types.core import LOCAL_OBJECT_REFERENCE
-from podless.meta.structs import BOOL, INT32, INT64, QUANTITY, STRING, Field, ListOf, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, QUANTITY, STRING, ListOf
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, STRING_MAP
 
 KEY_TO_PATH = Struct(

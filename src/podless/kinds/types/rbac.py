@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import STRING, Field, ListOf, Struct
+from podless.meta.gotypes import STRING, ListOf
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, STRINGS, TYPE_META
 
 POLICY_RULE = Struct(

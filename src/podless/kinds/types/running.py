@@ -5,7 +5,8 @@ from __future__ import annotations
 from podless.kinds.types.containers import RESOURCE_REQUIREMENTS
 from podless.kinds.types.core import RESOURCES
 from podless.kinds.types.signals import SIGNAL
-from podless.meta.structs import BOOL, INT32, INT64, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, STRING, TIME, ListOf, String
+from podless.meta.structs import Field, Struct
 
 CONTAINER_STATE_WAITING = Struct("ContainerStateWaiting", (Field("reason", STRING, 1), Field("message", STRING, 2)))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from podless.kinds.types.core import RESOURCES
 from podless.kinds.types.podspecs import TOLERATION
-from podless.meta.structs import STRING, Field, ListOf, Struct
+from podless.meta.gotypes import STRING, ListOf
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
 
 OVERHEAD = Struct("Overhead", (Field("podFixed", RESOURCES, 1),))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import INT32, INT64, STRING, TIME, Field, Struct
+from podless.meta.gotypes import INT32, INT64, STRING, TIME
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
 CROSS_VERSION_OBJECT_REFERENCE = Struct(

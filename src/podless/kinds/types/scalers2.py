@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import INT32, INT64, QUANTITY, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.gotypes import INT32, INT64, QUANTITY, STRING, TIME, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, TYPE_META
 
 CROSS_VERSION_OBJECT_REFERENCE = Struct(

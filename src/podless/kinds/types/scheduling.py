@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, INT32, STRING, Field, String, Struct
+from podless.meta.gotypes import BOOL, INT32, STRING, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META, TYPE_META
 
 PRIORITY_CLASS = Struct(

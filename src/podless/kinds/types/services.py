@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import BOOL, INT32, INT_OR_STRING, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT_OR_STRING, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import CONDITION, OBJECT_META, STRING_MAP, STRINGS, TYPE_META
 
 _TRAFFIC = ("Cluster", "Local")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import String
+from podless.meta.gotypes import String
 
 _NAMES = """
 SIGABRT SIGALRM SIGBUS SIGCHLD SIGCLD SIGCONT SIGFPE SIGHUP SIGILL SIGINT SIGIO SIGIOT SIGKILL SIGPIPE SIGPOLL

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from podless.kinds.types.claims import PERSISTENT_VOLUME_SPEC
 from podless.kinds.types.topology import TOPOLOGY_SELECTOR_TERM
-from podless.meta.structs import BOOL, INT32, INT64, QUANTITY, STRING, TIME, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, INT64, QUANTITY, STRING, TIME, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, STRING_MAP, STRINGS, TYPE_META
 
 TOKEN_REQUEST = Struct(

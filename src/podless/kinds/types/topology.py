@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.meta.structs import STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STRINGS
 
 NODE_SELECTOR_REQUIREMENT = Struct(

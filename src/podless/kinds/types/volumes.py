@@ -9,7 +9,8 @@ from podless.kinds.types.projections import (
     PROJECTED_VOLUME_SOURCE,
     SECRET_VOLUME_SOURCE,
 )
-from podless.meta.structs import BOOL, INT32, QUANTITY, STRING, Field, ListOf, String, Struct
+from podless.meta.gotypes import BOOL, INT32, QUANTITY, STRING, ListOf, String
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, STRING_MAP, STRINGS
 
 HOST_PATH_VOLUME_SOURCE = Struct(

@@ -16,7 +16,8 @@ from podless.kinds import types
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import autoscaling, docs
 from podless.meta import structs_meta
-from podless.meta.structs import Field, ListOf, MapOf, Quantity, Raw, String, Struct, Time, Type, Union
+from podless.meta.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.meta.structs import Field, Struct
 from podless.publish import discovery_messages
 from podless.publish.openapi.standard import CORE, META, REF, package
 

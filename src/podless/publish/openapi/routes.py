@@ -12,7 +12,7 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.types import docs
-from podless.meta.structs import Bool, Int, ListOf, String
+from podless.meta.gotypes import Bool, Int, ListOf, String
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.kinds.strategy import Object
-from podless.meta import codec, structs
-from podless.meta.structs import INT32, QUANTITY, STRING, TIME, Field, ListOf, Struct
+from podless.meta import codec, gotypes, structs
+from podless.meta.gotypes import INT32, QUANTITY, STRING, TIME, ListOf
+from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"
@@ -28,7 +29,7 @@ def _source(*fields: Field) -> Struct:
     return Struct("MetricSource", fields)
 
 
-def _optional(name: str, kind: structs.Type) -> Field:
+def _optional(name: str, kind: gotypes.Type) -> Field:
     return Field(name, kind, pointer=True)
 
 
@@ -252,9 +253,9 @@ def _text(value: Any) -> str:
     return codec.encode(value).decode()
 
 
-def _read(kind: structs.Type, text: str) -> Any:
+def _read(kind: gotypes.Type, text: str) -> Any:
     try:
         value = codec.decode_json(text.encode())
         return [] if value is None else kind.read(value, [])
-    except (codec.JSONError, structs.Mismatch):
+    except (codec.JSONError, gotypes.Mismatch):
         return None
