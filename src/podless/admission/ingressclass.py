@@ -35,6 +35,6 @@ class DefaultIngressClass(Step):
             if ((metadata := entry.decode()["metadata"]).get("annotations") or {}).get(_DEFAULT) == "true"
         ]
         if found:
-            newest = max(metadata["creationTimestamp"] for metadata in found)
-            names = [metadata["name"] for metadata in found if metadata["creationTimestamp"] == newest]
+            newest = max(metadata.get("creationTimestamp") or "" for metadata in found)
+            names = [one["name"] for one in found if (one.get("creationTimestamp") or "") == newest]
             attr.obj["spec"]["ingressClassName"] = min(names)

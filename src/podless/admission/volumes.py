@@ -48,9 +48,14 @@ class DefaultClass(Step):
         found = [entry.decode() for entry in (await self._state.loaded(classes)).under(classes.prefix)[0]]
         defaults = [one for one in found if _is_default(one)]
         if defaults:
-            newest = max(one["metadata"]["creationTimestamp"] for one in defaults)
-            chosen = min(one["metadata"]["name"] for one in defaults if one["metadata"]["creationTimestamp"] == newest)
+            newest = max(map(_made, defaults))
+            chosen = min(one["metadata"]["name"] for one in defaults if _made(one) == newest)
             _insert(spec, "storageClassName", chosen, before=("volumeMode", "dataSource", "dataSourceRef"))
+
+
+def _made(obj: Object) -> str:
+    """When it was made; what others wrote to etcd may not say so."""
+    return obj["metadata"].get("creationTimestamp") or ""
 
 
 def _is_default(known: Object) -> bool:

@@ -85,6 +85,6 @@ class Expiry(Controller):
 def _written(entry: Entry) -> float:
     """When the object was written last, as far as its metadata tells; a Unix time."""
     metadata: dict[str, Any] = entry.decode()["metadata"]
-    times = [metadata["creationTimestamp"]]
+    times = [given] if (given := metadata.get("creationTimestamp")) else []
     times += [given["time"] for given in metadata.get("managedFields") or () if given.get("time")]
-    return max(datetime.fromisoformat(text).timestamp() for text in times)
+    return max((datetime.fromisoformat(text).timestamp() for text in times), default=0.0)

@@ -97,7 +97,7 @@ def check_new_revision(metadata: Object) -> None:
 def keep(metadata: Object, old: Object) -> None:
     """Restore what an update may leave out or may not change."""
     metadata["resourceVersion"] = old["resourceVersion"]
-    metadata["creationTimestamp"] = old["creationTimestamp"]
+    metadata["creationTimestamp"] = old.get("creationTimestamp")  # null where others than servers wrote it to etcd
     for name in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"):
         if name in old and not metadata.get(name):
             metadata[name] = old[name]

@@ -119,6 +119,16 @@ def test_built_in_kinds_are_read_in_protobuf(raw: Raw, client: Client) -> None:
     assert written["metadata"]["resourceVersion"] == ""
 
 
+def test_what_says_not_when_it_was_made_can_be_changed(raw: Raw, client: Client) -> None:
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "bare", "namespace": "default"}}
+    raw.put("configmaps/default/bare", json.dumps(obj).encode())
+    path = "/api/v1/namespaces/default/configmaps/bare"
+    changed = client.merge(path, {"data": {"a": "b"}})
+    assert (changed.status, changed.body["metadata"].get("creationTimestamp")) == (200, None)
+    assert client.send("PUT", path, {**obj, "data": {"a": "c"}}).status == 200
+    assert client.send("DELETE", path).status == 200
+
+
 def test_other_versions_and_json_are_read_as_what_is_stored_here(raw: Raw, client: Client) -> None:
     kind = next(one for one in builtin.ALL if one.plural == "horizontalpodautoscalers")
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}

@@ -26,7 +26,7 @@ class ReplicaSets(Owner):
         for start in range(0, missing, _AT_ONCE):
             await asyncio.gather(*(self.make(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE))))
         if missing < 0:
-            active.sort(key=lambda one: one["metadata"]["creationTimestamp"])
+            active.sort(key=lambda one: one["metadata"].get("creationTimestamp") or "")
             active.sort(key=pods.ready, reverse=True)
             for one in active[missing:]:
                 await self.drop(one)
