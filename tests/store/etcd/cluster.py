@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ import pytest
 ETCD = shutil.which("etcd")
 # ends what a test has started also where the test's process is killed
 LEASH = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+# what is on a leash ends with the thread that has started it: this one lasts as long as the process
+_STARTER = ThreadPoolExecutor(1, "etcd")
 _MEMORY = Path("/dev/shm")  # a disk that is not slow to sync
 
 
@@ -51,7 +54,8 @@ class Member:
         common += ["--initial-advertise-peer-urls", self.address, "--initial-cluster", f"default={self.address}"]
         common += ["--listen-metrics-urls", self.health]
         with (Path(self.folder.name) / "log").open("ab") as log:
-            self.process = subprocess.Popen([*LEASH, ETCD, *common, *self.more], stdout=log, stderr=log)
+            command = [*LEASH, ETCD, *common, *self.more]
+            self.process = _STARTER.submit(subprocess.Popen, command, stdout=log, stderr=log).result()
 
     def ready(self) -> None:
         """Wait until it answers."""
