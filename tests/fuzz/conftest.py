@@ -58,6 +58,7 @@ def target(request: pytest.FixtureRequest) -> Iterator[Server]:
         assert wire.json("POST", CRDS, definition(GROUP, **version))[0] == 201
         wire.close()
         yield server
+        LOG.said.clear()  # of servers in other tests
         check_state(wire)
         tell = getattr(request.config, "workeroutput", request.config.stash.setdefault(HELD, {}))
         tell["held"] = LOG.held
@@ -97,6 +98,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.fixture
 def wire(target: Server) -> Iterator[Wire]:
+    LOG.said.clear()  # of servers in other tests
     wire = Wire(target)
     yield wire
     wire.close()
