@@ -23,7 +23,7 @@ test-all: $(WORKING)
 	$(PYTEST) -m "" $(ARGS)
 
 # where one Python can differ from another: the interpreter, its libraries, and all that is compiled or made at run time
-PORTABLE := $(addprefix tests/,test_*.py cel cli conformance/test_recorded.py http meta schema store)
+PORTABLE := $(addprefix tests/,test_*.py cel http meta schema store)
 test-python: $(WORKING)
 	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients" $(PORTABLE) $(ARGS)
 
