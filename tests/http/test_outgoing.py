@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -190,7 +191,8 @@ def test_a_long_list_is_the_same_whether_it_is_made_in_one_go(
         answer = connection.getresponse()
         body = answer.read()
         connection.close()
-        return gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
+        body = gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
+        return re.sub(rb'"\d+[sm]\w*"', b'"an age"', body)  # which may change from one to the next
 
     slowly = read()
     assert read(**{"Accept-Encoding": "gzip"}) == slowly
