@@ -31,11 +31,14 @@ class Registry:
     def __init__(self) -> None:
         self.generation = 0
         self._kinds: dict[tuple[str, str], Kind] = {}
-        self._waiting: dict[tuple[str, str], Kind] = {}
+        # by group and plural: there may be as many groups as kinds
+        self._served: dict[str, dict[str, Kind]] = {}
+        self._waiting: dict[str, dict[str, Kind]] = {}
         self._routes: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
         self._listeners: dict[Callable[[], None], None] = {}
         self.announced: Mapping[tuple[str, str], Announced] = {}
         self.remote: frozenset[tuple[str, str]] = frozenset()
+        self._announced: dict[str, list[str]] = {}
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call the listener after every change. Returns what ends that."""
@@ -56,12 +59,16 @@ class Registry:
         if announced != self.announced:
             self.announced = announced
             self.remote = frozenset(key for key, found in announced.items() if found.remote)
+            self._announced = {}
+            for group, version in announced:
+                self._announced.setdefault(group, []).append(version)
             self._changed()
 
     def put(self, kind: Kind) -> None:
         """Serve a kind, in place of an earlier one of its group and plural."""
         self._forget(kind.group, kind.plural)
         self._kinds[kind.group, kind.plural] = kind
+        self._served.setdefault(kind.group, {})[kind.plural] = kind
         for version in kind.versions:
             self._routes[kind.group, version.name, kind.plural] = kind, version
         self._changed()
@@ -69,7 +76,7 @@ class Registry:
     def wait(self, kind: Kind) -> None:
         """Know of a kind that is not served yet: its versions count for the group's discovery document."""
         self._forget(kind.group, kind.plural)
-        self._waiting[kind.group, kind.plural] = kind
+        self._waiting.setdefault(kind.group, {})[kind.plural] = kind
         self._changed()
 
     def remove(self, group: str, plural: str) -> None:
@@ -78,8 +85,10 @@ class Registry:
         self._changed()
 
     def _forget(self, group: str, plural: str) -> None:
-        self._waiting.pop((group, plural), None)
         kind = self._kinds.pop((group, plural), None)
+        for known in (self._served, self._waiting):
+            if known.get(group, {}).pop(plural, None) is not None and not known[group]:
+                del known[group]
         if kind is not None:
             for version in kind.versions:
                 self._routes.pop((group, version.name, plural), None)
@@ -97,23 +106,24 @@ class Registry:
 
     def builtin(self, group: str) -> bool:
         """Whether a built-in kind is in the group: its error texts differ from those of custom groups."""
-        return any(kind.group == group and not kind.custom for kind in self._kinds.values())
+        return any(not kind.custom for kind in self._served.get(group, {}).values())
 
     def of_version(self, group: str, version: str) -> list[Kind]:
         """The kinds served in one version of a group, in the order they came."""
         return [
             kind
-            for kind in self._kinds.values()
-            if kind.group == group and any(served.name == version for served in kind.versions)
+            for kind in self._served.get(group, {}).values()
+            if any(served.name == version for served in kind.versions)
         ]
 
     def versions(self, group: str, *, waiting: bool = True) -> list[str]:
         """The versions of a group, in no order; those of definitions that wait included where asked."""
-        kinds = [*self._kinds.values(), *(self._waiting.values() if waiting else ())]
-        found = {version.name: None for kind in kinds if kind.group == group for version in kind.versions}
-        return list(found | {version: None for of, version in self.announced if of == group})
+        places = (self._served, self._waiting) if waiting else (self._served,)
+        kinds = [kind for place in places for kind in place.get(group, {}).values()]
+        found = {version.name: None for kind in kinds for version in kind.versions}
+        return list(found | dict.fromkeys(self._announced.get(group, ())))
 
     def groups(self) -> list[str]:
         """All groups but the core one, in no order."""
-        kinds = [*self._kinds.values(), *self._waiting.values()]
-        return list({kind.group: None for kind in kinds if kind.group} | {group: None for group, _ in self.announced})
+        found = dict.fromkeys([*self._served, *self._waiting, *self._announced])
+        return [group for group in found if group]

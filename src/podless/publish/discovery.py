@@ -29,13 +29,16 @@ def api_versions(address: str) -> Document:
 
 def groups(registry: Registry) -> Document:
     """/apis."""
-    found = [_group(registry, name) for name in sorted(_names(registry), key=partial(_first, registry))]
+    found = [_group(registry, name) for name in sorted(_known(registry), key=partial(_first, registry))]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
+def _known(registry: Registry) -> list[str]:
+    return [name for name in registry.groups() if registry.versions(name)]
+
+
 def _names(registry: Registry) -> list[str]:
-    known = [name for name in registry.groups() if registry.versions(name)]
-    return sorted(known, key=lambda name: (_first(registry, name)[0], name))
+    return sorted(_known(registry), key=lambda name: (_first(registry, name)[0], name))
 
 
 def _first(registry: Registry, name: str) -> tuple[int, str]:
