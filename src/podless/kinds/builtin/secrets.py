@@ -39,25 +39,14 @@ class SecretStrategy(TypedStrategy):
     rechecks = (1, 1)
     qualified = True
 
-    def decode(
-        self,
-        kind: Kind,
-        version: Version,
-        obj: Object,
-        unknown: list[str],
-        known: Object | None = None,
-        *,
-        fill: bool = True,
-    ) -> Object:
-        """As the struct says; what is given as text joins the data, and is not seen again."""
-        decoded = super().decode(kind, version, obj, unknown, fill=fill)
-        texts = decoded.pop("stringData", None)
+    def complete(self, obj: Object, given: Object) -> None:
+        """What is given as text joins the data, and is not seen again."""
+        texts = obj.pop("stringData", None)
         if texts:
-            given = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
-            data = dict(sorted({**(decoded.get("data") or {}), **given}.items()))
-            type_ = decoded.pop("type", None)
-            decoded |= {"data": data} | ({"type": type_} if type_ is not None else {})
-        return decoded
+            more = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
+            data = dict(sorted({**(obj.get("data") or {}), **more}.items()))
+            type_ = obj.pop("type", None)
+            obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 
     def default(self, version: Version, obj: Object) -> None:
         """A secret that says nothing of its type holds anything."""

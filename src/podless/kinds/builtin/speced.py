@@ -66,24 +66,13 @@ class ReplicasStrategy(TemplateStrategy):
 
     named = True
 
-    def decode(
-        self,
-        kind: Kind,
-        version: Version,
-        obj: Object,
-        unknown: list[str],
-        known: Object | None = None,
-        *,
-        fill: bool = True,
-    ) -> Object:
+    def complete(self, obj: Object, given: Object) -> None:
         """Labels that are given and empty are kept where a selector cannot find them, for the error shows them."""
-        decoded = super().decode(kind, version, obj, unknown, known, fill=fill)
-        given = ((obj.get("spec") or {}).get("template") or {}).get("metadata") or {}
-        if given.get("labels") == {}:
-            selector, found = decoded["spec"].get("selector") or {}, self.template(decoded)
+        metadata = ((given.get("spec") or {}).get("template") or {}).get("metadata") or {}
+        if metadata.get("labels") == {}:
+            selector, found = obj["spec"].get("selector") or {}, self.template(obj)
             if found is not None and selector.get("matchLabels", selector):
                 found["metadata"] = {**(found.get("metadata") or {}), "labels": {}}
-        return decoded
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """What is wrong with a spec; old: the one before, None for a new object."""

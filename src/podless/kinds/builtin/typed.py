@@ -30,7 +30,11 @@ class TypedStrategy(Strategy[Kind]):
         decoded = head | {name: value for name, value in decoded.items() if name not in head}
         if fill:
             self.fill(kind, version, decoded)
+        self.complete(decoded, obj)
         return decoded
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """Change what was decoded where the struct does not tell all. given: the value that it was decoded from."""
 
     def fill(self, kind: Kind, version: Version, obj: Object) -> None:
         """What the struct tells, then what depends on more than one field."""

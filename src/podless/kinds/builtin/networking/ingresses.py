@@ -28,21 +28,10 @@ class IngressStrategy(SpecStrategy):
     rechecks = (1, 1)
     blank: ClassVar[Object] = {"loadBalancer": {}}
 
-    def decode(
-        self,
-        kind: Kind,
-        version: Version,
-        obj: Object,
-        unknown: list[str],
-        known: Object | None = None,
-        *,
-        fill: bool = True,
-    ) -> Object:
+    def complete(self, obj: Object, given: Object) -> None:
         """An empty list of rules is kept where there is nothing else, for the error shows it."""
-        decoded = super().decode(kind, version, obj, unknown, known, fill=fill)
-        if (obj.get("spec") or {}).get("rules") == [] and decoded["spec"].get("defaultBackend") is None:
-            decoded["spec"]["rules"] = []
-        return decoded
+        if (given.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
+            obj["spec"]["rules"] = []
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Rules, hosts and backends; of one class only."""
