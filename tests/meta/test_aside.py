@@ -96,6 +96,18 @@ async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
         beside.close()
 
 
+async def test_what_nobody_waits_for_any_more_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_LOOK", 0.01)
+    beside = Aside(seconds=0.02)
+    try:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await beside.run(1 << 20, spin)
+        assert await beside.run(1 << 20, divmod, 7, 2) == (3, 1)
+    finally:
+        beside.close()
+
+
 async def test_work_beside_leaves_nothing_for_the_interpreter_to_look_for() -> None:
     beside = Aside()
     try:

@@ -12,6 +12,7 @@ import math
 import threading
 import time
 import traceback
+import weakref
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -45,7 +46,7 @@ class _Piece:
 
     def __init__(self, seconds: float, work: Callable[[], Any]) -> None:
         self._seconds = seconds
-        self._work = work
+        self._work: Callable[[], Any] | None = work
         self._lock = threading.Lock()
         self._thread = 0  # while it is at work
         self._until = 0.0
@@ -53,16 +54,19 @@ class _Piece:
     def __call__(self) -> Any:
         """Do it. Raises what the work raises, and Timeout."""
         thread = threading.get_ident()
+        work, self._work = self._work, None  # what it is about is not held by who looks on
+        assert work is not None
         try:
             with self._lock:
                 self._thread, self._until = thread, _spent(thread) + self._seconds
             try:
                 with quiet():
-                    return self._work()
+                    return work()
             except Exception as error:  # what it was working on goes here, and not where the answer is made
                 traceback.clear_frames(error.__traceback__)
                 raise
             finally:
+                del work
                 with self._lock:
                     self._thread = 0
                 for _ in range(_STEPS):  # where the interruption came too late, it is raised here
@@ -146,16 +150,17 @@ class Aside:
 
     async def _watched(self, piece: _Piece) -> Any:
         loop = asyncio.get_running_loop()
-
-        done = loop.run_in_executor(self._executor(), piece)
+        done = self._executor().submit(piece)
+        known = weakref.ref(done)  # which has the result, until that is fetched
 
         def look() -> None:
-            if not done.done():
+            under_way = known()
+            if under_way is not None and not under_way.done():  # also where nobody waits for it any more
                 piece.look()
                 loop.call_later(_LOOK, look)
 
         loop.call_later(_LOOK, look)
-        return await done
+        return await asyncio.wrap_future(done)
 
     def _executor(self) -> ThreadPoolExecutor:
         if self._thread is None:
