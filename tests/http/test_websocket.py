@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -144,3 +145,17 @@ def test_a_broken_frame_ends_it(data: bytes) -> None:
     reader = websocket.Reader(told)
     reader.feed(data + masked(9, b"", b"mask"))
     assert told.said == [websocket.frame(8, b"\x03\xea")]
+
+
+def test_who_says_too_much_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("podless.http.websocket.time", SimpleNamespace(monotonic=lambda: now[0]))
+    told = Told()
+    reader = websocket.Reader(told)
+    reader.feed(masked(9, b"", b"mask") * 900)
+    now[0] = 2.0  # so many in a second are nothing
+    reader.feed(masked(9, b"", b"mask") * 900)
+    assert len(told.said) == 1800
+    reader.feed(masked(9, b"", b"mask") * 40_000)
+    assert len(told.said) < 3000
+    assert told.said[-1] == websocket.frame(8, b"\x03\xf0")

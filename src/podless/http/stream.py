@@ -221,6 +221,11 @@ def media(form: Form) -> bytes:
 
 def error_line(status: dict[str, Any], form: Form) -> bytes:
     """The one event of a watch that cannot be carried out, or the last of one that cannot go on."""
-    if form.media == PROTOBUF:
+    return error_event(status, binary=form.media == PROTOBUF)
+
+
+def error_event(status: dict[str, Any], *, binary: bool) -> bytes:
+    """The same for a watch in protobuf, or in JSON."""
+    if binary:
         return protobuf.frame("ERROR", protobuf.write(STATUS, status))
     return _line(b"ERROR", codec.encode(status))

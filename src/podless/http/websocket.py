@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Mapping
 from typing import Protocol
 
 from podless.http.message import TEXT, Response
 from podless.http.sending import Framing
+from podless.meta import protobuf
 
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 _CONTROL = 0x8  # the bit that operations have which are no data
 _MOST = 125  # bytes of such a frame
-_NORMAL, _BROKEN = 1000, 1002  # why it is closed
+_NORMAL, _BROKEN, _NOISY = 1000, 1002, 1008  # why it is closed
+_FRAMES = 1000  # of a client in a second; one that watches has little to say
 _LENGTH = 4  # bytes before each event in protobuf
 
 
@@ -69,15 +72,7 @@ def _lines(piece: bytes | memoryview) -> bytes:
 
 
 def _counted(piece: bytes | memoryview) -> bytes:
-    return b"".join([frame(_BINARY, event) for event in _events(memoryview(piece))])
-
-
-def _events(piece: memoryview) -> Iterator[memoryview]:
-    place = 0
-    while place < len(piece):
-        start = place + _LENGTH
-        place = start + int.from_bytes(piece[place:start], "big")
-        yield piece[start:place]
+    return b"".join([frame(_BINARY, event[_LENGTH:]) for event in protobuf.frames(memoryview(piece))])
 
 
 _END = frame(_CLOSE, _NORMAL.to_bytes(2, "big"))
@@ -105,6 +100,8 @@ class Reader:
         self._left = 0  # bytes of the frame that are still to come
         self._operation = 0
         self._kept = bytearray()  # what a control frame carries, as it came
+        self._count = 0  # frames since that time
+        self._since = time.monotonic()
 
     def forget(self) -> None:
         """Let go of who is told: they know each other."""
@@ -144,14 +141,26 @@ class Reader:
         if size > _MOST:
             size = int.from_bytes(head[2 : 2 + (2 if size == 126 else 8)], "big")
         masked = head[1] >> 7
-        if not masked or (self._operation & _CONTROL and size > _MOST):
-            talker.closed(frame(_CLOSE, _BROKEN.to_bytes(2, "big")))
+        broken = not masked or (self._operation & _CONTROL and size > _MOST)
+        if broken or self._is_noisy():
+            talker.closed(frame(_CLOSE, (_BROKEN if broken else _NOISY).to_bytes(2, "big")))
             self._talker = None
             return
         self._mask = bytes(head[-4:])
         self._left = size
         if not size:
             self._ended(talker)
+
+    def _is_noisy(self) -> bool:
+        """Whether a client says more than anybody who watches would; each frame costs the loop some work."""
+        self._count += 1
+        if self._count <= _FRAMES:
+            return False
+        now = time.monotonic()
+        if now - self._since < 1:
+            return True
+        self._count, self._since = 1, now
+        return False
 
     def _ended(self, talker: Talker) -> None:
         kept, self._kept = self._kept, bytearray()

@@ -9,8 +9,8 @@ Source: the generated.proto files of k8s.io/apimachinery and its serializer/prot
 from __future__ import annotations
 
 import struct as binary
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import LIST_META
@@ -28,6 +28,7 @@ __all__ = [
     "decode",
     "encode",
     "frame",
+    "frames",
     "pack",
     "read",
     "unwrap",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 Object = dict[str, Any]
+B = TypeVar("B", bytes, memoryview)
 
 MEDIA = "application/vnd.kubernetes.protobuf"
 STREAM = f"{MEDIA};stream=watch"
@@ -124,6 +126,15 @@ def frame(type_: str, obj: bytes) -> bytes:
     inner = field(b"\x0a", obj)
     event = field(b"\x0a", name) + b"\x12" + varint(len(inner)) + inner
     return binary.pack(">I", len(event)) + event
+
+
+def frames(events: B) -> Iterator[B]:
+    """The events of `frame` that stand behind one another, each with its length."""
+    place = 0
+    while place < len(events):
+        end = place + 4 + int.from_bytes(events[place : place + 4], "big")
+        yield events[place:end]
+        place = end
 
 
 def _wrap(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes]:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from podless.http.faults import framing
 from podless.http.faults.fault import Fault
 from podless.http.message import JSON, Sink, Stream
-from podless.meta import codec, protobuf
+from podless.http.stream import error_event
 from podless.meta.errors import Expired
-from podless.meta.structs_meta import STATUS
 
 _MOST = 1 << 20  # bytes of events that wait to come together
 
@@ -121,6 +120,4 @@ class Disturbed:
 
     def _expired(self) -> bytes:
         status = Expired("too old resource version: 1 (2)").status()
-        if self._frames is framing.JSON_LINES:
-            return b'{"type":"ERROR","object":%b}\n' % codec.encode(status)
-        return protobuf.frame("ERROR", protobuf.write(STATUS, status))
+        return error_event(status, binary=self._frames is framing.PROTOBUF_FRAMES)

@@ -48,11 +48,7 @@ class _Lines:
 
 class _Binary:
     def split(self, data: bytes) -> Iterator[bytes]:
-        place = 0
-        while place < len(data):
-            end = place + _LENGTH + int.from_bytes(data[place : place + _LENGTH], "big")
-            yield data[place:end]
-            place = end
+        return protobuf.frames(data)
 
     def type(self, event: bytes) -> bytes:
         return _inside(event[_LENGTH:], 1)
