@@ -43,8 +43,7 @@ _NEWEST = "SELECT revision, created, length(value) FROM log WHERE key = ? ORDER 
 # Which rows are the state is told by the index alone, and then only those are read. Bare columns beside max() come from
 # the row that has the maximum (documented by SQLite); a cross join keeps its order (documented as well).
 _STATE = f"""
-SELECT {COLUMNS.replace("sequence", "log.sequence").replace("revision", "log.revision").replace("key", "log.key")}
-FROM (
+SELECT {", ".join(f"log.{name}" for name in COLUMNS.split(", "))} FROM (
     SELECT key, sequence, max(revision) FROM log
     WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key ORDER BY key LIMIT ?
 ) AS newest CROSS JOIN log ON log.sequence = newest.sequence
