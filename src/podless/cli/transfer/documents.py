@@ -95,9 +95,9 @@ class Folder:
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object."""
-        namespace = obj["metadata"].get("namespace")
-        place = self._folder / "namespaces" / namespace if namespace else self._folder / "cluster"
-        path = place / full / f"{obj['metadata']['name']}.{self._form}"
+        namespace, name = obj["metadata"].get("namespace"), obj["metadata"]["name"]
+        place = self._folder / "namespaces" / _part(namespace) if namespace else self._folder / "cluster"
+        path = place / _part(full) / _part(f"{name}.{self._form}")
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(_text(obj, self._form))
@@ -112,6 +112,13 @@ class Folder:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
+
+
+def _part(text: str) -> str:
+    """Part of a path, which a server that is none could have lead elsewhere. Raises BadDocument."""
+    if "/" in text or "\0" in text or text in (".", ".."):
+        raise BadDocument(f"the server has a name that can be none: {text!r}")
+    return text
 
 
 class Documents:
@@ -159,9 +166,9 @@ class Documents:
 
 def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Documents and the lines before them. Of JSON only that with one text a line is not read as a whole."""
-    text, begun, lines = bytearray(), 0, False
+    text, begun, lines, blank = bytearray(), 0, False, True
     for number, line in enumerate(file):
-        if line.startswith(b"{") and not text.strip():
+        if blank and line.startswith(b"{"):
             if not lines and not _is_whole(line):
                 for document in split("", line + file.read()):
                     yield number + document.line, document.raw
@@ -172,11 +179,12 @@ def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
                 yield number, line
             continue
         if line.startswith(_MARK) and line[3:4] in _BEHIND:
-            if text.strip():
+            if not blank:
                 yield begun, bytes(text)
-            text, begun = bytearray(), number
+            text, begun, blank = bytearray(), number, True
         text += line
-    if text.strip():
+        blank = blank and not line.strip()
+    if not blank:
         yield begun, bytes(text)
 
 
