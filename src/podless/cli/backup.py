@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from podless.cli import engine
 from podless.cli.progress import Progress
+from podless.meta.files import fault
 from podless.meta.option import StartError
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {error.filename or options.file}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print(f"podless: {fault(error, options.file)}", file=sys.stderr)
         return 1
     finally:
         new.unlink(missing_ok=True)

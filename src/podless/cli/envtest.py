@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from podless.meta.files import fault
+
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh
 case "$1" in
@@ -110,7 +112,7 @@ def run(given: argparse.Namespace) -> int:
         if known is not None and not link.exists():
             link.symlink_to(known)
     except OSError as error:
-        print(f"podless: {error.filename}: {(error.strerror or '').lower()}", file=sys.stderr)
+        print(f"podless: {fault(error)}", file=sys.stderr)
         return 1
     print(f"export KUBEBUILDER_ASSETS={shlex.quote(str(folder))}")
     return 0

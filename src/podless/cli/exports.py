@@ -12,6 +12,7 @@ from podless.cli import access
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, Folder, Sink, Stream
 from podless.cli.transfer.export import Choice, Export
+from podless.meta.files import fault
 from podless.remote import RemoteError
 from podless.remote.cluster import Cluster
 from podless.remote.kubeconfig import BadKubeconfig
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         print("podless: interrupted", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"podless: {error.filename}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print(f"podless: {fault(error)}", file=sys.stderr)
     return 1
 
 

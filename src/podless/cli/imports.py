@@ -13,6 +13,7 @@ from podless.cli.transfer.documents import BadDocument, Documents
 from podless.cli.transfer.load import EXISTING, Import
 from podless.cli.transfer.order import Filter, Order
 from podless.meta.errors import BadRequest
+from podless.meta.files import fault
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
 from podless.remote.cluster import Cluster
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         print("podless: interrupted; run it again to go on", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"podless: {error.filename}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print(f"podless: {fault(error)}", file=sys.stderr)
     return 1
 
 

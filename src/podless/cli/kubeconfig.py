@@ -14,6 +14,7 @@ import orjson
 
 from podless.auth.kubeconfig import by_certificate, by_token, kubeconfig
 from podless.http.tls import BadCertificate, Certificates
+from podless.meta.files import fault
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Cluster
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {error.filename}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print(f"podless: {fault(error)}", file=sys.stderr)
         return 1
     sys.stdout.write(text.decode())
     return 0

@@ -12,7 +12,7 @@ from typing import Any
 from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.controllers import leader
-from podless.meta.files import private
+from podless.meta.files import fault, private
 from podless.meta.option import StartError, number
 from podless.store import Store, StoreError, backup
 
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {error.filename}: {(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print(f"podless: {fault(error)}", file=sys.stderr)
         return 1
     return 0
 
