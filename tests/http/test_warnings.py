@@ -10,9 +10,7 @@ def test_a_text_is_told_once_and_quoted() -> None:
 
 
 def test_a_text_cannot_end_its_header() -> None:
-    ((_, value),) = warning_headers(["a\r\nSet-Cookie: b"])
-    assert "\r" not in value
-    assert "\n" not in value
+    assert not warning_headers(["a\r\nSet-Cookie: b", "\x7f", "\x80", "\ud800"])
 
 
 def test_too_much_text_is_cut() -> None:

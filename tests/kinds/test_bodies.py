@@ -96,3 +96,13 @@ def test_a_number_that_no_float_holds_is_found_after_the_kind() -> None:
         " json: cannot unmarshal number 1e400 into Go value of type float64"
     )
     assert refusal(custom('{"spec": 1e400}')).startswith("the object provided is unrecognized")
+
+
+def test_unknown_fields_of_custom_objects_are_named_as_they_are() -> None:
+    body = custom('{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"a\\"b\\\\": 1}, "c\\n": 1}')
+    bodies.read(body)
+    assert body.warnings == ['unknown field "metadata.a"b\\"', 'unknown field "c\n"']
+    raw = b'{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "a\\"b": 1}'
+    body = Body(DEFINITIONS, DEFINITIONS.versions[0], raw)
+    bodies.read(body)
+    assert body.warnings == ['unknown field "a\\"b"']

@@ -90,6 +90,12 @@ def test_an_object_with_finalizers_waits_for_them(client: Client, group: str) ->
     assert held["metadata"]["deletionTimestamp"]
     refused = client.merge(path, {"metadata": {"finalizers": ["example.com/hold", "example.com/more"]}})
     assert (refused.status, refused.body["details"]["causes"][0]["reason"]) == (422, "FieldValueForbidden")
+    ending = held["metadata"]["deletionTimestamp"]
+    for given in (None, "2020-01-01T00:00:00Z"):
+        moved = client.merge(path, {"metadata": {"deletionTimestamp": given}})
+        assert (moved.status, moved.body["metadata"]["deletionTimestamp"]) == (200, ending)
+    refused = client.merge(path, {"metadata": {"deletionGracePeriodSeconds": 5}})
+    assert refused.body["details"]["causes"][0]["field"] == "metadata.deletionGracePeriodSeconds"
     assert client.merge(path, {"metadata": {"finalizers": []}}).status == 200
     assert client.get(path).status == 404
 

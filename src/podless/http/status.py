@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import traceback
 from bisect import bisect_right
 from itertools import accumulate
@@ -112,17 +113,17 @@ def refuse(code: int, text: str) -> Response:
 
 _WARNINGS_MOST = 4096  # characters of all warnings; where there are more, each is cut
 _WARNING_MOST = 256
+_UNTOLD = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and what is no UTF-8
 
 
 def warning_headers(warnings: list[str]) -> list[tuple[str, str]]:
-    """Warning headers, each text once, quoted as RFC 7234 wants it; of too much text beginnings only."""
-    texts = _told(list(dict.fromkeys(filter(None, warnings))))
-    found = []
-    for text in texts:
-        safe = "".join(char if char.isprintable() else " " for char in text)
-        quoted = safe.replace("\\", "\\\\").replace('"', '\\"')
-        found.append(("Warning", f'299 - "{quoted}"'))
-    return found
+    """Warning headers, each text once, quoted as RFC 7234 wants it; of too much text beginnings only.
+
+    A text that no header can hold is not told.
+    """
+    texts = _told([text for text in dict.fromkeys(filter(None, warnings)) if not _UNTOLD.search(text)])
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    return [("Warning", f'299 - "{text}"') for text in quoted]
 
 
 def _told(texts: list[str]) -> list[str]:

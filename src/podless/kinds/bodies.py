@@ -90,7 +90,8 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
 
 def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
     """Refuse or warn of what is too much in an object. Raises BadRequest."""
-    findings = list(dict.fromkeys([*repeated, *(f"unknown field {gotext.quote(path)}" for path in unknown)]))
+    show = '"{}"'.format if body.kind.custom else gotext.quote
+    findings = list(dict.fromkeys([*repeated, *(f"unknown field {show(path)}" for path in unknown)]))
     if body.validation == "Strict" and findings:
         raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(findings)}")
     if body.validation != "Ignore":

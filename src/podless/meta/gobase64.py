@@ -9,6 +9,11 @@ import contextlib
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 
+def size(text: str) -> int:
+    """How many bytes sound base64 without line breaks stands for."""
+    return len(text) * 3 // 4 - text.count("=", -2)
+
+
 def fault(text: str) -> int | None:
     """Where Go's base64 decoder stops, or None for sound base64. Line breaks are skipped."""
     with contextlib.suppress(ValueError):
@@ -22,7 +27,7 @@ def fault(text: str) -> int | None:
             return None
     except binascii.Error:
         pass
-    size = len(text.encode())
+    end = len(text.encode())
     for index, (place, char) in enumerate(data):
         if char in _ALPHABET:
             continue
@@ -31,9 +36,9 @@ def fault(text: str) -> int | None:
             return place
         if not last:
             if index + 1 == len(data):
-                return size
+                return end
             if data[index + 1][1] != ord("="):
                 return place
             index += 1
-        return data[index + 1][0] if index + 1 < len(data) else size
-    return size - len(data) % 4
+        return data[index + 1][0] if index + 1 < len(data) else end
+    return end - len(data) % 4

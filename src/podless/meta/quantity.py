@@ -30,6 +30,16 @@ def parse(text: str) -> Fraction:
     return _read(text)[0]
 
 
+def units(text: str) -> int:
+    """The amount in whole units: parts of one are rounded up, away from zero, and int64 bounds it.
+
+    Raises QuantityError.
+    """
+    amount = parse(text)
+    whole = min(-(-abs(amount).numerator // amount.denominator), _MOST_BINARY)
+    return -whole if amount < 0 else whole
+
+
 def canonical(text: str) -> str:
     """The quantity in its one form: no more digits than needed, the largest suffix of its kind that leaves none over.
 

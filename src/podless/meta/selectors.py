@@ -143,6 +143,11 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
     return LabelSelector(_sorted(found))
 
 
+def of_set(labels: Mapping[str, str]) -> LabelSelector:
+    """Selects what has all of these labels, which need not be such that anything can have them."""
+    return LabelSelector(_sorted(Requirement(key, "=", (value,)) for key, value in labels.items()))
+
+
 def _sorted(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
     return tuple(sorted(requirements, key=lambda requirement: requirement.key))
 

@@ -98,9 +98,12 @@ def keep(metadata: Object, old: Object) -> None:
     """Restore what an update may leave out or may not change."""
     metadata["resourceVersion"] = old["resourceVersion"]
     metadata["creationTimestamp"] = old.get("creationTimestamp")  # null where others than servers wrote it to etcd
-    for name in ("uid", "deletionTimestamp", "deletionGracePeriodSeconds"):
-        if name in old and not metadata.get(name):
-            metadata[name] = old[name]
+    if "uid" in old and not metadata.get("uid"):
+        metadata["uid"] = old["uid"]
+    if "deletionTimestamp" in old:  # whatever a client says of it, while it may say other seconds, and is refused
+        metadata["deletionTimestamp"] = old["deletionTimestamp"]
+    if "deletionGracePeriodSeconds" in old and metadata.get("deletionGracePeriodSeconds") is None:
+        metadata["deletionGracePeriodSeconds"] = old["deletionGracePeriodSeconds"]
     if "generation" in old:
         metadata["generation"] = old["generation"]
     else:

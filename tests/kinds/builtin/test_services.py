@@ -152,8 +152,8 @@ def test_families_are_kept_until_the_service_is_another_hosts_name(client: Clien
     client.post(PATH, body)
     kept = client.send("PUT", path, {**body, "spec": {"clusterIP": "None"}}).body["spec"]
     assert (kept["ipFamilyPolicy"], kept["ipFamilies"]) == ("SingleStack", ["IPv4"])
-    refused = client.merge(path, {"spec": {"ipFamilies": ["IPv6"]}})
-    assert (refused.status, "may not change once set" in refused.body["message"]) == (422, True)
+    moved = client.merge(path, {"spec": {"ipFamilies": ["IPv6"]}})  # only those of addresses stay
+    assert (moved.status, moved.body["spec"]["ipFamilies"]) == (200, ["IPv6"])
     named = client.merge(path, {"spec": {"type": "ExternalName", "externalName": "a.b"}}).body["spec"]
     assert not named.keys() & {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}
     client.send("DELETE", path)
@@ -164,3 +164,44 @@ def test_only_a_load_balancer_gives_addresses(client: Client) -> None:
     refused = client.merge(f"{PATH}/given/status", {"status": {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}})
     assert refused.body["details"]["causes"][0]["field"] == "status.loadBalancer.ingress"
     client.send("DELETE", f"{PATH}/given")
+
+
+def test_the_addresses_of_a_load_balancer_are_judged(client: Client) -> None:
+    client.post(PATH, {**service(type="LoadBalancer", ports=[PORT]), "metadata": {"name": "judged"}})
+    path = f"{PATH}/judged/status"
+    given = client.merge(path, {"status": {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}, {"hostname": "a.b"}]}}})
+    ingress = given.body["status"]["loadBalancer"]["ingress"]
+    assert ingress == [{"ip": "1.2.3.4", "ipMode": "VIP"}, {"hostname": "a.b"}]
+    bad = [{"ip": "x"}, {"ip": "1.2.3.4", "ipMode": "x"}, {"hostname": "1.2.3.4", "ipMode": "VIP"}, {"hostname": "A"}]
+    causes = client.merge(path, {"status": {"loadBalancer": {"ingress": bad}}}).body["details"]["causes"]
+    assert [(one["field"].removeprefix("status.loadBalancer.ingress"), one["reason"]) for one in causes] == [
+        ("[0].ip", "FieldValueInvalid"),
+        ("[1].ipMode", "FieldValueNotSupported"),
+        ("[2].ipMode", "FieldValueForbidden"),
+        ("[2].hostname", "FieldValueInvalid"),
+        ("[3].hostname", "FieldValueInvalid"),
+    ]
+    client.send("DELETE", f"{PATH}/judged")
+
+
+def test_what_is_noted_of_a_service_is_judged(client: Client) -> None:
+    notes = {
+        "service.kubernetes.io/topology-aware-hints": "Auto",
+        "service.kubernetes.io/topology-mode": "Disabled",
+        "service.beta.kubernetes.io/load-balancer-source-ranges": "10.0.0.0/8, x",
+    }
+    body = service(clusterIP="None") | {"metadata": {"name": "noted", "annotations": notes}}
+    causes = client.post(PATH, body).body["details"]["causes"]
+    ranges = "metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]"
+    assert [one["field"] for one in causes] == [
+        "metadata.annotations[service.kubernetes.io/topology-mode]", ranges, ranges,
+    ]  # fmt: skip
+
+
+def test_a_headless_service_is_known_by_its_addresses_whatever_its_type() -> None:
+    found = faults(type="NodePort", clusterIP="None")
+    assert found == ["spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for NodePort services"]
+
+
+def test_a_load_balancer_may_have_any_port() -> None:
+    assert not faults(type="LoadBalancer", ports=[{"port": 10250}])

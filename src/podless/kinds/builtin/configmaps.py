@@ -8,7 +8,7 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import CONFIG_MAP
-from podless.meta import field, names
+from podless.meta import field, gobase64, names
 from podless.meta.field import FieldError
 
 _MOST = 1024 * 1024  # bytes of keys and values together
@@ -32,7 +32,7 @@ class ConfigMapStrategy(TypedStrategy):
             size += len(value.encode())
         for key, value in sorted(binary.items()):
             errors += [field.invalid(f"binaryData[{key}]", key, text) for text in names.config_key(key)]
-            size += len(value or "") * 3 // 4  # null is no bytes
+            size += gobase64.size(value or "")  # null is no bytes
         if size > _MOST:
             errors.append(field.too_long("", _MOST))
         return errors

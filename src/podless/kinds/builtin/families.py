@@ -5,7 +5,7 @@ As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/regist
 
 from __future__ import annotations
 
-from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, accessible, addresses, headless
+from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, accessible, addresses
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.errors import Invalid
@@ -154,14 +154,23 @@ def kept(spec: Object, old: Object) -> list[FieldError]:
     if EXTERNAL in (spec["type"], old["type"]):
         return []
     errors: list[FieldError] = []
-    if checked(spec) and checked(old) and spec.get("healthCheckNodePort") != old.get("healthCheckNodePort"):
-        errors.append(field.forbidden("spec.healthCheckNodePort", "field is immutable"))
-    if not (headless(spec) and headless(old)):
+    bare = [given.get("clusterIPs") == [HEADLESS] for given in (spec, old)]
+    if not all(bare):
         ips = spec.get("clusterIPs") or []
         for place, ip in enumerate((old.get("clusterIPs") or [])[: len(ips)]):
             if ip != ips[place]:
                 errors.append(field.invalid(f"spec.clusterIPs[{place}]", ips, _CHANGED))
     new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
-    if new and before and (new[0] != before[0] or (len(new) == len(before) and new != before)):
-        errors.append(field.invalid("spec.ipFamilies[0]", new, _CHANGED))
+    if not any(bare):
+        moved = sum(one != other for one, other in zip(new, before, strict=False))
+        shown = new if len(new) == len(before) else spec.get("clusterIPs")
+        errors += [field.invalid("spec.ipFamilies[0]", shown, _CHANGED)] * moved
     return errors
+
+
+def kept_check(spec: Object, old: Object) -> list[FieldError]:
+    """The port that a load balancer asks for health stays."""
+    name = "healthCheckNodePort"
+    if not checked(spec) or not checked(old) or spec.get(name) == old.get(name):
+        return []
+    return [field.forbidden(f"spec.{name}", "field is immutable")]

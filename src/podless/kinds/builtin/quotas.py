@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from podless.kinds.builtin.podspec import resources
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.kinds.strategy import Object
-from podless.kinds.types.core import RESOURCE_QUOTA
-from podless.meta import field, names, quantity
+from podless.kinds.types import gostructs
+from podless.kinds.types.core import RESOURCE_QUOTA, SCOPE_SELECTOR
+from podless.meta import field
 from podless.meta.field import FieldError
 
 _COUNT = "count/"
@@ -42,6 +44,8 @@ _SCOPES = {
 }
 _BARE_SCOPES = frozenset(_SCOPES) - {"PriorityClass", "VolumeAttributesClass"}
 _OPPOSED = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+_HUGE_PAGES = ("hugepages-", "requests.hugepages-")
+_UNSUPPORTED = "unsupported scope"
 _SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
 
@@ -109,39 +113,32 @@ def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError
     errors: list[FieldError] = []
     for name, text in (amounts or {}).items():
         where = f"{path}[{name}]"
-        found = [field.invalid(where, name, fault) for fault in names.qualified_name(name)]
-        if not found and "/" not in name and name not in STANDARD:
-            found.append(field.invalid(where, name, "must be a standard resource type or fully qualified"))
-        if "/" not in name and name not in STANDARD:
+        found = [*resources.resource_name(name, where)]
+        if "/" not in name and not _standard(name):
             found.append(field.invalid(where, name, "must be a standard resource for quota"))
-        amount = quantity.parse(text)
-        if amount < 0:
-            found.append(field.invalid(where, text, "must be greater than or equal to 0"))
-        if amount.denominator != 1 and _whole(name):
-            found.append(field.invalid(where, text, "must be an integer"))
-        errors += found
+        errors += [*found, *resources.quantity_errors(name, text, where)]
     return errors
 
 
-def _whole(name: str) -> bool:
-    """Whether a resource comes in whole pieces."""
-    if name in _OBJECTS:
-        return True
-    return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
+def _standard(name: str) -> bool:
+    return name in STANDARD or name.startswith(_HUGE_PAGES)
 
 
 def _check_scopes(spec: Object) -> list[FieldError]:
     scopes, hard = spec.get("scopes") or [], spec.get("hard") or {}
     selector = spec.get("scopeSelector") or {}
-    errors = _check_scope_names(scopes, scopes, hard, "spec.scopes")
-    path = "spec.scopeSelector.matchExpressions"
+    errors = [error for scope in scopes for error in _check_scope(scope, hard, "spec.scopes", scopes)]
+    errors += _opposed(scopes, "spec.scopes", scopes)
+    path, shown = "spec.scopeSelector.matchExpressions", gostructs.shown(SCOPE_SELECTOR, selector)
     wanted = selector.get("matchExpressions") or []
     for one in wanted:
         scope, operator, given = one["scopeName"], one["operator"], one.get("values") or []
-        shown = wanted if scope in _SCOPES else scope
-        errors += _check_scope_names([scope], shown, hard, f"{path}.scopeName", pairs=False)
+        if scope not in _SCOPES:
+            errors.append(field.invalid(f"{path}.scopeName", scope, _UNSUPPORTED))
+        else:
+            errors += _check_scope(scope, hard, path, shown)
         if scope in _BARE_SCOPES and operator != "Exists":
-            detail = "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, "
+            detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
             detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
             detail += "or ResourceQuotaScopeCrossNamespacePodAffinity"
             errors.append(field.invalid(f"{path}.operator", operator, detail))
@@ -153,22 +150,24 @@ def _check_scopes(spec: Object) -> list[FieldError]:
         elif operator in _BARE and given:
             detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
             errors.append(field.invalid(f"{path}.values", given, detail))
-    return errors
+    return [*errors, *_opposed([one["scopeName"] for one in wanted], path, spec.get("scopes"))]
 
 
-def _check_scope_names(
-    scopes: list[str], shown: object, hard: dict[str, str], path: str, *, pairs: bool = True
-) -> list[FieldError]:
-    errors = []
-    for scope in scopes:
-        fitting = _SCOPES.get(scope)
-        if fitting is None:
-            errors.append(field.invalid(path, shown, "unsupported scope"))
-            continue
-        if any(name in STANDARD and name not in fitting for name in hard):
-            errors.append(field.invalid(path, shown, "unsupported scope applied to resource"))
-    opposed = [pair for pair in _OPPOSED if pairs and set(pair) <= set(scopes)]
-    return [*errors, *(field.invalid(path, shown, "conflicting scopes") for _ in opposed)]
+def _check_scope(scope: str, hard: dict[str, str], path: str, shown: object) -> Iterator[FieldError]:
+    """Each of the resources is one that the scope may be said of."""
+    fitting = _SCOPES.get(scope)
+    if fitting is None:
+        yield field.invalid(path, shown, _UNSUPPORTED)
+        return
+    for name in sorted(hard):
+        if _standard(name) and name not in fitting:
+            yield field.invalid(path, shown, "unsupported scope applied to resource")
+
+
+def _opposed(scopes: list[str], path: str, shown: object) -> Iterator[FieldError]:
+    for pair in _OPPOSED:
+        if set(pair) <= set(scopes):
+            yield field.invalid(path, shown, "conflicting scopes")
 
 
 QUOTAS = Kind(

@@ -10,7 +10,7 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import SECRET
-from podless.meta import codec, field, names
+from podless.meta import codec, field, gobase64, names
 from podless.meta.field import FieldError
 from podless.meta.gotypes import JSON_NAMES
 
@@ -59,7 +59,7 @@ class SecretStrategy(TypedStrategy):
         data = obj.get("data") or {}
         for key in sorted(data):
             errors += [field.invalid(f"data[{key}]", key, text) for text in names.config_key(key)]
-        if sum(map(_size, data.values())) > _MOST:
+        if sum(gobase64.size(value or "") for value in data.values()) > _MOST:
             errors.append(field.too_long("data", _MOST))
         return [*errors, *_check_type(obj, data)]
 
@@ -96,11 +96,6 @@ class SecretStrategy(TypedStrategy):
     def unselectable(self, name: str) -> str:
         """What is said of a field that may not be selected by."""
         return f"field label not supported: {name}"
-
-
-def _size(value: str | None) -> int:
-    """How many bytes a base64 text stands for."""
-    return len(value) * 3 // 4 - value.count("=", -2) if value else 0
 
 
 def _check_type(obj: Object, data: Object) -> list[FieldError]:

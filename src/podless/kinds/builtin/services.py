@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from podless.kinds.builtin import families, serving
 from podless.kinds.builtin.catalog import SERVICE_PROXY
-from podless.kinds.builtin.serving import EXTERNAL, headless
+from podless.kinds.builtin.serving import EXTERNAL, HINTS, OLD_HINTS, headless
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -20,7 +20,6 @@ from podless.meta.field import FieldError
 
 _AFFINITY_SECONDS = 10800
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
-_OLD_HINTS, _HINTS = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
 
 
 class ServiceStrategy(TypedStrategy):
@@ -55,6 +54,9 @@ class ServiceStrategy(TypedStrategy):
             spec["internalTrafficPolicy"] = "Cluster"
         if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
             spec["allocateLoadBalancerNodePorts"] = True
+        for one in _given(obj) if spec["type"] == "LoadBalancer" else ():
+            if one.get("ip") and one.get("ipMode") is None:
+                one["ipMode"] = "VIP"
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """The status is the server's; a service says of which families it is. Raises Invalid."""
@@ -77,7 +79,7 @@ class ServiceStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Type, name or address, ports, selector and policies."""
-        return serving.check(obj["spec"])
+        return serving.check(obj["spec"], obj["metadata"].get("annotations") or {})
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
@@ -85,16 +87,16 @@ class ServiceStrategy(TypedStrategy):
         """As a new one; families and addresses that are given away stay."""
         spec, before = obj["spec"], old["spec"]
         errors = [*families.kept(spec, before), *serving.changed_class(spec, before)]
-        return [*errors, *self.validate_create(kind, version, obj)]
+        return [*errors, *families.kept_check(spec, before), *self.validate_create(kind, version, obj)]
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """Only what has a load balancer has been given an address by one."""
-        ingress = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress")
-        if not ingress or obj["spec"]["type"] == "LoadBalancer":
-            return []
-        return [field.forbidden("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'")]
+        if obj["spec"]["type"] == "LoadBalancer":
+            return [*serving.balancer(obj["status"])]
+        why = "may only be used when `spec.type` is 'LoadBalancer'"
+        return [field.forbidden("status.loadBalancer.ingress", why)] if _given(obj) else []
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """The address and the type."""
@@ -111,8 +113,8 @@ class ServiceStrategy(TypedStrategy):
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is of no use, or will go."""
         spec, found = obj["spec"], []
-        if _OLD_HINTS in (obj["metadata"].get("annotations") or {}):
-            found.append(f"annotation {_OLD_HINTS} is deprecated, please use {_HINTS} instead")
+        if OLD_HINTS in (obj["metadata"].get("annotations") or {}):
+            found.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")
         ignored = {
             "loadBalancerIP": spec.get("loadBalancerIP"),
             "externalIPs": spec.get("externalIPs"),
@@ -129,6 +131,12 @@ class ServiceStrategy(TypedStrategy):
         if spec.get("trafficDistribution") == "PreferClose":
             found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
         return found
+
+
+def _given(obj: Object) -> list[Object]:
+    """The addresses that a load balancer gave."""
+    found: list[Object] = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
+    return found
 
 
 SERVICES = Kind(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.addresses import faults, parse, range_faults
 from podless.meta.field import FieldError
 
 EXTERNAL, HEADLESS = "ExternalName", "None"
@@ -20,13 +20,15 @@ _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _FAMILIES = ("IPv4", "IPv6")
 _FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _MOST_SECONDS = 86400
-_KUBELET_PORT = 10250
+_EXPOSED = ("LoadBalancer", "NodePort")
+OLD_HINTS, HINTS = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
+_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
+_MODES = ("Proxy", "VIP")
 _PORT_RANGE = "must be between 1 and 65535, inclusive"
 _BALANCED = "may only be used when `type` is 'LoadBalancer'"
 _PORT_NAME = re.compile(r"[-a-z0-9]+")
 _LETTER = re.compile(r"[a-z]")
 _NOT_EXTERNAL = "may not be set for ExternalName services"
-_LEADING = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
 def headless(spec: Object) -> bool:
@@ -41,14 +43,23 @@ def accessible(spec: Object) -> bool:
     )
 
 
-def check(spec: Object) -> list[FieldError]:
-    """All that is wrong with a spec that has its defaults."""
-    return [error for part in _PARTS for error in part(spec)]
+def check(spec: Object, annotations: dict[str, str]) -> list[FieldError]:
+    """All that is wrong with a spec that has its defaults. annotations: of the service."""
+    return [*_modes(annotations), *(error for part in _PARTS for error in part(spec)), *_balancing(spec, annotations)]
 
 
-def _type(spec: Object) -> Iterator[FieldError]:
-    kind, ports = spec["type"], spec.get("ports") or []
-    if not ports and not headless(spec) and kind != EXTERNAL:
+def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
+    """Two annotations, an old and a new one, say the same."""
+    old, new = annotations.get(OLD_HINTS), annotations.get(HINTS)
+    if old is not None and new is not None and old != new:
+        why = f"must match annotations[{OLD_HINTS}] when both are specified"
+        yield field.invalid(f"metadata.annotations[{HINTS}]", new, why)
+
+
+def _named(spec: Object) -> Iterator[FieldError]:
+    """What each type needs, and may not have."""
+    kind, bare = spec["type"], spec.get("clusterIPs") == [HEADLESS]
+    if not spec.get("ports") and not bare and kind != EXTERNAL:
         yield field.required("spec.ports")
     if kind == EXTERNAL:
         for name in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
@@ -58,15 +69,8 @@ def _type(spec: Object) -> Iterator[FieldError]:
         if not host:
             yield field.required("spec.externalName")
         yield from (field.invalid("spec.externalName", host, text) for text in (names.subdomain(host) if host else ()))
-    elif kind in ("LoadBalancer", "NodePort") and spec.get("clusterIP") == HEADLESS:
+    elif kind in _EXPOSED and bare:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
-    elif kind not in _TYPES:
-        yield field.not_supported("spec.type", kind, _TYPES)
-    if kind == "LoadBalancer":
-        for place, port in enumerate(ports):
-            if port["port"] == _KUBELET_PORT:
-                text = f"may not expose port {_KUBELET_PORT} externally since it is used by kubelet"
-                yield field.invalid(f"spec.ports[{place}]", _KUBELET_PORT, text)
 
 
 def _ports(spec: Object) -> Iterator[FieldError]:
@@ -74,19 +78,35 @@ def _ports(spec: Object) -> Iterator[FieldError]:
     seen: set[str] = set()
     for place, port in enumerate(ports):
         yield from _port(port, f"spec.ports[{place}]", len(ports) > 1, seen)
+
+
+def _type(spec: Object) -> Iterator[FieldError]:
+    if spec["type"] not in _TYPES:
+        yield field.not_supported("spec.type", spec["type"], _TYPES)
+
+
+def _distinct(spec: Object) -> Iterator[FieldError]:
+    """Ports are not there twice, nor those of the nodes, which some types have none of."""
+    ports = list(enumerate(spec.get("ports") or []))
+    if spec["type"] == "ClusterIP":
+        why = "may not be used when `type` is 'ClusterIP'"
+        yield from (field.forbidden(f"spec.ports[{place}].nodePort", why) for place, port in ports if _node(port))
     nodes: set[tuple[str, int]] = set()
+    for place, port in ports:
+        node = port["protocol"], _node(port)
+        if node[1] and node in nodes:
+            yield field.duplicate(f"spec.ports[{place}].nodePort", node[1])
+        nodes.add(node)
     pairs: set[tuple[str, int]] = set()
-    for place, port in enumerate(ports):
-        path, node = f"spec.ports[{place}]", port.get("nodePort") or 0
-        if node and spec["type"] == "ClusterIP":
-            yield field.forbidden(f"{path}.nodePort", "may not be used when `type` is 'ClusterIP'")
-        if node and (port["protocol"], node) in nodes:
-            yield field.duplicate(f"{path}.nodePort", node)
-        nodes.add((port["protocol"], node))
+    for place, port in ports:
         pair = port["protocol"], port["port"]
         if pair in pairs:
-            yield field.duplicate(path, _as_go(*pair))
+            yield field.duplicate(f"spec.ports[{place}]", _as_go(*pair))
         pairs.add(pair)
+
+
+def _node(port: Object) -> int:
+    return port.get("nodePort") or 0
 
 
 def _as_go(protocol: str, port: int) -> Object:
@@ -156,13 +176,13 @@ def addresses(spec: Object) -> Iterator[FieldError]:
     elif ips and not given:
         yield field.invalid(path, ips, "must be empty when `clusterIP` is not specified")
     yield from _families(spec)
-    faults = list(_cluster_ips(ips, path))
-    yield from faults
+    wrong = list(_cluster_ips(ips, path))
+    yield from wrong
     if len(ips) > 2:
         yield field.invalid(path, ips, "may only hold up to 2 values")
-    if not faults and len(ips) > 1 and len({":" in ip for ip in ips}) == 1:
+    if not wrong and len(ips) > 1 and len({":" in ip for ip in ips}) == 1:
         yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
-    if not faults and not headless(spec):
+    if not wrong and ips != [HEADLESS]:
         yield from _of_family(spec.get("ipFamilies") or [], ips, path)
 
 
@@ -187,32 +207,15 @@ def _families(spec: Object) -> Iterator[FieldError]:
 def _cluster_ips(ips: Sequence[str], path: str) -> Iterator[FieldError]:
     for place, ip in enumerate(ips):
         if place or ip != HEADLESS:
-            yield from (field.invalid(f"{path}[{place}]", ip, text) for text in _ip(ip))
+            yield from (field.invalid(f"{path}[{place}]", ip, text) for text in faults(ip))
         elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
 
 def _external(spec: Object) -> Iterator[FieldError]:
     for place, ip in enumerate(spec.get("externalIPs") or []):
-        faults = list(_ip(ip)) or list(special(ip))
-        yield from (field.invalid(f"spec.externalIPs[{place}]", ip, text) for text in faults)
-
-
-def _ip(text: str) -> Iterator[str]:
-    """What is wrong with an address."""
-    parsed = _parsed(text, ipaddress.ip_address)
-    if parsed is None:
-        zeros = _parsed(_LEADING.sub("", text), ipaddress.ip_address) is not None
-        yield "must not have leading 0s" if zeros else "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-    elif parsed.version == 6 and parsed.ipv4_mapped is not None:
-        yield "must not be an IPv4-mapped IPv6 address"
-
-
-def _parsed(text: str, parse: Any) -> Any:
-    try:
-        return None if "%" in text else parse(text)
-    except ValueError:
-        return None
+        found = faults(ip) or special(ip)
+        yield from (field.invalid(f"spec.externalIPs[{place}]", ip, text) for text in found)
 
 
 def special(text: str) -> Iterator[str]:
@@ -224,26 +227,30 @@ def special(text: str) -> Iterator[str]:
         yield "may not be in the loopback range (127.0.0.0/8, ::1/128)"
     if ip.is_link_local:
         yield "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
-    if ip in _LINK_LOCAL_MULTICAST[ip.version]:
+    if ip in _LINK_LOCAL_MULTICAST or (ip.version == 6 and ip.packed[0] == 255 and ip.packed[1] & 15 == 2):
         yield "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
 
 
-_LINK_LOCAL_MULTICAST: dict[int, Any] = {
-    4: ipaddress.ip_network("224.0.0.0/24"),
-    6: ipaddress.ip_network("ff02::/16"),
-}
+_LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 
-def _balancing(spec: Object) -> Iterator[FieldError]:
+def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError]:
+    """What only load balancers have, and where traffic goes."""
     balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
     ranges = spec.get("loadBalancerSourceRanges") or []
-    if ranges and not balanced:
+    noted = annotations.get(_RANGES) if not ranges else None
+    places = [(f"{path}[{place}]", value.strip()) for place, value in enumerate(ranges)]
+    if noted is not None:
+        path = f"metadata.annotations[{_RANGES}]"
+        places = [(path, value.strip()) for value in noted.split(",")] if noted.strip() else []
+    if (ranges or noted is not None) and not balanced:
         yield field.forbidden(path, _BALANCED)
-    for place, value in enumerate(ranges):
-        yield from (field.invalid(f"{path}[{place}]", value.strip(), text) for text in _cidr(value.strip()))
+    for where, value in places:
+        yield from (field.invalid(where, value, text) for text in range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
+    yield from _traffic(spec)
 
 
 def changed_class(spec: Object, old: Object) -> list[FieldError]:
@@ -265,15 +272,6 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
     return [field.invalid(path, given, text) for text in names.qualified_name(given)]
 
 
-def _cidr(text: str) -> Iterator[str]:
-    """What is wrong with a range of addresses."""
-    _, slash, length = text.partition("/")
-    if not slash or not length.isdigit() or _parsed(text, ipaddress.ip_interface) is None:
-        yield "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-    elif _parsed(text, ipaddress.ip_network) is None:
-        yield "must not have bits set beyond the prefix length"
-
-
 def _traffic(spec: Object) -> Iterator[FieldError]:
     policy, port = spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
     if policy and not accessible(spec):
@@ -283,6 +281,8 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
     if port and not (spec["type"] == "LoadBalancer" and policy == "Local"):
         text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         yield field.invalid("spec.healthCheckNodePort", port, text)
+    elif port and not 0 < port < 65536:
+        yield field.invalid("spec.healthCheckNodePort", port, _PORT_RANGE)
     inner, spread = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
     if inner is not None and inner not in _POLICIES:
         yield field.not_supported("spec.internalTrafficPolicy", inner, _POLICIES)
@@ -290,4 +290,21 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
         yield field.not_supported("spec.trafficDistribution", spread, _DISTRIBUTIONS)
 
 
-_PARTS = (_type, _ports, _selection, addresses, _external, _balancing, _traffic)
+def balancer(status: Object) -> Iterator[FieldError]:
+    """What is wrong with the addresses that a load balancer gave."""
+    for place, one in enumerate((status.get("loadBalancer") or {}).get("ingress") or ()):
+        path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
+        mode, host = one.get("ipMode"), one.get("hostname")
+        if ip:
+            yield from (field.invalid(f"{path}.ip", ip, text) for text in faults(ip))
+        if mode is not None and not ip:
+            yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
+        elif mode is not None and mode not in _MODES:
+            yield field.not_supported(f"{path}.ipMode", mode, _MODES)
+        if host:
+            yield from (field.invalid(f"{path}.hostname", host, text) for text in names.subdomain(host))
+            if parse(host) is not None:
+                yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
+
+
+_PARTS = (_named, _ports, _selection, addresses, _external, _type, _distinct)

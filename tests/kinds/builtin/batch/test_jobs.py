@@ -54,6 +54,13 @@ def test_its_selector_is_made() -> None:
     }
 
 
+def test_labels_of_its_own_are_those_that_it_made() -> None:
+    given = {"template": {**template(restartPolicy="Never"), "metadata": {"labels": {"job-name": "y"}}}}
+    assert [one.partition(": Invalid")[0] for one in faults(JOBS, given)] == [
+        "spec.template.metadata.labels[job-name]",
+    ]
+
+
 def test_a_selector_of_ones_own_stays() -> None:
     own = {"matchLabels": {"app": "web"}}
     given = {"template": template(restartPolicy="Never"), "selector": own, "manualSelector": True}

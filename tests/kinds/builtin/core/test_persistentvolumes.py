@@ -66,3 +66,19 @@ def test_the_nodes_of_a_volume_are_selected_as_those_of_a_pod(client: Client) ->
     why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
     where = "spec.nodeAffinity.required.nodeSelectorTerms[0].matchFields[0].values"
     assert causes(client, local={"path": "/x"}, nodeAffinity=affinity)[0] == (where, why)
+
+
+def test_a_local_volume_says_something_of_nodes(client: Client) -> None:
+    needed = [("spec.nodeAffinity", "Local volume requires node affinity")]
+    assert causes(client, local={"path": "/x"}) == needed
+    bare = [("spec.nodeAffinity.required", "must specify required node constraints")]
+    assert causes(client, local={"path": "/x"}, nodeAffinity={}) == bare
+
+
+def test_a_negative_size_is_shown_in_whole_bytes(client: Client) -> None:
+    spec = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "-1500m"}, "nfs": {"server": "s", "path": "/"}}
+    answer = client.post(f"{VOLUMES}?dryRun=All", {"metadata": {"name": "volume"}, "spec": spec})
+    assert [cause["message"] for cause in answer.body["details"]["causes"]] == [
+        "Invalid value: -2: must be a valid resource quantity",
+        'Invalid value: "-1500m": must be greater than zero',
+    ]

@@ -29,6 +29,14 @@ def test_rules() -> None:
     ]
 
 
+def test_labels_that_are_none_are_selected_all_the_same() -> None:
+    labels = {"a": "b c"}
+    found = faults(
+        REPLICATION_CONTROLLERS, {"selector": labels, "template": {**template(), "metadata": {"labels": labels}}}
+    )
+    assert [one.partition(": a valid")[0] for one in found] == ['spec.template.labels: Invalid value: "b c"']
+
+
 def test_selected_by_their_replicas() -> None:
     version = REPLICATION_CONTROLLERS.versions[0]
     obj = made(REPLICATION_CONTROLLERS, {"template": template()})

@@ -62,7 +62,8 @@ class JobStrategy(TemplateStrategy):
     ) -> Sequence[FieldError]:
         """The same, and again, as a real server does it; most of it stays."""
         spec, before = obj["spec"], old["spec"]
-        errors = [*_selected(obj, old), *2 * _check(spec, before), *_hostnames(obj), *_completions(spec, before)]
+        again = _check(spec, before)
+        errors = [*_selected(obj, old), *again, *_hostnames(obj), *again, *_completions(spec, before)]
         errors += counts.immutable("spec.selector", spec.get("selector"), before.get("selector"))
         errors += _template(obj, old)
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
@@ -137,9 +138,9 @@ def _labelled(labels: dict[str, str], expected: dict[str, str]) -> list[FieldErr
     path, errors = "spec.template.metadata.labels", []
     for key, value in expected.items():
         if key not in labels:
-            errors.append(field.required(path, f"must be '{value}'"))
+            errors.append(field.required(f"{path}[{key}]", f"must be '{value}'"))
         elif labels[key] != value:
-            errors.append(field.invalid(path, labels, f"must be '{value}'"))
+            errors.append(field.invalid(f"{path}[{key}]", labels, f"must be '{value}'"))
     return errors
 
 

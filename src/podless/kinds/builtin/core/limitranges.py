@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from podless.kinds.builtin.podspec import resources
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -17,12 +18,6 @@ from podless.meta.field import FieldError
 
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
 _TYPES = (_CONTAINER, _POD, _CLAIM)
-_CONTAINED = frozenset({"cpu", "memory", "ephemeral-storage"})
-_STANDARD = _CONTAINED | {
-    "requests.cpu", "requests.memory", "requests.ephemeral-storage", "limits.cpu", "limits.memory",
-    "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps",
-    "persistentvolumeclaims", "storage", "requests.storage", "services.nodeports", "services.loadbalancers",
-}  # fmt: skip
 _NO_STORAGE = "either minimum or maximum storage value is required, but neither was provided"
 
 
@@ -91,6 +86,7 @@ def _type(name: str, path: str) -> Iterator[FieldError]:
 
 def _item(item: Object, path: str) -> Iterator[FieldError]:
     kind = item["type"]
+    named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
     for part in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
         given = item.get(part) or {}
         if kind == _POD and part.startswith("default"):
@@ -98,27 +94,13 @@ def _item(item: Object, path: str) -> Iterator[FieldError]:
                 yield field.forbidden(f"{path}.{part}", "may not be specified when `type` is 'Pod'")
             continue
         for name in given:
-            yield from _resource(kind, name, f"{path}.{part}[{name}]")
+            yield from named(name, f"{path}.{part}[{name}]")
     bounds = [item.get(part) or {} for part in ("min", "max")]
     if kind == _CLAIM and not any("storage" in bound for bound in bounds):
         yield field.required(f"{path}.limits", _NO_STORAGE)
     keys = {name: None for part in _ORDER[1:] for name in item.get(part) or {}}
     for name in keys:
         yield from _amounts(item, name, path)
-
-
-def _resource(kind: str, name: str, path: str) -> Iterator[FieldError]:
-    faults = names.qualified_name(name)
-    yield from (field.invalid(path, name, text) for text in faults)
-    plain = "/" not in name
-    if not faults and plain and name not in _STANDARD and "hugepages-" not in name:
-        yield field.invalid(path, name, "must be a standard resource type or fully qualified")
-    if kind not in (_CONTAINER, _POD):
-        return
-    if plain and name not in _CONTAINED and not name.startswith("hugepages-"):
-        yield field.invalid(path, name, "must be a standard resource for containers")
-    elif not plain and "kubernetes.io/" not in name and name.startswith("requests."):
-        yield field.invalid(path, name, "doesn't follow extended resource name standard")
 
 
 def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
@@ -135,7 +117,7 @@ def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
             yield field.invalid(f"{path}.{of}[{name}]", texts[shown], text)
     yield from _ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
     requested = amounts.get("defaultRequest")
-    if "default" in amounts and requested not in (None, amounts["default"]) and not _overcommits(name):
+    if "default" in amounts and requested not in (None, amounts["default"]) and not resources.overcommitted(name):
         text = (
             f"default value {texts['default']} must equal to defaultRequest value {texts['defaultRequest']} in {name}"
         )
@@ -162,11 +144,6 @@ def _ratio(texts: dict[str, str | None], amounts: dict[str, Fraction], path: str
     least, most = amounts.get("min"), amounts.get("max")
     if least and most is not None and ratio > most / least:
         yield field.invalid(path, text, f"ratio {text} is greater than max/min = {float(most / least):f}")
-
-
-def _overcommits(name: str) -> bool:
-    """Whether more of a resource may be promised than there is."""
-    return ("/" not in name or "kubernetes.io/" in name) and not name.startswith("hugepages-")
 
 
 STRUCT = LIMIT_RANGE

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from podless.kinds.builtin.immutable import immutable
-from podless.kinds.builtin.podspec import claims
+from podless.kinds.builtin.podspec import checks, claims
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -24,9 +24,9 @@ _STORAGE = "spec.resources.requests.storage"
 _RESIZES = (
     "ControllerResizeInProgress",
     "ControllerResizeInfeasible",
-    "NodeResizePending",
     "NodeResizeInProgress",
     "NodeResizeInfeasible",
+    "NodeResizePending",
 )
 
 
@@ -189,9 +189,7 @@ def _resource(name: str, path: str) -> Iterator[FieldError]:
 
 def _amounts(given: dict[str, str], path: str) -> Iterator[FieldError]:
     for name, text in given.items():
-        amount = quantity.parse(text)
-        if amount < 0:
-            yield field.invalid(f"{path}[{name}]", int(amount), "must be a valid resource quantity")
+        yield from checks.sound(f"{path}[{name}]", text)
 
 
 STRUCT = PERSISTENT_VOLUME_CLAIM

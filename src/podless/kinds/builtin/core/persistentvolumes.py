@@ -99,8 +99,9 @@ class PersistentVolumeStrategy(TypedStrategy):
 
 def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
     places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
-    if places[0] != places[1] and _without_expansion(*places) != places[1]:
-        told = gostructs.diff(PERSISTENT_VOLUME_SOURCE, before, wanted)
+    places[0] = _without_expansion(*places)
+    if places[0] != places[1]:
+        told = gostructs.diff(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
         text = f"spec.persistentvolumesource is immutable after creation\n{told}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if wanted.get("volumeMode") != before.get("volumeMode"):

@@ -38,13 +38,14 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
-        errors = counts.all_nonnegative(spec, "spec", ("minReadySeconds", "replicas"))
+        errors = counts.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         selector, given = spec.get("selector") or {}, spec.get("template")
         if not selector:
             errors.append(field.required("spec.selector"))
+        errors += counts.nonnegative("spec.replicas", spec.get("replicas"))
         if given is None:
             return [*errors, field.required("spec.template")]
-        wanted = template.parsed({"matchLabels": selector}) or selectors.NOTHING
+        wanted = selectors.of_set(selector)
         return [*errors, *template.replicated(wanted, given, old, "ReplicationController")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from podless.kinds.strategy import Object
-from podless.meta import field, gotext, names
+from podless.meta import field, gotext, names, quantity
 from podless.meta.field import FieldError
 
 Errors = Iterator[FieldError]
@@ -56,6 +56,12 @@ def needed(obj: Object, path: str, *keys: str) -> Errors:
 def nonnegative(obj: Object, path: str, *keys: str) -> Errors:
     """Numbers that must not be negative."""
     return (field.invalid(f"{path}.{key}", obj[key], NONNEGATIVE) for key in keys if obj.get(key, 0) < 0)
+
+
+def sound(path: str, amount: str) -> Errors:
+    """An amount that is not negative, and shown in whole units where it is."""
+    if amount.startswith("-"):
+        yield field.invalid(path, quantity.units(amount), "must be a valid resource quantity")
 
 
 def port_number(path: str, value: int) -> Errors:

@@ -50,7 +50,7 @@ def overcommitted(name: str) -> bool:
 
 def check(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
     """The resources of a container. claims: the names of the pod's claims. indivisible: any amount of huge pages."""
-    return _requirements(resources, path, claims, _container_name, indivisible)
+    return _requirements(resources, path, claims, container_name, indivisible)
 
 
 def _requirements(resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool) -> Errors:
@@ -115,7 +115,8 @@ def indivisible_pages(spec: Object) -> bool:
     return False
 
 
-def _resource_name(name: str, path: str) -> Errors:
+def resource_name(name: str, path: str) -> Errors:
+    """The name of a resource: one of Kubernetes' own, or one below a domain."""
     found = names.qualified_name(name)
     if found:
         yield from checks.texts(path, name, found)
@@ -123,10 +124,11 @@ def _resource_name(name: str, path: str) -> Errors:
         yield field.invalid(path, name, "must be a standard resource type or fully qualified")
 
 
-def _container_name(name: str, path: str) -> Errors:
+def container_name(name: str, path: str) -> Errors:
+    """The name of a resource that containers use."""
     if name in _OF_CONTAINERS:
         return
-    yield from _resource_name(name, path)
+    yield from resource_name(name, path)
     if "/" not in name:
         if not name.startswith(_HUGE):
             yield field.invalid(path, name, "must be a standard resource for containers")
@@ -135,7 +137,7 @@ def _container_name(name: str, path: str) -> Errors:
 
 
 def _pod_name(name: str, path: str) -> Errors:
-    found = list(_resource_name(name, path))
+    found = list(resource_name(name, path))
     yield from found
     if not found and name not in _OF_PODS and not name.startswith(_HUGE):
         yield checks.unsupported(path, name, _OF_PODS)

@@ -26,8 +26,7 @@ def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]
     affinity = spec.get("nodeAffinity")
     if affinity is not None:
         yield from _affinity(affinity, f"{path}.nodeAffinity")
-    required = (affinity or {}).get("required")
-    yield from sources.check(spec, path, volume, affinity=required is not None)
+    yield from sources.check(spec, path, volume, affinity=affinity is not None)
     host = spec.get("hostPath")
     if host is not None and policy == "Recycle" and _root(host.get("path") or ""):
         text = "may not be 'recycle' for a hostPath mount of '/'"
@@ -69,10 +68,8 @@ def _capacity(given: dict[str, str], path: str) -> Iterator[FieldError]:
     if list(given) != ["storage"]:
         yield field.not_supported(path, given, ["storage"])
     for name, text in given.items():
-        amount = quantity.parse(text)
-        if amount < 0:
-            yield field.invalid(f"{path}[{name}]", int(amount), "must be a valid resource quantity")
-        if amount <= 0:
+        yield from checks.sound(f"{path}[{name}]", text)
+        if quantity.parse(text) <= 0:
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
 
 
