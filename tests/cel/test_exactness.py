@@ -266,3 +266,15 @@ def test_a_constant_that_is_wrong_is_an_internal_error() -> None:
     made = Environment().compile("int('aaa')", ())
     assert made.internal
     assert not Environment().compile("1 +", ()).internal
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("18446744073709551615.0.0", -1), ("9223372036854775808.0.0", -(1 << 63)), ("7.0.0", 7)]
+)
+def test_numbers_of_versions_are_ints_however_large_they_are(text: str, number: int) -> None:
+    assert rule(f"semver('{text}').major()").evaluate({}) == number
+
+
+def test_no_number_of_a_version_has_more_than_64_bits() -> None:
+    assert rule("isSemver('1.2.3-18446744073709551615')").evaluate({})
+    assert not rule("isSemver('1.2.3-18446744073709551616')").evaluate({})

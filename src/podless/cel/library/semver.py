@@ -59,9 +59,18 @@ def _number(text: str, name: str) -> int:
         raise EvaluationError(f"Invalid character(s) found in {name} number {gotext.quote(text)}")
     if len(text) > 1 and text[0] == "0":
         raise EvaluationError(f"{name.capitalize()} number must not contain leading zeroes {gotext.quote(text)}")
+    return _unsigned(text)
+
+
+def _unsigned(text: str) -> int:
     if len(text) > 20 or int(text) >= 1 << 64:
         raise EvaluationError(f"strconv.ParseUint: parsing {gotext.quote(text)}: value out of range")
     return int(text)
+
+
+def _signed(number: int) -> int:
+    """A number of 64 bits as an int: what is too large for one begins again below zero."""
+    return number - (1 << 64) if number > values.INT_MAX else number
 
 
 def parse(text: str, normalize: bool = False) -> Semver:
@@ -91,6 +100,7 @@ def _before(text: str, given: bool) -> tuple[str, ...]:
                 raise EvaluationError(
                     f"Numeric PreRelease version must not contain leading zeroes {gotext.quote(part)}"
                 )
+            _unsigned(part)
         elif any(char not in _IDENTIFIER for char in part):
             raise EvaluationError(f"Invalid character(s) found in prerelease {gotext.quote(part)}")
     return parts
@@ -173,21 +183,21 @@ LIBRARY = Library(
             "major",
             "The first number.",
             ["semver('1.2.3').major() == 1"],
-            member("semver_major", (SEMVER,), INT, lambda value: value.numbers[0]),
+            member("semver_major", (SEMVER,), INT, lambda value: _signed(value.numbers[0])),
             cost=_ONE,
         ),
         function(
             "minor",
             "The second number.",
             ["semver('1.2.3').minor() == 2"],
-            member("semver_minor", (SEMVER,), INT, lambda value: value.numbers[1]),
+            member("semver_minor", (SEMVER,), INT, lambda value: _signed(value.numbers[1])),
             cost=_ONE,
         ),
         function(
             "patch",
             "The third number.",
             ["semver('1.2.3').patch() == 3"],
-            member("semver_patch", (SEMVER,), INT, lambda value: value.numbers[2]),
+            member("semver_patch", (SEMVER,), INT, lambda value: _signed(value.numbers[2])),
             cost=_ONE,
         ),
     ),
