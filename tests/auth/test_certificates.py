@@ -140,6 +140,32 @@ def test_strangers_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert ask(server, signed_by_itself(tmp_path, -DAY, DAY))[0] == 401
 
 
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_after_the_handshake_no_record_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: ssl.TLSVersion
+) -> None:
+    heard: list[bytes] = []
+    hear = strangers.Context.hear
+
+    def note(self: strangers.Context, *told: Any) -> None:
+        heard.append(told[-1])
+        hear(self, *told)
+
+    monkeypatch.setattr(strangers.Context, "hear", note)
+    with Server(tmp_path / "data") as server:
+        made = signed_by_itself(tmp_path, -DAY, DAY)
+        made.maximum_version = version
+        connection = http.client.HTTPSConnection(server.url.removeprefix("https://"), context=made, timeout=10)
+        told = []
+        for _ in range(3):
+            connection.request("GET", "/version", headers={"Authorization": f"Bearer {server.token}"})
+            assert connection.getresponse().read()
+            told.append(len(heard))
+        connection.close()
+    assert told[0] > 0
+    assert len(set(told)) == 1
+
+
 def test_a_certificate_for_servers_only_gets_no_connection(served: Server, tmp_path: Path) -> None:
     folder = served.authority.parent
     made = context(tmp_path, (folder / "server.crt").read_bytes(), (folder / "server.key").read_bytes())

@@ -98,11 +98,14 @@ class Connection(asyncio.BufferedProtocol):
         self._shared.connections.add(self)
         peer = transport.get_extra_info("peername")
         self._peer = str(peer[0]) if peer else ""
+        tls = transport.get_extra_info("ssl_object")
+        if tls is None:
+            return
         fields = transport.get_extra_info("peercert")
         if fields:
-            tls = transport.get_extra_info("ssl_object")
             der = tls.getpeercert(True)
             self._certificate = Certificate(der, fields, trusted=tls.trusted(der))
+        tls.over()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone: what works for it alone ends."""

@@ -32,10 +32,16 @@ class Handshake(ssl.SSLObject):
             self.judged = _HOOK is None or self.context.known(certificate)
         return self.judged is not False
 
+    def over(self) -> None:
+        """The handshake is: from now on nobody hears of each record, which costs as much as to encrypt a short one."""
+        if isinstance(self.context, Context):
+            self.context = self.context.deaf
+
 
 class Context(ssl.SSLContext):
-    """A server's TLS that asks for a client's certificate. Made by `context`."""
+    """A server's TLS that asks for a client's certificate. Made by `context`. deaf: one that hears of no messages."""
 
+    deaf: ssl.SSLContext
     roots: tuple[bytes, ...] = ()
     again: Callable[[], Context]
     strangers = 0
@@ -93,6 +99,7 @@ def context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
     made.sslobject_class = Handshake
     made.roots = tuple(roots)
     made.again = again
+    made.deaf = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made._friends = {}
     if _HOOK is not None:
         made.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
