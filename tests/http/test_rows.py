@@ -8,7 +8,9 @@ from podless.http.rows import Rows
 def test_a_row_is_found_for_its_state_only() -> None:
     rows = Rows()
     rows.keep("/g/r/a", (1, "wide"), (b"row",))
-    assert rows.find("/g/r/a", (1, "wide")) == (b"row",)
+    known = rows.find("/g/r/a", (1, "wide"))
+    assert known is not None
+    assert (known.row, known.long) == ((b"row",), 3)
     assert rows.find("/g/r/a", (2, "wide")) is None
     assert rows.find("/g/r/b", (1, "wide")) is None
 
@@ -55,5 +57,5 @@ def test_rows_share_the_pieces_that_many_have() -> None:
         cells = b'{"cells":["%b"' % name.encode()
         rows.keep(name, 1, (cells + b"x" * 150, 1.5, b'"],"object":{}', fields[:1] + fields[1:], b"}"))
     found = [rows.find(name, 1) for name in "abc"]
-    assert all(row is not None and row[3] == fields for row in found)
-    assert len({id(row[3]) for row in found if row is not None}) == 1
+    assert all(known is not None and known.row[3] == fields and known.long > 1000 for known in found)
+    assert len({id(known.row[3]) for known in found if known is not None}) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.publish.table import SHARED, Row
 
@@ -13,6 +13,15 @@ _TEXT = 4096  # bytes of a shared piece at the most
 _FIELDS = b'{"f:'  # how a set of managed fields begins
 
 
+class Known(NamedTuple):
+    """A row and the state that it shows. long: its bytes. size: those it takes beside what it shares with others."""
+
+    state: Any
+    row: Row
+    long: int
+    size: int
+
+
 class Rows:
     """Rows by the keys of their objects, each with the state that it shows."""
 
@@ -20,31 +29,33 @@ class Rows:
         self._most = most
         self._size = 0
         self._gone = 0
-        self._rows: dict[str, tuple[Any, Row, int]] = {}
+        self._rows: dict[str, Known] = {}
         self._texts: dict[bytes, bytes] = {}  # the oldest first
 
-    def find(self, key: str, state: Any) -> Row | None:
+    def find(self, key: str, state: Any) -> Known | None:
         """The row of an object in this state. state: all that the row depends on but the time, such as the revision."""
         known = self._rows.get(key)
-        return known[1] if known is not None and known[0] == state else None
+        return known if known is not None and known.state == state else None
 
-    def keep(self, key: str, state: Any, row: Row) -> None:
+    def keep(self, key: str, state: Any, row: Row) -> Known:
         """Remember a row in place of that of an earlier state."""
-        row, size = self._share(row)
+        kept = Known(state, *self._share(row))
         known = self._rows.pop(key, None)
         if known is not None:
-            self._size -= known[2]
-        self._rows[key] = state, row, size
-        self._size += size
+            self._size -= known.size
+        self._rows[key] = kept
+        self._size += kept.size
         while self._size > self._most:
             self._drop()
+        return kept
 
-    def _share(self, row: Row) -> tuple[Row, int]:
-        """The row with the pieces that other rows have too, and the bytes that it takes beside those."""
+    def _share(self, row: Row) -> tuple[Row, int, int]:
+        """The row with the pieces that other rows have too, its bytes, and those that it takes beside such pieces."""
         pieces: list[bytes | float] = []
-        size = 200
+        long, size = 0, 200
         for piece in row:
             if isinstance(piece, bytes) and piece:
+                long += len(piece)
                 shared = self._texts.get(piece)
                 if shared is not None:
                     piece = shared
@@ -53,7 +64,7 @@ class Rows:
                     if SHARED <= len(piece) <= _TEXT and piece.startswith(_FIELDS):
                         self._remember(piece)
             pieces.append(piece)
-        return tuple(pieces), size
+        return tuple(pieces), long, size
 
     def _remember(self, text: bytes) -> None:
         if len(self._texts) >= _TEXTS:
@@ -67,4 +78,4 @@ class Rows:
         """
         self._gone += 1
         key = next(iter(self._rows)) if self._gone % _OLD == 0 else next(reversed(self._rows))
-        self._size -= self._rows.pop(key)[2]
+        self._size -= self._rows.pop(key).size

@@ -88,6 +88,9 @@ def slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
             yield from (memoryview(chunk)[start : start + _SLICE] for start in range(0, len(chunk), _SLICE))
             small, size = [], 0
             continue
+        if not small and len(chunk) > _SLICE // 2:
+            yield chunk  # as it is, rather than copied to be put together with the next
+            continue
         small.append(chunk)
         size += len(chunk)
         if size >= _SLICE:

@@ -64,17 +64,22 @@ class Clock:
     """Fills ages into rows, as they are at one moment; many objects are of the same second. now: seconds since 1970."""
 
     def __init__(self, now: float) -> None:
+        self._ages = _Ages(now)
+
+    def fill(self, row: Sequence[bytes | float]) -> bytes:
+        """A row, or several with what stands between them, as JSON."""
+        ages = self._ages
+        return b"".join([piece if piece.__class__ is bytes else ages[piece] for piece in row])
+
+
+class _Ages(dict[Any, bytes]):
+    """The ages that moments have at one time."""
+
+    def __init__(self, now: float) -> None:
         self._now = now
-        self._ages: dict[float, bytes] = {}
 
-    def fill(self, row: Row) -> bytes:
-        """The row as JSON."""
-        return b"".join([piece if piece.__class__ is bytes else self._age(piece) for piece in row])
-
-    def _age(self, moment: Any) -> bytes:
-        known = self._ages.get(moment)
-        if known is None:
-            known = self._ages[moment] = ages.shown(moment, self._now).encode()
+    def __missing__(self, moment: float) -> bytes:
+        known = self[moment] = ages.shown(moment, self._now).encode()
         return known
 
 
