@@ -62,8 +62,8 @@ def assert_linear(
     assert_growth({times: lines(work, make(size * times), refused) for times in (1, 2, 4)}, size)
 
 
-def assert_growth(counts: dict[int, int], size: int) -> None:
-    """Fails where lines, by how many times a size they were executed for, grow faster than n log n."""
+def assert_growth(counts: dict[int, int], size: int, what: str = "") -> None:
+    """Fails where lines, by how many times a size they were executed for, grow faster than n log n. what: for whom."""
     for times in (2, 4):
         allowed = counts[1] * times * math.log(size * times) / math.log(size) * _SLACK + _NOISE
-        assert counts[times] <= allowed, f"{counts} lines for so many times {size}"
+        assert counts[times] <= allowed, f"{counts} lines for so many times {size} {what}"

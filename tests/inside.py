@@ -22,6 +22,7 @@ from podless.meta.bounded import caches
 from tests.cost import Lines, assert_growth
 
 _NEVER = 1 << 40
+_ATTEMPTS = 3
 _REVISION = re.compile(rb'"resourceVersion":"(\d+)"')
 
 
@@ -114,24 +115,33 @@ class Inside:
         """Fails where one of some requests costs more than its share for inputs of n, 2n and 4n.
 
         make: gives them for a size; they are asked one after the other, and are answered with the codes; without
-        them with any that blames no server.
+        them with any that blames no server. What a controller does meanwhile can make one of them begin again (a
+        conflict): what costs too much is counted anew, and the least of its counts holds.
         """
         for ask in make(size):  # what is only done once
             self.ask(ask)
         counts: dict[int, list[int]] = {}
-        for times in (1, 2, 4):
-            counts[times] = []
-            asked = make(size * times)
-            for place, ask in enumerate(asked):
-                status, told, number = self.ask(ask)
-                wanted = status == codes[place] if codes is not None else status < 500
-                assert wanted, (status, ask.method, ask.target[:200], told[:600])
-                counts[times].append(number)
-        for place, ask in enumerate(make(1)):
+        for attempt in range(1, _ATTEMPTS + 1):
+            for times in (1, 2, 4):
+                found = self._count(make(size * times), codes)
+                counts[times] = [min(pair) for pair in zip(found, counts.get(times, found), strict=True)]
             try:
-                assert_growth({times: found[place] for times, found in counts.items()}, size)
-            except AssertionError as error:
-                raise AssertionError(f"{error}: {str(ask)[:300]}") from None
+                for place, ask in enumerate(make(1)):
+                    assert_growth({times: counts[times][place] for times in counts}, size, str(ask)[:300])
+                return
+            except AssertionError:
+                if attempt == _ATTEMPTS:
+                    raise
+
+    def _count(self, asked: list[Ask], codes: list[int] | None) -> list[int]:
+        """The lines that each of some requests costs."""
+        counts: list[int] = []
+        for place, ask in enumerate(asked):
+            status, told, number = self.ask(ask)
+            wanted = status == codes[place] if codes is not None else status < 500
+            assert wanted, (status, ask.method, ask.target[:200], told[:600])
+            counts.append(number)
+        return counts
 
     def close(self) -> None:
         self._loop.run_until_complete(self._app.stop())
