@@ -26,6 +26,7 @@ from typing import Any
 
 from tests.faults.linearizable import UNKNOWN, Operation, wrong
 from tests.faults.proxy import Proxies
+from tests.processes import send
 from tests.store.etcd.cluster import LEASH, Member, ports
 
 _MAPS = "/api/v1/namespaces/default/configmaps"
@@ -129,7 +130,7 @@ class Server:
 
     def signal(self, number: int) -> None:
         assert self._process is not None
-        self._process.send_signal(number)
+        send(self._process, number)
 
     def kill(self) -> None:
         if self._process is not None:

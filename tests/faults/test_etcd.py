@@ -114,14 +114,13 @@ def test_an_etcd_that_is_gone_is_said_so_and_comes_back(member: Member, servers:
 def test_an_etcd_that_hangs_is_late(member: Member, servers: tuple[Client, Client]) -> None:
     client, _ = servers
     assert client.post(MAPS, thing("a")).status == 201
-    assert member.process is not None
-    member.process.send_signal(signal.SIGSTOP)
+    member.signal(signal.SIGSTOP)
     try:
         assert client.get(f"{MAPS}/a?timeout=300ms").status == 504
         answer = client.get(f"{MAPS}/a")
         assert answer.status in (503, 504), answer.body
     finally:
-        member.process.send_signal(signal.SIGCONT)
+        member.signal(signal.SIGCONT)
     until(lambda: client.get(f"{MAPS}/a").status == 200)
     assert client.post(MAPS, thing("b")).status == 201
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import send
+
 ETCD = shutil.which("etcd")
 # ends what a test has started also where the test's process is killed
 LEASH = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
@@ -74,7 +76,7 @@ class Member:
     def signal(self, number: int) -> None:
         """Send it a signal."""
         assert self.process is not None
-        self.process.send_signal(number)
+        send(self.process, number)
 
     def stop(self) -> None:
         """Kill it; its data stays."""
