@@ -16,7 +16,7 @@ export PYTHONDONTWRITEBYTECODE :=
 serve: $(SERVING)
 	$(BIN)/podless serve $(ARGS)
 
-test: $(WORKING) # what takes minutes is left out
+test: $(WORKING) # without what is slow by itself, or drives other programs
 	$(PYTEST) $(ARGS)
 
 test-all: $(WORKING)
@@ -63,7 +63,7 @@ $(SERVING): requirements.lock | $(BIN)/python
 	touch $@
 
 $(WORKING): pyproject.toml requirements-dev.lock requirements.lock | $(BIN)/python
-	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) install --no-compile --require-hashes -r requirements-dev.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q src
 	touch $(SERVING) $@

@@ -38,10 +38,10 @@ SHARED = Path(__file__).parent.parent.parent / "shared"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What is known to take minutes may take longer before it counts as hanging."""
+    """What is known to be slow may take longer before it counts as hanging."""
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(900))
+            item.add_marker(pytest.mark.timeout(400))
 
 
 def tries(count: int) -> int:

@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import definition, gadget
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 GROUP = "plugin.example.com"
 SUITE = """

@@ -18,6 +18,8 @@ from podless.store.etcd.settings import Etcd
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.store.etcd.cluster import shared
 
+pytestmark = pytest.mark.slow
+
 GROUP = "backup.example.com"
 OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
 

@@ -22,6 +22,8 @@ from podless.meta.files import private
 from podless.meta.option import StartError
 from tests.conftest import CRDS, Client, definition, gadget
 
+pytestmark = pytest.mark.slow
+
 GROUP = "serve.example.com"
 OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
 

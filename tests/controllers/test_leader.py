@@ -17,6 +17,8 @@ from podless.store.etcd.settings import Etcd
 from podless.verbs import storage
 from tests.store.etcd.cluster import shared
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[Cluster]]:

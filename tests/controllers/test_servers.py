@@ -15,6 +15,8 @@ from tests.conftest import CRDS, definition
 from tests.controllers.test_definitions import Direct, conditions
 from tests.store.late import LateStore
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import CRDS, Client, definition, gadget
 
+pytestmark = pytest.mark.slow
+
 GROUP = "disk.example.com"
 OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
 

@@ -21,6 +21,8 @@ from tests.conftest import Client
 from tests.faults.proxy import Proxies
 from tests.store.etcd.cluster import Member
 
+pytestmark = pytest.mark.slow
+
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 

@@ -12,6 +12,8 @@ from tests.conftest import Client
 from tests.faults.fleet import Fleet, Traffic, fleet, torment
 from tests.faults.linearizable import wrong
 
+pytestmark = pytest.mark.slow
+
 NAMESPACES = "/api/v1/namespaces"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/podless-controllers"
 

@@ -27,7 +27,7 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "scaling.md"
 NAME = "podless.example.com"
 MAPS = "/api/v1/namespaces/default/configmaps"
 
-pytestmark = pytest.mark.skipif(shutil.which("haproxy") is None, reason="haproxy is not installed")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("haproxy") is None, reason="haproxy is not installed")]
 
 
 def example(port: int, servers: list[str]) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import tries
 from tests.faults.kill import Trial
+
+pytestmark = pytest.mark.slow
 
 
 def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from podless.kinds.types.services import SERVICE
 from podless.meta.errors import APIError
 from tests.cost import assert_linear
 
+pytestmark = pytest.mark.slow
+
 PORTS = strategic.table(SERVICE)
 
 SET = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}

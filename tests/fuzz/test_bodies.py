@@ -14,6 +14,8 @@ from tests.fuzz.objects import OBJECTS
 from tests.fuzz.values import JSON, TEXT, language, mutations
 from tests.fuzz.wire import GROUP, Wire, many
 
+pytestmark = pytest.mark.slow
+
 GADGETS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
 GADGET = OBJECTS[GADGETS]
 MEDIA = st.sampled_from(

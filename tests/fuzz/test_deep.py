@@ -11,6 +11,8 @@ from tests.conftest import CRDS, definition
 from tests.fuzz.objects import ADMISSION, OBJECTS
 from tests.fuzz.wire import GROUP, Wire
 
+pytestmark = pytest.mark.slow
+
 GADGETS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
 DEPTHS = [50, 120, 160, 200, 235, 240, 245, 249, 251, 300, 1100, 20_000]
 

@@ -16,6 +16,8 @@ from tests.fuzz.objects import OBJECTS
 from tests.fuzz.values import JSON, mutations
 from tests.fuzz.wire import Wire, many
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 STRUCTS = {kind.kind: kind for kind in ALL}
 PATCHES = ["merge-patch+json", "strategic-merge-patch+json", "json-patch+json", "apply-patch+yaml", "apply-patch+cbor"]

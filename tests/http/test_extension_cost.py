@@ -21,6 +21,8 @@ from tests.cost import assert_linear
 from tests.http.test_request_cost import CORE, named, numbers
 from tests.inside import Ask, Inside, applied, merge
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 ANY: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -20,6 +20,8 @@ from podless.meta import codec
 from podless.meta.errors import Timeout, TooManyRequests
 from tests.conftest import Answer, Client
 
+pytestmark = pytest.mark.slow
+
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 

@@ -21,6 +21,8 @@ from podless.http.message import Answer, Pending, Pieces, Request, Response, Sin
 from tests.conftest import Client as Plain
 from tests.http.test_connection import Client, serving
 
+pytestmark = pytest.mark.slow
+
 GET = b"GET /%b HTTP/1.1\r\nHost: h\r\n\r\n"
 MAPS = "/api/v1/namespaces/default/configmaps"
 

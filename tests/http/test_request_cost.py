@@ -12,6 +12,8 @@ from tests.conftest import CRDS, definition
 from tests.cost import assert_linear
 from tests.inside import Ask, Inside, applied, merge, operations, strategic
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 CORE = "/api/v1/namespaces/default"
 MAPS = f"{CORE}/configmaps"

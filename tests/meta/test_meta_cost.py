@@ -15,6 +15,8 @@ from podless.meta.errors import BadRequest
 from podless.meta.structs_meta import OBJECT_META
 from tests.cost import assert_linear
 
+pytestmark = pytest.mark.slow
+
 
 def owners(size: int, *, controller: bool = False) -> dict[str, Any]:
     reference = {"apiVersion": "v1", "kind": "K", "uid": "u"}

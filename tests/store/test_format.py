@@ -15,6 +15,8 @@ from podless.store.sqlite import SQLiteStore
 from tests.conftest import tries
 from tests.store.contract import delete, put
 
+pytestmark = pytest.mark.slow
+
 SECOND_FORMAT = """
 CREATE TABLE log (
     sequence INTEGER PRIMARY KEY, revision INTEGER NOT NULL, key TEXT NOT NULL, created INTEGER NOT NULL,

@@ -13,6 +13,8 @@ from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.contract import put
 
+pytestmark = pytest.mark.slow
+
 
 async def test_large_updates_leave_a_small_file(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "db", keep=Keep(size=4 << 20))

@@ -18,6 +18,8 @@ from podless.http.faults.fault import TERMS, camel
 from podless.testing.manifests import objects
 from tests.conftest import Client, definition
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "testing.md").read_text()
 WIDGETS = definition("example.com", "widgets", "Widget")

@@ -15,6 +15,8 @@ from podless.kinds.kind import Kind, Version
 from tests.conftest import Client, tries
 from tests.meta.test_protobuf_random import ANYTHING, objects
 
+pytestmark = pytest.mark.slow
+
 SERVED = [
     (kind, version)
     for kind in ALL

@@ -13,6 +13,8 @@ from podless import Server
 from podless.cli import main
 from tests.conftest import CRDS, Client, definition, gadget
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 
 MAPS = "/api/v1/namespaces/{}/configmaps"

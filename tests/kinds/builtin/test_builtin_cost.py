@@ -18,6 +18,8 @@ from podless.meta.gotypes import ListOf, MapOf, Type
 from podless.meta.structs import Struct
 from tests.cost import assert_linear
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 Path = tuple[str, ...]
 SIZE = 12

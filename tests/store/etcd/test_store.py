@@ -15,6 +15,8 @@ from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
 from tests.store.contract import Contract, Follower, put
 
+pytestmark = pytest.mark.slow
+
 _NUMBERS = itertools.count()
 
 

@@ -18,6 +18,8 @@ from podless.store.etcd.store import EtcdStore
 from tests.store.contract import Follower, put
 from tests.store.etcd.cluster import Member
 
+pytestmark = pytest.mark.slow
+
 
 def renew(folder: Path) -> None:
     """Make all files anew, those of another authority."""
