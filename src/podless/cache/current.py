@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from functools import partial
+
+log = logging.getLogger("podless")
+
+_QUESTIONS = 2  # that are under way at once
+_TURN = 16  # of those who go on in one turn of the loop
+# is called with nothing where one can go on, or with why not
+Go = Callable[[BaseException | None], None]
 
 
 class Scope:
@@ -35,8 +44,9 @@ def begun() -> bool:
 class Question:
     """Asks for the newest revision, again and again while there is somebody who wants to know.
 
-    An answer may be older than who comes after the question was put: he waits for the next one. ask: gives the
-    newest revision there is, shown: the one that is shown here. reach: waits until one is.
+    An answer may be older than who comes after the question was put: he waits for the next one, which is put before
+    those go on who have their answer. ask: gives the newest revision there is, shown: the one that is shown here.
+    reach: waits until one is.
     """
 
     def __init__(
@@ -45,61 +55,75 @@ class Question:
         self._ask = ask
         self._shown = shown
         self._reach = reach
-        self._waiting: list[asyncio.Future[None]] = []
-        self._asking: asyncio.Task[None] | None = None
+        self._parked: list[Go] = []
+        self._putting = False
+        self._asked = 0
         self._reaching: set[asyncio.Task[None]] = set()
 
+    def park(self, go: Go) -> None:
+        """Have `go` called, later, when all is shown here that anybody was told of before this call."""
+        self._parked.append(go)
+        if not self._putting and self._asked < _QUESTIONS:
+            self._putting = True
+            asyncio.get_running_loop().call_soon(self._put)  # for all who come in this turn
+
     def wait(self) -> asyncio.Future[None]:
-        """Done when all is shown here that anybody was told of before this call; fails as asking and reaching do."""
-        loop = asyncio.get_running_loop()
-        known = loop.create_future()
-        self._waiting.append(known)
-        if self._asking is None:
-            self._asking = loop.create_task(self._run())
+        """Done when `go` would be called; fails as asking and reaching do."""
+        known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.park(partial(_settle, known))
         return known
 
-    async def _run(self) -> None:
-        try:
-            while self._waiting:
-                together, self._waiting = self._waiting, []
-                try:
-                    revision = await self._ask()
-                except BaseException as error:
-                    _settle(together, error)
-                    if not isinstance(error, Exception):
-                        raise
-                else:
-                    self._pass(revision, together)
-        finally:
-            self._asking = None
+    def _put(self) -> None:
+        self._putting = False
+        if not self._parked:
+            return
+        self._asked += 1
+        together, self._parked = self._parked, []
+        asyncio.ensure_future(self._ask()).add_done_callback(partial(self._told, together))
 
-    def _pass(self, revision: int, together: list[asyncio.Future[None]]) -> None:
-        """Let those go on who waited for a revision: at once where it is shown, or when it is."""
-        if self._shown() >= revision:
-            _settle(together, None)
+    def _told(self, together: list[Go], asked: asyncio.Future[int]) -> None:
+        """An answer came in, in the turn before this one: whoever came with it is here by now."""
+        self._asked -= 1
+        if self._parked and not self._putting:
+            self._put()
+        error = asyncio.CancelledError() if asked.cancelled() else asked.exception()
+        if error is not None or self._shown() >= asked.result():
+            _let_go(together, error)
         else:
-            task = asyncio.get_running_loop().create_task(self._later(revision, together))
+            task = asyncio.get_running_loop().create_task(self._later(asked.result(), together))
             self._reaching.add(task)
             task.add_done_callback(self._reaching.discard)
 
-    async def _later(self, revision: int, together: list[asyncio.Future[None]]) -> None:
+    async def _later(self, revision: int, together: list[Go]) -> None:
         try:
             await self._reach(revision)
         except BaseException as error:
-            _settle(together, error)
+            _let_go(together, error)
             if not isinstance(error, Exception):
                 raise
         else:
-            _settle(together, None)
+            _let_go(together, None)
 
 
-def _settle(together: list[asyncio.Future[None]], error: BaseException | None) -> None:
-    for each in together:
-        if not each.done():
-            if error is None:
-                each.set_result(None)
-            elif isinstance(error, asyncio.CancelledError):
-                each.cancel()
-            else:
-                each.set_exception(error)
-                each.exception()  # who has asked may be gone
+def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> None:
+    """Have those go on who have waited, some in each turn of the loop."""
+    end = start + _TURN
+    for go in together[start:end]:
+        try:
+            go(error)
+        except Exception:
+            log.exception("what has waited for the newest state failed")
+    if end < len(together):
+        asyncio.get_running_loop().call_soon(_let_go, together, error, end)
+
+
+def _settle(known: asyncio.Future[None], error: BaseException | None) -> None:
+    if known.done():
+        return
+    if error is None:
+        known.set_result(None)
+    elif isinstance(error, asyncio.CancelledError):
+        known.cancel()
+    else:
+        known.set_exception(error)
+        known.exception()  # who has asked may be gone

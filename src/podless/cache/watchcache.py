@@ -450,9 +450,9 @@ class Cache:
             if self._renewal is not None:
                 await asyncio.shield(self._renewal)
 
-    def refreshed(self) -> asyncio.Future[None]:
-        """As `refresh`, done where that is; but it does not wait for a state that is read anew (`renewing`)."""
-        return self._question.wait()
+    def park(self, go: current.Go) -> None:
+        """Have `go` called where `refresh` is done; but it does not wait for a state that is read anew (`renewing`)."""
+        self._question.park(go)
 
     @property
     def renewing(self) -> bool:

@@ -27,19 +27,18 @@ def reads_wait(api: API) -> Gate | None:
     def gate(request: Request, go: Callable[[Request], None]) -> bool:
         if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_ASKED):
             return False
-        api.cache.refreshed().add_done_callback(partial(_go, api, request, go))
+        api.cache.park(partial(_go, api, request, go))
         return True
 
     return gate
 
 
-def _go(api: API, request: Request, go: Callable[[Request], None], refreshed: asyncio.Future[None]) -> None:
-    if not refreshed.cancelled():
-        error = refreshed.exception()
-        if error is not None:
-            request.current = error
-        elif not api.cache.renewing and not api.unsettled():
+def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseException | None) -> None:
+    if error is None:
+        if not api.cache.renewing and not api.unsettled():
             request.current = True
+    elif not isinstance(error, asyncio.CancelledError):
+        request.current = error
     go(request)
 
 

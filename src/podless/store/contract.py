@@ -7,7 +7,7 @@ revisions can be compared, and nothing else can be told from them. Other process
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from podless.meta.histogram import Histogram
@@ -125,7 +125,7 @@ class Store(Protocol):
     async def close(self) -> None:
         """Finish what is under way and let go of everything."""
 
-    async def current(self) -> int:
+    def current(self) -> Awaitable[int]:
         """The revision of the newest durable commit of anybody, 0 for an empty store."""
 
     async def check(self) -> None:

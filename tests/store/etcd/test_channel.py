@@ -240,3 +240,28 @@ async def test_what_is_no_http2_ends_the_connection(connect: Connect, sent: byte
     peer.say(sent)
     with pytest.raises(Refused, match="HTTP/2"):
         await asyncio.wait_for(call.done, 10)
+
+
+async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rpc, "_LOOK", 0.02)
+    channel, peer = await greeted(connect)
+    call, other = channel.call("/a", b""), channel.call("/a", b"")
+    told: list[bytes | Refused] = []
+    call.told, call.until = told.append, channel.loop.time()
+    with pytest.raises(Refused) as refused:
+        await asyncio.wait_for(call.done, 10)
+    assert refused.value.code == rpc.DEADLINE
+    assert told == [refused.value]
+    assert (await peer.hear(RESET))[2] == 1
+    peer.answer(3, b"other")
+    assert await asyncio.wait_for(other.done, 10) == b"other"
+
+
+async def test_who_has_asked_is_told_the_answer_at_once(connect: Connect) -> None:
+    channel, peer = await greeted(connect)
+    call = channel.call("/a", b"")
+    told: list[bytes | Refused] = []
+    call.told = told.append
+    peer.answer(1, b"one")
+    assert await asyncio.wait_for(call.done, 10) == b"one"
+    assert told == [b"one"]

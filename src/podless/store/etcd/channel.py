@@ -7,6 +7,7 @@ the library of gRPC, which has threads of its own.
 from __future__ import annotations
 
 import asyncio
+import math
 import struct
 from collections import deque
 from collections.abc import Callable
@@ -29,6 +30,7 @@ _CREDIT = 1 << 24  # bytes after which it is told that they are read
 _LARGEST = 1 << 30  # bytes of an answer
 _FRAME_SIZE = 1 << 14  # bytes of a frame, unless a peer says that it may be longer
 _OWED = 0.01  # seconds that an acknowledgement waits for something to go with
+_PONG = 0.5  # seconds before a ping is answered: etcd sends the next one with the answer that comes after that
 _LOOK = 0.5  # seconds between two looks at whether the peer still answers
 _SILENT = 1.5  # seconds without a byte after which somebody who waits has the peer asked
 _GONE = 2.0  # seconds after which a peer that has not answered that is gone
@@ -47,15 +49,20 @@ class Refused(Exception):
 
 
 class Call:
-    """One call. done: the answer, or how it ended. take: is given each message instead, where there are many."""
+    """One call. done: the answer, or how it ended. take: is given each message instead, where there are many.
 
-    __slots__ = ("channel", "credit", "done", "number", "parts", "size", "take", "window")
+    told: is told of its end at once. until: the loop's time at which it ends, about.
+    """
+
+    __slots__ = ("channel", "credit", "done", "number", "parts", "size", "take", "told", "until", "window")
 
     def __init__(self, channel: Channel, number: int, window: int, take: Callable[[bytes], None] | None) -> None:
         self.channel = channel
         self.number = number
         self.window = window
         self.take = take
+        self.told: Callable[[bytes | Refused], None] | None = None
+        self.until = math.inf
         self.done: asyncio.Future[bytes] = channel.loop.create_future()
         self.parts: list[bytes] = []
         self.size = 0
@@ -90,8 +97,7 @@ class Channel(asyncio.Protocol):
         self._credit = 0
         self._queue: deque[tuple[Call, bytes, bool]] = deque()
         self._block: tuple[int, int, bytes] | None = None  # a block that is not whole: stream, flags, bytes
-        self._said: list[bytes] = []  # what is sent at the end of this turn
-        self._owed = b""  # and what goes with it, or soon
+        self._owed = b""  # what goes with what is sent next, or soon
         self._heard = self._asked = self.loop.time()
         self._fresh = True  # something else was heard since the peer was asked last
         self._waits = False  # for the answer to that
@@ -217,7 +223,7 @@ class Channel(asyncio.Protocol):
         if flags & _ACK:
             self._waits = False
         else:
-            self._owe(_frame(_PING, _ACK, 0, body))
+            self.loop.call_later(_PONG, self._write, _frame(_PING, _ACK, 0, body))
 
     def _set(self, body: bytes) -> None:
         for at in range(0, len(body) - 5, 6):
@@ -304,41 +310,43 @@ class Channel(asyncio.Protocol):
         if call is None or self._calls.pop(call.number, None) is None:
             return
         if not call.done.done():
-            if refusal is not None:
-                call.done.set_exception(refusal)
+            outcome = refusal if refusal is not None else b"" if call.take is not None else _answer(call)
+            if isinstance(outcome, Refused):
+                call.done.set_exception(outcome)
                 call.done.exception()  # who has called may be gone
-            elif call.take is not None:
-                call.done.set_result(b"")
             else:
-                _conclude(call)
+                call.done.set_result(outcome)
+            if call.told is not None:
+                call.told(outcome)
         if not self.usable and not self._calls:
             self.close()
 
     # the connection
 
     def _write(self, data: bytes) -> None:
-        """Send, together with what else is said in this turn of the loop."""
-        if not self._said:
-            self.loop.call_soon(self._say)
-        self._said.append(data)
-
-    def _say(self) -> None:
-        said, self._said = self._said, []
+        """Send; the loop puts together what is written in one turn of it."""
         if self._owed:
-            said.append(self._owed)
+            data = self._owed + data
             self._owed = b""
-        if self._transport is not None and said:
-            self._transport.write(b"".join(said))
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def _pay(self) -> None:
+        if self._owed:
+            self._write(b"")
 
     def _owe(self, frame: bytes) -> None:
         """Send a frame with what is sent next, or soon."""
         if not self._owed:
-            self.loop.call_later(_OWED, self._say)
+            self.loop.call_later(_OWED, self._pay)
         self._owed += frame
 
     def _look(self) -> None:
         """See whether the peer still answers, where somebody waits or nothing was said for long."""
         now = self.loop.time()
+        for call in [each for each in self._calls.values() if now > each.until]:
+            self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
+            self._finish(call, Refused(DEADLINE, "no answer in time"))
         if self._waits and now > self._asked + _GONE and now > self._heard + _GONE:
             self._end("the peer does not answer")
             return
@@ -380,14 +388,12 @@ def _unpadded(flags: int, body: bytes) -> bytes:
     return body[1 : len(body) - body[0]] if flags & _PADDED else body
 
 
-def _conclude(call: Call) -> None:
-    """Have the one message of a call be its answer."""
-    data = b"".join(call.parts)
+def _answer(call: Call) -> bytes | Refused:
+    """The one message of a call."""
+    data = call.parts[0] if len(call.parts) == 1 else b"".join(call.parts)
     if len(data) < 5 or data[0] or _NUMBER.unpack_from(data, 1)[0] != len(data) - 5:
-        call.done.set_exception(Refused(UNAVAILABLE, "an answer is not one message"))
-        call.done.exception()
-    else:
-        call.done.set_result(data[5:])
+        return Refused(UNAVAILABLE, "an answer is not one message")
+    return data[5:]
 
 
 def _hand_over(call: Call, take: Callable[[bytes], None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -174,12 +174,30 @@ class Client:
         if channel is None or not channel.usable:
             channel = await self._reached()
         call = channel.call(_SERVICES[name][0], message)
-        timer = channel.loop.call_at(until, _late, call)
+        call.until = until
         try:
             return await call.done
         finally:
-            timer.cancel()
             call.leave()
+
+    def begin(self, name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
+        """Ask without waiting: `told` gets the answer's bytes at once. False where it is to be asked with `ask`.
+
+        A refusal is for who has asked to deal with, by asking with `ask`.
+        """
+        channel = self._channel
+        if channel is None or not channel.usable or self._failed:
+            return False
+        began = channel.loop.time()
+
+        def ended(outcome: bytes | Refused) -> None:
+            if isinstance(outcome, bytes):
+                self.times[name].observe(channel.loop.time() - began)
+            told(outcome)
+
+        call = channel.call(_SERVICES[name][0], message)
+        call.told, call.until = ended, began + _PATIENCE
+        return True
 
     async def ask(self, name: str, request: Any) -> Any:
         """The answer to a request. Raises Forgotten, and StoreError as `_refusal` says."""
@@ -241,11 +259,6 @@ class Client:
         if isinstance(refusal, Unreachable):
             self._elsewhere(member, f"{refusal} ({error.text})")
         return refusal
-
-
-def _late(call: rpc.Call) -> None:
-    if not call.done.done():
-        call.done.set_exception(Refused(rpc.DEADLINE, "no answer in time"))
 
 
 def _refusal(error: Refused) -> Exception:

@@ -9,6 +9,7 @@ from typing import Any
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError as DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
 _PACKAGE = "etcdserverpb"

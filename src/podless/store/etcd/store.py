@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from podless.meta.histogram import Histogram
 from podless.store import keys
 from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
 from podless.store.etcd import messages as m
+from podless.store.etcd.channel import Refused
 from podless.store.etcd.client import Client, Forgotten
 from podless.store.etcd.compactor import Compactor
 from podless.store.etcd.follow import FENCES, MOVED, Follower, Gone, change, read, record
@@ -56,6 +58,9 @@ class EtcdStore:
         self._fence = self._layout.key(f"{FENCES}{uuid.uuid4()}")
         self._pushing: asyncio.Task[None] | None = None
         self._moving: asyncio.Task[None] | None = None
+        nowhere = self._layout.key(_NOWHERE)
+        self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
+        self._asking: set[asyncio.Task[int]] = set()
 
     @property
     def times(self) -> Mapping[str, Histogram]:
@@ -82,7 +87,7 @@ class EtcdStore:
         for follower in self._followers:
             await follower.ended()
         self._followers.clear()
-        tasks = [task for task in (self._pushing, self._moving) if task is not None]
+        tasks = [*self._asking, *(task for task in (self._pushing, self._moving) if task is not None)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -123,8 +128,37 @@ class EtcdStore:
         if not moving.cancelled():
             moving.exception()  # who has waited may be gone
 
-    async def current(self) -> int:
+    def current(self) -> Awaitable[int]:
         """The newest revision, as the members of the cluster agree on it."""
+        known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        told = partial(self._told, known, self._newest)
+        return known if self._client.begin("range", self._question, told) else self._ask()
+
+    def _told(self, known: asyncio.Future[int], before: int, answer: bytes | Refused) -> None:
+        if known.done():
+            return
+        revision = _revision(answer) if isinstance(answer, bytes) else -1
+        if revision >= before:
+            self._newest = max(self._newest, revision)
+            self._push(revision)
+            known.set_result(revision)
+            return
+        # of another member, a later try, or of a cluster that was restored
+        asking = asyncio.get_running_loop().create_task(self._ask())
+        self._asking.add(asking)
+        asking.add_done_callback(partial(self._asked, known))
+
+    def _asked(self, known: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
+        self._asking.discard(asking)
+        if asking.cancelled():
+            known.cancel()
+        elif (error := asking.exception()) is not None:
+            known.set_exception(error)
+        else:
+            known.set_result(asking.result())
+
+    async def _ask(self) -> int:
+        """As `current`, of whatever member answers."""
         revision: int = (await self._range(key=self._layout.key(_NOWHERE))).header.revision
         self._push(revision)
         return revision
@@ -323,3 +357,12 @@ class EtcdStore:
         """What is to be known of the engine; size: of the database of the member that was asked last."""
         figures = {"revision": self._newest, "compacted": self._compacted, "size": self._compactor.size}
         return {**figures, "oldest": self._compactor.oldest}
+
+
+def _revision(answer: bytes) -> int:
+    """The revision of an answer to a range, -1 for what is none."""
+    try:
+        revision: int = m.RangeResponse.FromString(answer).header.revision
+    except m.DecodeError:
+        return -1
+    return revision
