@@ -97,7 +97,8 @@ class Channel(asyncio.Protocol):
         self._credit = 0
         self._queue: deque[tuple[Call, bytes, bool]] = deque()
         self._block: tuple[int, int, bytes] | None = None  # a block that is not whole: stream, flags, bytes
-        self._owed = b""  # what goes with what is sent next, or soon
+        self._said: list[bytes] = []  # what is sent at the end of this turn
+        self._owed = b""  # and what goes with it, or soon
         self._heard = self._asked = self.loop.time()
         self._fresh = True  # something else was heard since the peer was asked last
         self._waits = False  # for the answer to that
@@ -324,21 +325,25 @@ class Channel(asyncio.Protocol):
     # the connection
 
     def _write(self, data: bytes) -> None:
-        """Send; the loop puts together what is written in one turn of it."""
-        if self._owed:
-            data = self._owed + data
-            self._owed = b""
-        if self._transport is not None:
-            self._transport.write(data)
+        """Send, together with what else is said in this turn of the loop."""
+        if not self._said:
+            self.loop.call_soon(self.flush)
+        self._said.append(data)
 
-    def _pay(self) -> None:
+    def flush(self) -> None:
+        """Send what is said at once."""
         if self._owed:
-            self._write(b"")
+            self._said.append(self._owed)
+            self._owed = b""
+        if self._said:
+            said, self._said = self._said, []
+            if self._transport is not None:
+                self._transport.write(b"".join(said))
 
     def _owe(self, frame: bytes) -> None:
         """Send a frame with what is sent next, or soon."""
         if not self._owed:
-            self.loop.call_later(_OWED, self._pay)
+            self.loop.call_later(_OWED, self.flush)
         self._owed += frame
 
     def _look(self) -> None:

@@ -197,6 +197,7 @@ class Client:
 
         call = channel.call(_SERVICES[name][0], message)
         call.told, call.until = ended, began + _PATIENCE
+        channel.flush()
         return True
 
     async def ask(self, name: str, request: Any) -> Any:
