@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from tests.controllers.test_teardown import until
-from tests.controllers.workloads.conftest import POD, Namespace
+from tests.controllers.workloads.conftest import POD, Namespace, Object
+
+
+def _ready(pod: Object) -> bool:
+    conditions = (pod.get("status") or {}).get("conditions") or ()
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
 def test_a_pod_runs(home: Namespace) -> None:
@@ -12,6 +17,20 @@ def test_a_pod_runs(home: Namespace) -> None:
     assert {one["type"]: one["status"] for one in status["conditions"]}["Ready"] == "True"
     assert status["containerStatuses"][0]["ready"]
     assert status["podIP"].startswith("10.")
+
+
+def test_one_that_is_being_deleted_is_not_ready(home: Namespace) -> None:
+    where = home.make("", "Pod", "held", {**POD, "nodeName": "n"})
+    home.client.merge(where, {"metadata": {"finalizers": ["example.com/held"]}})
+    home.until(where, _ready)
+    home.client.send("DELETE", where)
+    pod = home.until(where, lambda pod: not _ready(pod))
+    conditions = {one["type"]: one for one in pod["status"]["conditions"]}
+    assert conditions["Ready"]["status"] == conditions["ContainersReady"]["status"] == "False"
+    assert conditions["Ready"]["message"] == "containers with unready status: [c]"
+    assert not pod["status"]["containerStatuses"][0]["ready"]
+    home.client.merge(where, {"metadata": {"finalizers": None}})
+    until(lambda: home.client.get(where).status == 404)
 
 
 def test_one_on_a_node_is_gone_at_once(home: Namespace) -> None:

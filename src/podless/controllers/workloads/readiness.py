@@ -20,7 +20,7 @@ _MANY = (1 << 24) - 2
 class Readiness(Controller):
     """Sets pods Running and Ready, whatever their probes and gates; those of jobs have succeeded at once.
 
-    Pods that are being deleted are gone at once.
+    Pods that are being deleted are not ready any more, and then gone; finalizers may keep them.
     """
 
     name = "podless-ready"
@@ -50,16 +50,16 @@ class Readiness(Controller):
             return
         pod = entry.decode()
         if pods.going(pod):
-            if not pod["metadata"].get("finalizers"):
+            if pods.ready(pod):  # who watches is told before it is gone; this change brings the key again
+                await ask.report(self.api, PODS, pod, _stopped(pod))
+            elif not pod["metadata"].get("finalizers"):
                 await ask.drop(self.api, PODS, pod, gracePeriodSeconds=0)
         elif pods.active(pod) and not pods.ready(pod):
             await ask.report(self.api, PODS, pod, self._status(pod))
 
     def _status(self, pod: Object) -> Object:
         status, done = pod.get("status") or {}, _of_job(pod)
-        ready = ("ContainersReady", not done, "PodCompleted" if done else "", "")
-        known = ask.conditions(pod, ("Initialized", True, "", ""), ready, ("Ready", *ready[1:]))
-        known = [{name: value for name, value in one.items() if value != ""} for one in known]
+        known = _conditions(pod, not done, "PodCompleted" if done else "", "", ("Initialized", True, "", ""))
         address = status.get("podIP") or self._address()
         return {
             "phase": "Succeeded" if done else "Running",
@@ -75,6 +75,21 @@ class Readiness(Controller):
         """An address that nobody answers at; no other pod has it since the start."""
         self._given += 1
         return str(IPv4Address(_FIRST + self._given % _MANY))
+
+
+def _conditions(pod: Object, ready: bool, reason: str, message: str, *more: tuple[str, bool, str, str]) -> list[Object]:
+    """The conditions of a pod that is ready or not."""
+    both = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
+    known = ask.conditions(pod, *more, *both)
+    return [{name: value for name, value in one.items() if value != ""} for one in known]
+
+
+def _stopped(pod: Object) -> Object:
+    """The status of one whose containers have ended."""
+    given = pod["spec"]["containers"]
+    message = f"containers with unready status: [{' '.join(one['name'] for one in given)}]"
+    conditions = _conditions(pod, False, "ContainersNotReady", message)
+    return {"conditions": conditions, "containerStatuses": [_container(one, True) for one in given]}
 
 
 def _of_job(pod: Object) -> bool:
