@@ -12,7 +12,7 @@ def test_names() -> None:
     assert workloads.parse("ready,deployment,ready") == ("deployment", "ready")
     assert workloads.parse("*") == workloads.NAMES
     assert workloads.parse("") == ()
-    with pytest.raises(ValueError, match="unknown controller 'x': there are deployment, "):
+    with pytest.raises(ValueError, match="unknown controller 'x': there are daemonset, deployment, "):
         workloads.parse("x")
 
 

@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from podless.controllers.controller import Controller
+from podless.controllers.workloads.daemonsets import DaemonSets
 from podless.controllers.workloads.deployments import Deployments
 from podless.controllers.workloads.endpoints import ServiceEndpoints
 from podless.controllers.workloads.jobs import Jobs
 from podless.controllers.workloads.readiness import Readiness
 from podless.controllers.workloads.replicas import ReplicaSets
 from podless.controllers.workloads.statefulsets import StatefulSets
+from podless.controllers.workloads.volumes import Volumes
 from podless.verbs.call import API
 
 _KNOWN: Mapping[str, Sequence[Callable[[API], Controller]]] = {
+    "daemonset": (DaemonSets,),
     "deployment": (ReplicaSets, Deployments),
     "endpoints": (ServiceEndpoints,),
     "job": (Jobs,),
     "ready": (Readiness,),
     "statefulset": (StatefulSets,),
+    "volume": (Volumes,),
 }
 NAMES = tuple(_KNOWN)
 

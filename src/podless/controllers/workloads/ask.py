@@ -19,8 +19,8 @@ _JSON, _MERGE = "application/json", "application/merge-patch+json"
 _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
 
 
-def _call(kind: Kind, namespace: str, name: str, body: Object, media: str, subresource: str = "") -> Call:
-    version = kind.by_version[kind.storage_version]
+def _call(kind: Kind, metadata: Object, name: str, body: Object, media: str, subresource: str = "") -> Call:
+    namespace, version = metadata.get("namespace", ""), kind.by_version[kind.storage_version]
     query = _MANAGED if media == _MERGE or not name else {}
     sent = codec.encode(body)
     return Call(kind, version, namespace, name, subresource, query, sent, media, SERVER, "podless")
@@ -29,7 +29,7 @@ def _call(kind: Kind, namespace: str, name: str, body: Object, media: str, subre
 async def make(api: API, kind: Kind, obj: Object) -> Object:
     """Create an object, and return it. Raises APIError."""
     head = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
-    made = await create.create(api, _call(kind, obj["metadata"]["namespace"], "", {**head, **obj}, _JSON))
+    made = await create.create(api, _call(kind, obj["metadata"], "", {**head, **obj}, _JSON))
     assert made.entry is not None
     return made.entry.decode()
 
@@ -50,7 +50,7 @@ async def report(api: API, kind: Kind, obj: Object, status: Object) -> None:
 async def _patch(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
     changes = {"metadata": {"uid": metadata["uid"]}, **changes}
     with suppress(NotFound, Conflict):  # gone, and perhaps another one has come
-        await patch.patch(api, _call(kind, metadata["namespace"], metadata["name"], changes, _MERGE, subresource))
+        await patch.patch(api, _call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
 
 
 async def drop(api: API, kind: Kind, obj: Object, **options: Any) -> None:
@@ -58,7 +58,7 @@ async def drop(api: API, kind: Kind, obj: Object, **options: Any) -> None:
     metadata = obj["metadata"]
     wanted = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
-        await delete.delete(api, _call(kind, metadata["namespace"], metadata["name"], wanted, _JSON))
+        await delete.delete(api, _call(kind, metadata, metadata["name"], wanted, _JSON))
 
 
 def conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:

@@ -1,0 +1,80 @@
+"""DaemonSets get a pod on each node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.cache.watchcache import Event
+from podless.controllers.workloads import ask, hashes, pods
+from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.kinds.builtin.catalog import DAEMON_SETS, NODES, PODS
+
+_REVISION = "controller-revision-hash"
+
+
+class DaemonSets(Owner):
+    """Makes a pod for each node with the labels that the template selects, and makes them anew one after the other."""
+
+    name = "daemonset-controller"
+    owners, things = DAEMON_SETS, PODS
+
+    async def begin(self) -> None:
+        """Follow nodes, too."""
+        nodes = await self.api.loaded(NODES)
+        await super().begin()
+        self.leave.append(nodes.add_event_handler(self._note_node))
+
+    def _note_node(self, events: Sequence[Event]) -> None:
+        for entry in self.api.collection(DAEMON_SETS).under(DAEMON_SETS.prefix)[0]:
+            self.queue.add(entry.key)
+
+    async def look(self, key: str, obj: Object, made: list[Object]) -> None:
+        """One step: what is missing, what is too much, and one that has an old template."""
+        template = obj["spec"]["template"]
+        revision, wanted = hashes.of(template), self._nodes(template["spec"].get("nodeSelector") or {})
+        live = [pod for pod in made if pods.active(pod)]
+        for pod in made:
+            over = pod["spec"].get("nodeName") not in wanted or not pods.active(pod)
+            if over and not pods.going(pod):
+                await self.drop(pod)
+        there = {pod["spec"].get("nodeName") for pod in made}  # who is going has its node until it is gone
+        for node in sorted(wanted - there):
+            await self._make(obj, node, revision)
+        live = [pod for pod in live if pod["spec"].get("nodeName") in wanted]
+        old = [pod for pod in live if _revision(pod) != revision]
+        strategy = (obj["spec"].get("updateStrategy") or {}).get("type")
+        if old and strategy != "OnDelete" and len(live) == len(wanted) and all(map(pods.ready, live)):
+            await self.drop(old[0])
+        await self._report(key, obj, live, len(wanted), revision)
+
+    def _nodes(self, selector: Object) -> set[str]:
+        """The names of the nodes that get a pod."""
+        found = [entry.decode()["metadata"] for entry in self.api.collection(NODES).under(NODES.prefix)[0]]
+        return {one["name"] for one in found if selector.items() <= (one.get("labels") or {}).items()}
+
+    async def _make(self, obj: Object, node: str, revision: str) -> None:
+        pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
+        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), _REVISION: revision}
+        pod["spec"]["nodeName"] = node
+        await self.make(obj, pod)
+
+    async def _report(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:
+        ready, available, rest = pods.counts(live, obj["spec"].get("minReadySeconds") or 0)
+        if rest:
+            self.queue.add(key, rest)
+        status: Object = {
+            "observedGeneration": obj["metadata"]["generation"],
+            "currentNumberScheduled": len(live),
+            "desiredNumberScheduled": wanted,
+            "numberMisscheduled": 0,
+            "numberReady": ready,
+            "numberAvailable": available or None,
+            "numberUnavailable": wanted - available or None,
+            "updatedNumberScheduled": sum(_revision(pod) == revision for pod in live) or None,
+        }
+        await ask.report(self.api, DAEMON_SETS, obj, status)
+
+
+def _revision(pod: Object) -> str:
+    found: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
+    return found

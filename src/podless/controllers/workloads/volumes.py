@@ -1,0 +1,136 @@
+"""Claims get volumes, which hold nothing, and are bound to them; claims and volumes that nobody uses may go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller
+from podless.controllers.workloads import ask, pods
+from podless.controllers.workloads.owned import Object
+from podless.kinds.builtin.catalog import CLAIMS, PODS, VOLUMES
+from podless.kinds.kind import Kind
+from podless.meta.errors import AlreadyExists
+
+_HELD = {CLAIMS.plural: "kubernetes.io/pvc-protection", VOLUMES.plural: "kubernetes.io/pv-protection"}
+_MADE_BY = "pv.kubernetes.io/provisioned-by"
+
+
+class Volumes(Controller):
+    """Makes a volume for each claim, or takes the one that the claim names. Keys are those of claims and volumes."""
+
+    name = "persistentvolume-binder-controller"
+
+    async def begin(self) -> None:
+        """Follow claims and volumes, and the pods that use claims."""
+        for kind in (CLAIMS, VOLUMES):
+            found = await self.api.loaded(kind)
+            for entry in found.under(kind.prefix)[0]:
+                self.queue.add(entry.key)
+            self.leave.append(found.add_event_handler(self._note))
+        self.leave.append((await self.api.loaded(PODS)).add_event_handler(self._note_pods))
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.queue.add(event.key)
+            entry = event.after or event.before
+            obj = entry.decode() if entry is not None else {}
+            if event.key.startswith(CLAIMS.prefix) and (volume := (obj.get("spec") or {}).get("volumeName")):
+                self.queue.add(VOLUMES.key("", volume))
+            elif ref := (obj.get("spec") or {}).get("claimRef"):
+                self.queue.add(_of_claim(ref))
+
+    def _note_pods(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if event.before is not None:
+                pod = event.before.decode()
+                for name in _used(pod):
+                    self.queue.add(CLAIMS.key(pod["metadata"]["namespace"], name))
+
+    async def reconcile(self, key: str) -> None:
+        """Bind a claim, or follow with a volume what became of its claim."""
+        kind = CLAIMS if key.startswith(CLAIMS.prefix) else VOLUMES
+        entry = self.api.collection(kind).get(key)
+        if entry is not None:
+            await (self._claim if kind is CLAIMS else self._volume)(entry.decode())
+
+    async def _claim(self, claim: Object) -> None:
+        metadata, spec = claim["metadata"], claim["spec"]
+        if "deletionTimestamp" in metadata:
+            if not self._in_use(claim):
+                await self._let_go(CLAIMS, claim)
+            return
+        if (claim.get("status") or {}).get("phase") == "Bound":
+            return
+        name = spec.get("volumeName") or f"pvc-{metadata['uid']}"
+        if not spec.get("volumeName"):
+            with suppress(AlreadyExists):  # of an attempt before
+                await ask.make(self.api, VOLUMES, _volume(claim, name))
+            await ask.change(self.api, CLAIMS, claim, {"spec": {"volumeName": name}})
+        entry = self.api.collection(VOLUMES).get(VOLUMES.key("", name))
+        if entry is None:
+            return  # its coming brings the claim again, if it says whose it is
+        volume = entry.decode()["spec"]
+        status = {"phase": "Bound", "accessModes": volume["accessModes"], "capacity": volume["capacity"]}
+        await ask.report(self.api, CLAIMS, claim, status)
+
+    def _in_use(self, claim: Object) -> bool:
+        """Whether a pod that has not ended names the claim."""
+        metadata = claim["metadata"]
+        found = self.api.collection(PODS).under(PODS.keys.scope(metadata["namespace"]))[0]
+        return any(
+            metadata["name"] in _used(pod) and pods.phase(pod) not in ("Succeeded", "Failed")
+            for pod in (entry.decode() for entry in found)
+        )
+
+    async def _volume(self, volume: Object) -> None:
+        ref = volume["spec"].get("claimRef") or {}
+        entry = self.api.collection(CLAIMS).get(_of_claim(ref))
+        claim = entry.decode() if entry is not None else None
+        ours = claim is not None and ref.get("uid") in (None, "", claim["metadata"]["uid"])
+        if "deletionTimestamp" in volume["metadata"]:
+            if not ours:
+                await self._let_go(VOLUMES, volume)
+            return
+        phase = "Released" if ref.get("uid") and not ours else "Available"
+        if ours and claim is not None and claim["spec"].get("volumeName") == volume["metadata"]["name"]:
+            phase = "Bound"
+        await ask.report(self.api, VOLUMES, volume, {"phase": phase})
+        if phase == "Released" and (volume["metadata"].get("annotations") or {}).get(_MADE_BY) == "podless":
+            await ask.drop(self.api, VOLUMES, volume)
+
+    async def _let_go(self, kind: Kind, obj: Object) -> None:
+        """Take off what keeps it while it is in use."""
+        known = obj["metadata"].get("finalizers") or []
+        left = [one for one in known if one != _HELD[kind.plural]]
+        if left != known:
+            await ask.change(self.api, kind, obj, {"metadata": {"finalizers": left or None}})
+
+
+def _of_claim(ref: Object) -> str:
+    """The key of the claim that a volume says it is of."""
+    return CLAIMS.key(ref.get("namespace") or "", ref.get("name") or "")
+
+
+def _used(pod: Object) -> set[str]:
+    """The names of the claims of a pod."""
+    volumes = pod["spec"].get("volumes") or ()
+    return {one["persistentVolumeClaim"]["claimName"] for one in volumes if one.get("persistentVolumeClaim")}
+
+
+def _volume(claim: Object, name: str) -> Object:
+    """A volume for a claim, of a path that nobody looks at."""
+    metadata, spec = claim["metadata"], claim["spec"]
+    ref = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": metadata["namespace"]}
+    made: Object = {
+        "capacity": {"storage": spec["resources"]["requests"]["storage"]},
+        "accessModes": spec["accessModes"],
+        "claimRef": {**ref, "name": metadata["name"], "uid": metadata["uid"]},
+        "persistentVolumeReclaimPolicy": "Delete",
+        "hostPath": {"path": f"/tmp/{name}"},
+    }
+    for field in ("storageClassName", "volumeMode"):
+        if spec.get(field):
+            made[field] = spec[field]
+    return {"metadata": {"name": name, "annotations": {_MADE_BY: "podless"}}, "spec": made}
