@@ -1,8 +1,9 @@
 """What another client feels beside 1,000 anonymous and 100 authenticated hostile ones, and what memory that takes.
 
 The hostile are of six sorts: half an open TLS handshake, slow bodies, big bodies, answers that are not read, watches
-that are not read, and floods of pipelined requests; who is cut off comes again. They are in one process, which makes
-all that it sends beforehand and gives way where it wants the core that the server wants: what is measured is the
+that are not read, and floods of pipelined requests; who is cut off comes again. All of them connect first, and begin
+once all are there: else the handshakes of the last would wait behind what the first do. They are in one process, which
+makes all that it sends beforehand and gives way where it wants the core that the server wants: what is measured is the
 server, not who has more processors. The good client is another process, and asks the same without them first. Its
 times are those from a request to its answer; beside them stand the processor time that the server had, and the
 rest that the machine gave: one that is overloaded shows there.
@@ -31,7 +32,7 @@ from bench.record.figure import Figure
 
 ANONYMOUS, KNOWN = 1000, 100
 OBJECTS = 2000
-COME = 30.0  # seconds in which the hostile are to be there
+COME = 60.0  # seconds in which the hostile are to be there
 MOST = 10.0  # seconds that the good client waits for one answer
 
 
@@ -57,7 +58,9 @@ def _head(method: str, path: str, who: int, *lines: str) -> bytes:
 
 
 class Hostile:
-    """All of one sort and more: what they send is made once. came: how many have begun."""
+    """All of one sort and more: what they send is made once. came: how many have connected, each once. there: how many
+    are connected now. begin: once they may do what they came for. again: how often one came anew.
+    """
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -65,47 +68,48 @@ class Hostile:
         self._body = b'{"spec":' + b"[" * 40 + b'"a",' * 700_000 + b'"a"' + b"]" * 40 + b"}"
         self._spaces = b"{" + b" " * 100_000
         self.sorts = (self.half, self.slow, self.big, self.unread, self.stopped, self.pipelined)
-        self.came = self.again = 0
+        self.came = self.there = self.again = 0
+        self.begin = asyncio.Event()
 
     async def one(self, number: int, who: int) -> None:
         """One of them, until the end."""
+        sort = self.sorts[number % len(self.sorts)]
+        come = False
         while True:
             with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, RuntimeError):
-                await self.sorts[number % len(self.sorts)](who)
-            self.again += 1
+                reader, writer = await self._connect(None if sort == self.half else self._context)
+                self.came += not come
+                self.there += 1
+                come = True
+                try:
+                    await self.begin.wait()
+                    await sort(who, reader, writer)
+                finally:
+                    self.there -= 1
+                    writer.transport.abort()
+            self.again += self.begin.is_set()
             await asyncio.sleep(1)
 
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        opened = asyncio.open_connection("127.0.0.1", self._port, ssl=self._context, limit=1 << 10)
+    async def _connect(self, context: ssl.SSLContext | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         async with asyncio.timeout(COME):
-            reader, writer = await opened
-        self.came += 1
-        return reader, writer
+            return await asyncio.open_connection("127.0.0.1", self._port, ssl=context, limit=1 << 10)
 
-    async def _deaf(self) -> asyncio.StreamWriter:
-        """Who does not read: the system takes next to nothing for it either."""
-        _, writer = await self._connect()
+    def _deafen(self, writer: asyncio.StreamWriter) -> None:
+        """Do not read; the system takes next to nothing for it either."""
         writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         writer.transport.pause_reading()  # type: ignore[attr-defined]
-        return writer
 
     async def _stay(self, writer: asyncio.StreamWriter, seconds: float = 60) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await writer.wait_closed()
-        finally:
-            writer.transport.abort()
+        async with asyncio.timeout(seconds):
+            await writer.wait_closed()
 
-    async def half(self, who: int) -> None:
+    async def half(self, who: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A handshake that does not go on."""
-        _, writer = await asyncio.open_connection("127.0.0.1", self._port)
-        self.came += 1
         writer.write(b"\x16\x03\x01\x02\x00\x01")
         await self._stay(writer, 20)
 
-    async def slow(self, who: int) -> None:
+    async def slow(self, who: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A body that comes byte by byte."""
-        _, writer = await self._connect()
         writer.write(_head("POST", BASE, who, "Content-Type: application/json", "Content-Length: 3000000"))
         writer.write(self._spaces)
         while not writer.is_closing():
@@ -113,9 +117,8 @@ class Hostile:
             await writer.drain()
             await asyncio.sleep(0.5)
 
-    async def big(self, who: int) -> None:
+    async def big(self, who: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A body of 3 MB that is no object."""
-        reader, writer = await self._connect()
         length = f"Content-Length: {len(self._body)}"
         writer.write(_head("POST", f"{BASE}?dryRun=All", who, "Content-Type: application/json", length))
         view = memoryview(self._body)
@@ -125,22 +128,22 @@ class Hostile:
         while await reader.read(1 << 16):
             pass
 
-    async def unread(self, who: int) -> None:
+    async def unread(self, who: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A list whose answer is not read."""
-        writer = await self._deaf()
+        self._deafen(writer)
         accept = ("application/json", "application/yaml", "application/json;as=Table;v=v1;g=meta.k8s.io")[who % 3]
         writer.write(_head("GET", BASE, who, f"Accept: {accept}"))
         await self._stay(writer)
 
-    async def stopped(self, who: int) -> None:
+    async def stopped(self, who: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """A watch that is not read."""
-        writer = await self._deaf()
+        self._deafen(writer)
         writer.write(_head("GET", f"{BASE}?watch=1", who))
         await self._stay(writer)
 
-    async def pipelined(self, who: int) -> None:
+    async def pipelined(self, who: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Many requests at once, and no answer is read."""
-        writer = await self._deaf()
+        self._deafen(writer)
         many = _head("GET", f"{BASE}?limit=5", who) * 200
         async with asyncio.timeout(60):
             while not writer.is_closing():
@@ -165,10 +168,11 @@ def hostile(port: int, size: Size, ready: Any, end: Any, told: Any) -> None:
         while them.came < all_ and time.monotonic() - began < COME:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         told.put((them.came, time.monotonic() - began))
+        them.begin.set()
         ready.set()
         while not end.is_set():  # noqa: ASYNC110
             await asyncio.sleep(0.1)
-        told.put(them.again)
+        told.put((them.there, them.again))
         told.close()
         told.join_thread()
         os._exit(0)
@@ -280,12 +284,13 @@ def measure(server: Any, size: Size) -> list[Figure]:
     process.start()
     try:
         ready.wait(COME + 30)
-        came, seconds = news.get(timeout=10)
-        print(f"{came} hostile connections after {seconds:.1f} s")
+        came, seconds = news.get(timeout=60)
+        print(f"{came} hostile clients after {seconds:.1f} s")
         seen = ask()
         end.set()
         figures += show("beside", seen)
-        print(f"{news.get(timeout=10)} times one of them was cut off and came again")
+        there, again = news.get(timeout=60)
+        print(f"{there} of them were there at the end, {again} times one was cut off and came again")
     finally:
         end.set()
         process.join(10)

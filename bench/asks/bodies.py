@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.asks.ask import MAPS, MOST, PROTOBUF, THINGS, YAML, Ask, ask, thing, upto, varint
+from bench.asks.ask import GROUP, MAPS, MOST, PROTOBUF, THINGS, YAML, Ask, ask, thing, upto, varint
 
 
 def bodies() -> Iterator[tuple[str, Ask]]:
@@ -22,6 +22,24 @@ def bodies() -> Iterator[tuple[str, Ask]]:
         "json: a config map",
         ask("POST", f"{MAPS}?dryRun=All", b'{"metadata":{"name":"x"},"data":{%b}}' % upto(lambda n: b'"k%d":"v"' % n)),
     )
+    mixed = upto(lambda n: b'"%08x":"v"' % (n * 2654435761 % (1 << 32)))
+    yield (
+        "json: keys in no order",
+        ask(
+            "POST",
+            dry,
+            b'{"apiVersion":"%b/v1","kind":"Things","metadata":{"name":"a"},'
+            b'"spec":{"any":{%b}}}' % (GROUP.encode(), mixed),
+        ),
+    )
+    yield (
+        "json: a config map in no order",
+        ask("POST", f"{MAPS}?dryRun=All", b'{"metadata":{"name":"x"},"data":{%b}}' % mixed),
+    )
+    twice = b'{"metadata":{"name":"x"},"data":{"a":"b","a":"c",%b}}' % upto(lambda n: b'"k%d":"v"' % n, MOST - 200)
+    yield "json: a config map with a key twice", ask("POST", f"{MAPS}?dryRun=All", twice)
+    yield "json: a number too large", ask("POST", dry, thing("any", b"1e999," + upto(lambda n: b"{}", MOST - 200)))
+    yield "json: empty objects", ask("POST", dry, thing("any", upto(lambda n: b"{}")))
     yield "json: wrong types", ask("POST", dry, thing("numbers", upto(lambda n: b'"a"')))
     yield (
         "json: a config map of wrong types",
@@ -43,4 +61,9 @@ def bodies() -> Iterator[tuple[str, Ask]]:
     meta = b"\x0a\x01x" + b"\x72\x01f" * 900_000
     meta = b"\x0a" + varint(len(meta)) + meta
     yield "protobuf: finalizers", ask("POST", f"{MAPS}?dryRun=All", envelope + varint(len(meta)) + meta, PROTOBUF)
+    mixed = b"".join(b"\x12\x0d\x0a\x08%08x\x12\x01v" % (n * 2654435761 % (1 << 32)) for n in range(200_000))
+    yield (
+        "protobuf: a config map in no order",
+        ask("POST", f"{MAPS}?dryRun=All", envelope + varint(len(mixed)) + mixed, PROTOBUF),
+    )
     assert item

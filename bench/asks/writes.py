@@ -64,6 +64,13 @@ def writes() -> Iterator[tuple[str, Ask]]:
     yield "json patch: copies", ask("PATCH", f"{THINGS}/one?dryRun=All", b"[%b]" % b",".join([copy] * 9999), PATCH)
     test = b'{"op":"test","path":"/spec/any","value":[1]}'
     yield "json patch: tests", ask("PATCH", f"{THINGS}/one?dryRun=All", b"[%b]" % b",".join([test] * 9999), PATCH)
+    items = upto(lambda n: b"{}", MOST - 200)
+    for what, more in (
+        ("a long value", b""),
+        ("a long value and a test", b',{"op":"test","path":"/kind","value":"Things"}'),
+    ):
+        patch = b'[{"op":"add","path":"/spec/any/0","value":[%b]}%b]' % (items, more)
+        yield f"json patch: {what}", ask("PATCH", f"{THINGS}/one?dryRun=All", patch, PATCH)
     gone = upto(lambda n: b'{"$patch":"delete","name":"d%d"}' % n, MOST - 100)
     yield (
         "strategic: deletes",
@@ -119,6 +126,10 @@ def writes() -> Iterator[tuple[str, Ask]]:
         lambda n: b'"k%d":"v"' % n, MOST - 200
     )
     yield "apply: a config map", ask("PATCH", f"{MAPS}/x?fieldManager=m&dryRun=All", maps, APPLY)
+    mixed = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{%b}}' % upto(
+        lambda n: b'"%08x":"v"' % (n * 2654435761 % (1 << 32)), MOST - 200
+    )
+    yield "apply: a config map in no order", ask("PATCH", f"{MAPS}/x?fieldManager=m&dryRun=All", mixed, APPLY)
     for name in ("pattern", "one", "duration", "stamp", "email"):
         for char in ("a", "x", "1", "1h", "a@"):
             value = char * (1_000_000 // len(char))

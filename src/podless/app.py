@@ -291,6 +291,7 @@ class App:
             Operations(api, cluster.leads),
         )
         self._offload = Offload(self.settings.limits.read_time)
+        api.remote.elsewhere = self._offload.json
         last = APIHandler(api, documents, self._offload)
         faults, log = self.faults, self.settings.verbose
         if faults is not None:

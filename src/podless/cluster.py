@@ -269,6 +269,7 @@ class Cluster:
         api.authenticator = self._authenticator(cache, tokens, await self._secret(api))
         api.allocators[builtin.SERVICES.prefix] = Allocator(state, builtin.SERVICES)
         remote.external = partial(_external, api)
+        remote.aside = api.aside
         self.health.add("etcd", health.store(store))
         self.health.add("etcd-readiness", health.writable(store), READY)
         await self._run(api)

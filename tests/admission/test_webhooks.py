@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
 
+from podless.admission import calls
+from podless.meta import codec
 from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
 from tests.webhooks import Raw
@@ -111,6 +114,33 @@ def test_a_patch_is_carried_out_and_what_it_makes_gets_defaults(world: World) ->
     assert made.body["spec"] == {"color": "green", "replicas": 1}
     assert made.body["metadata"]["labels"] == {"by": "hook"}
     assert world.client.get(world.path("x")).body["spec"] == made.body["spec"]
+
+
+def test_long_answers_are_looked_at_beside_the_event_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+    reads: list[type] = []
+    decode = calls._decode
+
+    def watched(raw: bytes) -> Object:
+        threads.append(threading.current_thread().name)
+        reads.append(type(raw))
+        return decode(raw)
+
+    monkeypatch.setattr(calls, "_decode", watched)
+    sizes = {"a": 10, "b": 50_000, "c": 400_000}
+
+    def answer(call: Object) -> Object:
+        name = call["request"]["name"]
+        spec = {"color": "green", "unknown": "x" * sizes[name]}
+        return patching({"op": "replace", "path": "/spec", "value": spec})(call)
+
+    world.hook(answer, mutating=True)
+    for name in sizes:
+        made = world.create(name, color="red")
+        assert made.status == 201
+        assert made.body["spec"] == {"color": "green", "replicas": 1}
+    assert ["podless-aside" in name for name in threads] == [False, True, True]
+    assert reads == [bytes, bytes, codec.ParsedJSON]
 
 
 def test_what_a_patch_makes_has_to_be_valid(world: World) -> None:

@@ -16,7 +16,7 @@ from podless import Server
 from podless.http import offload
 from podless.http import offload as offload_module
 from podless.http.offload import Offload
-from podless.meta import codec
+from podless.meta import codec, repeats
 from podless.meta.errors import Timeout, TooManyRequests
 from tests.conftest import Answer, Client
 
@@ -46,6 +46,34 @@ async def test_results_and_errors_come_back(apart: Offload) -> None:
         codec.decode_yaml(await apart.yaml(b"a: ["))
     with pytest.raises(codec.JSONError, match="invalid character"):
         codec.decode_json(await apart.json(b"{]"))
+
+
+async def test_what_is_applied_is_read_as_json_where_that_is_the_same(apart: Offload) -> None:
+    for text in (b'{"a":[1.0,2]}', b'{"a":"\\u00e9"}', b"a: b\n", b'{"a":1,"a":2}'):
+        assert codec.equal(codec.decode_yaml(await apart.applied(text)), codec.decode_yaml(text))
+    with pytest.raises(codec.YAMLError, match="did not find expected"):
+        codec.decode_yaml(await apart.applied(b"a: ["))
+
+
+async def test_what_is_needed_of_repeated_keys_comes_along(apart: Offload) -> None:
+    raw = b'{"a":{"b":1.5},"a":[{}]}'
+    found = await apart.json(raw)
+    assert found.pairs is not None
+    assert repeats.read(found) is found.pairs
+    assert repeats.read(found) == repeats.read(raw)
+    assert (await apart.json(b'{"a":1}')).pairs is None
+
+
+async def test_a_text_that_is_kept_is_the_same_each_time(apart: Offload) -> None:
+    raw = b'[{"value":[1.0,{}]}]'
+    found = await apart.json(raw)
+    found.kept = True
+    for _ in range(3):
+        floats: codec.Floats = []
+        value = codec.decode_json(found, None, floats)
+        assert value == [{"value": [1, {}]}]
+        assert floats == [((0, "value", 0), 1.0)]
+        value[0]["value"].clear()
 
 
 async def test_what_takes_too_long_is_ended_and_the_next_is_not_kept_waiting() -> None:

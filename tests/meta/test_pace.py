@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from podless.meta import pace
 from podless.meta.pace import Pace
 
@@ -50,6 +52,13 @@ async def test_slices_are_all_of_the_items_with_rests_between() -> None:
         task.cancel()
     assert found == items
     assert others > 10
+
+
+async def test_items_that_take_long_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "_PIECE", -1.0)
+    sizes = [len(some) async for some in Pace().slices("a", range(50))]
+    assert sum(sizes) == 50
+    assert max(sizes) <= 2
 
 
 async def test_who_gives_up_takes_nobodys_turn() -> None:

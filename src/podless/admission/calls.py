@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from podless.admission.subject import Subject
@@ -60,10 +61,14 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
         raw = await client.post(target, codec.encode(attr), seconds=webhook["timeoutSeconds"], most=ANSWER_MOST)
     except RemoteError as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
-    mutating = "reinvocationPolicy" in webhook
+    return await client.read(raw, partial(_judge, uid=uid, mutating="reinvocationPolicy" in webhook, version=known))
+
+
+def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
+    """What an answer says. Raises CallFailed."""
     try:
         answer = _decode(raw)
-        return _verdict(answer, uid, mutating) if known == "v1" else _old_verdict(answer, mutating)
+        return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
     except _Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
     except _Unsound as error:

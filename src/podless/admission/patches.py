@@ -84,15 +84,22 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
 
 
 async def settle(
-    attr: AdmissionAttributes, version: Version, obj: Object, converter: Converter, *, strict: bool = False
+    attr: AdmissionAttributes,
+    version: Version,
+    obj: Object,
+    converter: Converter,
+    *,
+    strict: bool = False,
+    size: int = 0,
 ) -> None:
     """Put a changed object of a version into the attributes: as one of its kind, with defaults.
 
     converter: has it in the version of the write. strict: a built-in kind may have no fields that it does not know.
+    size: bytes of what was changed; where they are many the work is done beside the event loop.
     Raises Unfit, and APIError where it has.
     """
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
-    obj = codec.decode_json(codec.encode(obj))  # what it shares with others must stay as it is
+    obj = await converter.client.beside(size, codec.copied, obj)  # what it shares with others must stay as it is
     try:
         if attr.subresource == "scale":
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
@@ -100,7 +107,7 @@ async def settle(
             return
         if attr.own is not None:
             kind, version = attr.own, attr.own.versions[0]
-        obj = kind.strategy.decode(kind, version, obj, unknown)
+        obj = await converter.client.beside(size, kind.strategy.decode, kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
         raise Unfit(str(error)) from None
     if strict and unknown and not kind.custom:

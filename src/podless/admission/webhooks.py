@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from podless.admission import patches
@@ -216,10 +216,11 @@ class MutatingWebhooks(_Webhooks):
     async def _patch(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:
         """Carry out a webhook's patch; whether the object is another then. Raises CallFailed and APIError."""
         attr = subject.attr
-        if not verdict.patch:
+        size = len(verdict.patch)
+        if not size:
             return False
         try:
-            operations = jsonpatch.decode(verdict.patch, checked=False)
+            operations = await self._client.beside(size, partial(jsonpatch.decode, verdict.patch, checked=False))
         except APIError as error:
             raise CallFailed(f"received undecodable patch in webhook response: {error.message}") from None
         if not operations:
@@ -233,7 +234,8 @@ class MutatingWebhooks(_Webhooks):
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
         before = attr.obj
         try:
-            await patches.settle(attr, version, patches.patched(obj, verdict.patch), subject.converter)
+            made = await self._client.beside(size, patches.patched, obj, verdict.patch)
+            await patches.settle(attr, version, made, subject.converter, size=size)
         except jsonpatch.Rejected as rejected:
             raise internal(rejected.why) from None
         except patches.Unfit as unfit:

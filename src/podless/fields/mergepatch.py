@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.meta.errors import BadRequest
 from podless.meta.gotypes import JSON_NAMES
+from podless.meta.sorting import in_order
 
 
 def check(patch: Any) -> dict[str, Any]:
@@ -40,13 +41,13 @@ def apply(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             merged[key] = apply(old, item)
         else:
             merged[key] = item  # in the place of an object even the nulls in a list's objects stay
-    return {key: merged[key] for key in sorted(merged)}
+    return {key: merged[key] for key in in_order(merged)}
 
 
 def _pruned(value: Any) -> Any:
     """A value without the nulls of its objects."""
     if isinstance(value, dict):
-        return {key: _pruned(value[key]) for key in sorted(value) if value[key] is not None}
+        return {key: _pruned(value[key]) for key in in_order(value) if value[key] is not None}
     if isinstance(value, list):
         return [_pruned(item) for item in value]
     return value

@@ -16,10 +16,10 @@ from podless.http.render import ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
+from podless.meta import alike
 from podless.meta.aside import LONG
 from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound
 from podless.verbs import options
-from podless.verbs.apply import as_json
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.connect import connect, passed_on
 from podless.verbs.create import create
@@ -36,7 +36,7 @@ from podless.verbs.watch import Watch
 
 # bytes of a body that is not read on the event loop
 _LONG_YAML = 64 * 1024
-_LONG_JSON = 256 * 1024  # sound ones take a moment, but what is wrong with one may be hard to tell
+_LONG_JSON = 256 * 1024  # sound ones take a moment, but the interpreter waits for each of them
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
     "create": create,
@@ -145,7 +145,7 @@ class APIHandler:
         if verb == "get":
             outcome: Outcome = get(self._api, call, collection)
         else:
-            outcome = await list_(self._api, call, collection, options.listing(call))
+            outcome = await list_(self._api, call, collection, await options.listed(self._api, call))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
         await ready(self._api, call, outcome, form)
         answer = response(call, outcome, form, self._rows)
@@ -193,14 +193,18 @@ class APIHandler:
         """A long body, read beforehand where that takes long; others are served meanwhile."""
         body = call.body
         if "yaml" in call.content_type:
-            read = await self._api.aside.run(len(body), as_json, body) if verb == "patch" else None
+            if verb != "patch":
+                return await self._offload.yaml(body)
+            if len(body) > _LONG_JSON:
+                return await self._offload.applied(body)
+            read = await self._api.aside.run(len(body), alike.read, body)
             return read if read is not None else await self._offload.yaml(body)
         if len(body) > _LONG_JSON and "protobuf" not in call.content_type:
             return await self._offload.json(body)
         return body
 
     async def _watch(self, call: Call, form: Form) -> Answer:
-        chosen = options.listing(call)
+        chosen = await options.listed(self._api, call)
         collection = await self._api.loaded(call.kind)
         watch = Watch(self._api, call, chosen, collection)
         try:

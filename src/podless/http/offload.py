@@ -174,10 +174,16 @@ class Offload:
         made.outcome = await self._run(worker.YAML, raw)
         return made
 
+    async def applied(self, raw: bytes) -> codec.ParsedYAML:
+        """The same of a text that may well be JSON. Raises Timeout, TooManyRequests."""
+        made = codec.ParsedYAML(raw)
+        made.outcome = await self._run(worker.APPLIED, raw)
+        return made
+
     async def json(self, raw: bytes) -> codec.ParsedJSON:
         """The text with what is in it. Raises Timeout, TooManyRequests."""
         made = codec.ParsedJSON(raw)
-        made.outcome = await self._run(worker.JSON, raw)
+        made.outcome, made.pairs = await self._run(worker.JSON, raw)
         return made
 
     async def _run(self, kind: bytes, raw: bytes) -> Any:

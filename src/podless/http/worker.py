@@ -13,16 +13,20 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
-from podless.meta import codec
+from podless.meta import alike, codec, repeats
 
 HEAD = struct.Struct("!cdQ")
 SIZE = struct.Struct("!Q")
-YAML, JSON = b"y", b"j"
+YAML, JSON, APPLIED = b"y", b"j", b"a"
 
 
 def outcome(kind: bytes, raw: bytes) -> Any:
-    """What podless.meta.codec reads in a text, or the error that it raises."""
-    return codec.ParsedYAML.of(raw).outcome if kind == YAML else codec.ParsedJSON.of(raw).outcome
+    """What podless.meta.codec reads in a text, or the error that it raises; of JSON also pairs where keys repeat."""
+    if kind == JSON:
+        read = codec.ParsedJSON.of(raw).outcome
+        return read, repeats.read(raw) if isinstance(read, tuple) and read[1] else None
+    made = alike.read(raw) if kind == APPLIED else None
+    return (made or codec.ParsedYAML.of(raw)).outcome
 
 
 def main() -> None:

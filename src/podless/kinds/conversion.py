@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
@@ -45,7 +46,7 @@ class Converter:
     """
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.client = client
 
     async def convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
         """An object of any version in the version named `wanted`, as its schema has it; a new one unless it is so now.
@@ -134,36 +135,46 @@ class Converter:
         source = kind.by_version.get(name)
         if source is None:
             raise ConversionFailed(f"request to convert CR from an invalid group/version: {kind.api_version(name)}")
-        objects = [kind.strategy.read(kind, source, entry.decode()) for entry in batch]
-        converted = await self.ask(kind, objects, version.name)
-        for entry, obj in zip(batch, converted, strict=True):
-            _schema(kind, version.name).prune(obj, drop=True)
-            view.keep(kind, version, entry, obj)
+        size = sum(len(entry.body) for entry in batch)
+        objects = await self.client.beside(size, _loaded, kind, source, batch)
+        converted = await self.ask(kind, objects, version.name, size)
+        await self.client.beside(size, _keep, kind, version, batch, converted)
 
-    async def ask(self, kind: Kind, objects: Sequence[Object], wanted: str) -> list[Object]:
+    async def ask(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
         """These objects, which share one version, in the version `wanted`, from the kind's webhook.
 
-        What is given is left alone. Raises ConversionFailed where the webhook does not answer, refuses, or answers
-        what it may not.
+        What is given is left alone. size: of the objects, in bytes, about. Raises ConversionFailed where the webhook
+        does not answer, refuses, or answers what it may not.
         """
         given = _type(kind, objects[0]["apiVersion"])
         head = f"conversion webhook for {given}"
         webhook = kind.webhook
         assert webhook is not None
         review, version = _review(webhook, objects, kind.api_version(wanted))
-        body = codec.encode(review)
+        body = await self.client.beside(size, codec.encode, review)
         target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
-            answer = await self._client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
-            converted = _answered(answer, review["request"]["uid"], version)
+            answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
+            told = partial(_answered, uid=review["request"]["uid"], version=version)
+            converted = await self.client.read(answer, told)
         except (RemoteError, _Unsound) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
         if len(converted) != len(objects):
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
-            return [_checked(kind, before, after, wanted) for before, after in zip(objects, converted, strict=True)]
+            return await self.client.beside(len(answer), _all_checked, kind, objects, converted, wanted)
         except _Unsound as error:
             raise ConversionFailed(f"{head} returned {error}") from None
+
+
+def _loaded(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]:
+    return [kind.strategy.read(kind, source, entry.decode()) for entry in batch]
+
+
+def _keep(kind: Kind, version: Version, batch: Sequence[Entry], converted: Sequence[Object]) -> None:
+    for entry, obj in zip(batch, converted, strict=True):
+        _schema(kind, version.name).prune(obj, drop=True)
+        view.keep(kind, version, entry, obj)
 
 
 def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
@@ -222,6 +233,10 @@ def _answered(answer: bytes, uid: str, version: str) -> list[Any]:
     if not isinstance(converted, list):
         raise _Unsound("response.convertedObjects is not a list")
     return converted
+
+
+def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wanted: str) -> list[Object]:
+    return [_checked(kind, *pair, wanted) for pair in zip(before, after, strict=True)]
 
 
 def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:

@@ -145,5 +145,5 @@ def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes
 
 def copy(obj: Object) -> Object:
     """A deep copy of decoded JSON."""
-    copied: Object = codec.decode_json(codec.encode(obj))
+    copied: Object = codec.copied(obj)
     return copied

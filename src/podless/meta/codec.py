@@ -16,6 +16,7 @@ import orjson
 
 from podless.meta import gotext, jsonlarge, jsontext
 from podless.meta.jsontext import JSONError, YAMLError
+from podless.meta.parts import release
 
 __all__ = [
     "Floats",
@@ -56,6 +57,7 @@ _LOOKS = 50  # at digits with a point; in a text with more of them a closer look
 _ROOMY = 1 << 17  # bytes; the room behind longer texts is mapped, and never touched
 _EXPONENT = re.compile(rb"[0-9]e(?:\+|-6(?![0-9]))")  # or a text that looks like it
 _EXACT = 25  # letters of an integer that prints as it was sent
+_LARGE = 1 << 17  # bytes of a value that is not copied in one go
 _SMALL = 8192  # bytes that are read token by token where that is needed
 
 
@@ -226,13 +228,32 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
     finally:
         for holder, key, settled in undo:
             holder[key] = settled
+        release(undo)
 
 
 def sent(value: Any, floats: Floats) -> Any:
     """A copy in which the numbers that were sent as floats are floats, as in `as_sent`."""
-    copied = decode_own(encode(value))
-    _send(copied, floats)
-    return copied
+    made = copied(value)
+    release(_send(made, floats))
+    return made
+
+
+def copied(value: Any) -> Any:
+    """A deep copy of a decoded value, numbers as Go re-encodes them.
+
+    A long one is made in Python, which takes a little longer and lets other threads go on.
+    """
+    raw = encode(value)
+    return decode_json(raw) if len(raw) < _LARGE else _copied(value)
+
+
+def _copied(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    if kind is list:
+        return [_copied(item) for item in value]
+    return jsontext.settle(value) if kind is float else value
 
 
 def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
@@ -315,7 +336,23 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
 
 
 class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
-    """A JSON text for `decode_json`."""
+    """A JSON text for `decode_json`.
+
+    kept: it is decoded more than once, and each time gives a copy. pairs: what `repeats.read` gives, where keys are
+    repeated.
+    """
+
+    kept = False
+    pairs: Any = None
+
+    def take(self) -> tuple[Any, list[str], Floats] | None:
+        """As for all; the copies are made in Python, which lets other threads go on."""
+        outcome = self.outcome
+        found = super().take()
+        if found is None or not self.kept:
+            return found
+        self.outcome = outcome
+        return _copied(found[0]), found[1], found[2]
 
     @classmethod
     def of(cls, raw: bytes) -> ParsedJSON:

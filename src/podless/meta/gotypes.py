@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from podless.meta import gobase64, gotext, gotime, quantity
+from podless.meta.sorting import in_order
 
 # what Go calls the JSON types in messages
 JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
@@ -274,7 +275,7 @@ class MapOf(Type):
                 if len(unknown) > start:
                     unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
-        names = sorted(out)
+        names = in_order(out)
         return {name: out[name] for name in names} if out is value or names != list(out) else out
 
     def scan(self, value: Any) -> None:
@@ -343,7 +344,7 @@ class IntOrString(Union):
 def canonical(value: Any) -> Any:
     """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
     if type(value) is dict:
-        return {key: canonical(value[key]) for key in sorted(value)}
+        return {key: canonical(value[key]) for key in in_order(value)}
     if type(value) is list:
         return [canonical(item) for item in value]
     if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 _TURN = 0.001  # seconds of work in one turn of the loop; the piece that comes over it is the last
 _PIECE = 0.001  # seconds of work in one go of what is done by `slices`
-_LOOK = 32  # items between two looks at the clock
+_LOOK = 32  # items between two looks at the clock, at the most
 
 
 class Pace:
@@ -54,11 +54,15 @@ class Pace:
     async def slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
         """Items in slices, with a rest wherever what is done with them has taken a while."""
         until = time.perf_counter() + _PIECE
-        for start in range(0, len(items), _LOOK):
+        start, look = 0, 1
+        while start < len(items):
             if time.perf_counter() > until:
                 await self.rest(user)
-                until = time.perf_counter() + _PIECE
-            yield items[start : start + _LOOK]
+                until, look = time.perf_counter() + _PIECE, max(look // 2, 1)
+            else:
+                look = min(look * 2, _LOOK)
+            yield items[start : start + look]
+            start += look
 
     def _again(self) -> None:
         if not self._due:

@@ -7,6 +7,7 @@ from typing import Any
 
 _SLICE = 2048  # items that go at once
 _MANY = 256  # parts that go between two looks at who else wants the interpreter
+_PLACES = 127  # sets of what was seen: one of a million would be made larger in one go, and freed in one
 
 
 def parts(values: Iterable[Any]) -> list[Any]:
@@ -15,7 +16,7 @@ def parts(values: Iterable[Any]) -> list[Any]:
     Who holds these frees nothing but one of them at a time.
     """
     found: list[Any] = []
-    seen: set[int] = set()
+    seen: list[set[int]] = [set() for _ in range(_PLACES)]  # by where they are
     todo = list(values)
     while todo:
         one = todo.pop()
@@ -26,9 +27,11 @@ def parts(values: Iterable[Any]) -> list[Any]:
             items = one
         else:
             continue
-        if id(one) in seen:
+        place = id(one)
+        near = seen[(place >> 4) % _PLACES]
+        if place in near:
             continue
-        seen.add(id(one))
+        near.add(place)
         found.append(one)
         todo += [item for item in items if type(item) in _HOLDERS]
         if len(one) > _SLICE:
@@ -36,6 +39,8 @@ def parts(values: Iterable[Any]) -> list[Any]:
                 found += _slices(list(one))
             found += _slices(list(items))
     found.reverse()
+    while seen:
+        seen.pop()
     return found
 
 

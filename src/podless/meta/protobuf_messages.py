@@ -18,6 +18,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from podless.meta.gotypes import STRING, ListOf, MapOf, Time, Type
 from podless.meta.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
+from podless.meta.sorting import in_order
 from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import TYPE_META
 from podless.meta.wire import ProtobufError
@@ -291,7 +292,7 @@ def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None,
         return {key: empty if item is None else put(item) for key, item in items.items()}
 
     def take_all(items: Mapping[Any, Any], budget: Budget) -> Object:
-        keys = sorted(text(key, budget) for key in items)
+        keys = in_order([text(key, budget) for key in items])
         return {key: items[key] if take is None else take(items[key], budget) for key in keys}
 
     return put_all if put is not None else None, take_all

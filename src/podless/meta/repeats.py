@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from podless.meta import gotext, jsontext
+from podless.meta import codec, gotext, jsontext
 from podless.meta.gotypes import Bool, Float, Int, ListOf, MapOf, String, Type
 from podless.meta.structs import Field, Struct
 
@@ -27,19 +27,22 @@ def decode(struct: Struct, raw: bytes, findings: list[str]) -> Any:
     The text has been decoded before, so it is sound.
     """
     walk = _Walk()
-    value = walk.value(struct, None, _read(raw), "")
+    value = walk.value(struct, None, read(raw), "")
     findings += walk.findings
     return value
 
 
 def last(raw: bytes, name: str) -> Any:
     """The last value at the top of a text that is not null, None where there is none."""
-    found = _read(raw)
+    found = read(raw)
     values = [item for key, item in found if key == name] if isinstance(found, _Pairs) else []
     return next((item for item in reversed(values) if item is not None), None)
 
 
-def _read(raw: bytes) -> Any:
+def read(raw: bytes) -> Any:
+    """The value in a sound text, objects as their keys and values."""
+    if isinstance(raw, codec.ParsedJSON) and raw.pairs is not None:
+        return raw.pairs
     return json.loads(
         jsontext.utf8(raw), object_pairs_hook=_Pairs, parse_int=jsontext.number, parse_float=jsontext.number
     )

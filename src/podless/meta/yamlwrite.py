@@ -201,8 +201,14 @@ def _literal(text: str, indent: int) -> str:
         hint += "+" if len(text) == 1 or _BREAK.match(text[-2]) else ""
     else:
         hint += "-"
-    lines = _LINE.sub(" " * indent, text)
-    return f"|{hint}\n{lines.removesuffix(chr(10))}"
+    return f"|{hint}\n{_indented(text, ' ' * indent).removesuffix(chr(10))}"
+
+
+def _indented(text: str, blanks: str) -> str:
+    """A text with blanks before each of its lines that has something in it."""
+    if "\u2028" in text or "\u2029" in text:
+        return _LINE.sub(blanks, text)
+    return "\n".join([blanks + line if line else "" for line in text.split("\n")])
 
 
 def _single(text: str, column: int, indent: int, fold: bool) -> str:

@@ -12,15 +12,19 @@ import errno
 import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.meta import codec, gotext
+from podless.meta.aside import Aside
 from podless.remote.target import Target
 
 if TYPE_CHECKING:
     import aiohttp
 
+R = TypeVar("R")
+
 ANSWER_MOST = 64 << 20  # bytes of an answer
+_LONG = 1 << 18  # bytes of an answer that is read elsewhere
 _KEEP_CONTEXTS = 200
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that does not end in what is trusted
 _EXPIRED = (9, 10)
@@ -43,10 +47,14 @@ class Client:
     A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
     for, or ""; and is else looked up by its name in DNS, name.namespace.svc.
     disturbed: says of an address whether a call to it is to run out of time, for tests.
+    aside: does long work beside the event loop. elsewhere: has a JSON text read in another process, for the next to
+    decode it.
     """
 
     external: Callable[[str, str], Awaitable[str]] | None = None
     disturbed: Callable[[str], bool] | None = None
+    aside: Aside | None = None
+    elsewhere: Callable[[bytes], Awaitable[bytes]] | None = None
 
     def __init__(self, services: Mapping[str, str] | None = None) -> None:
         self.services = dict(services or {})
@@ -81,6 +89,19 @@ class Client:
         if not 200 <= status <= 206:
             raise RemoteError(_refusal(status, media, answer))
         return answer
+
+    async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
+        """What some work on so many bytes gives, done beside the loop where they are many. Raises what it raises."""
+        return work(*about) if self.aside is None else await self.aside.run(size, work, *about)
+
+    async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
+        """What some work makes of an answer, in the way that long bodies of requests are read and looked through.
+
+        Raises what the work raises, Timeout and TooManyRequests.
+        """
+        if self.elsewhere is not None and len(answer) > _LONG:
+            answer = await self.elsewhere(answer)
+        return await self.beside(len(answer), work, answer)
 
     async def close(self) -> None:
         """Close all connections; calls that are under way, and later ones, fail."""

@@ -5,7 +5,6 @@ Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answer
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.builtin import scales
 from podless.kinds.custom import CustomStrategy
-from podless.meta import clock, codec, gotypes, objectmeta, restore, structs
+from podless.meta import alike, clock, codec, gotypes, objectmeta, restore, structs
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
@@ -26,10 +25,6 @@ from podless.verbs.update import Rewriting, rewrite
 Object = dict[str, Any]
 
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
-
-
-# what JSON and YAML read differently: tabs, merge keys, escapes by number, and all that is not plain text
-_NOT_JSON = re.compile(rb'[^\n\r -~]|\\u|"<<"')
 
 
 async def apply(api: API, call: Call) -> Single:
@@ -141,7 +136,7 @@ class _Request:
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
     """The applied object. Raises BadRequest."""
-    value = None if isinstance(raw, codec.ParsedYAML) else _json(raw)
+    value = None if isinstance(raw, codec.ParsedYAML) else alike.decode(raw)
     if value is None:
         try:
             value = codec.decode_yaml(raw, repeated)
@@ -153,28 +148,6 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
         )
         raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
     return value or {}
-
-
-def as_json(raw: bytes) -> codec.ParsedYAML | None:
-    """What is applied, read as JSON, which is quick; None where it has to be read as YAML."""
-    value = _json(raw)
-    if value is None:
-        return None
-    made = codec.ParsedYAML(raw)
-    made.outcome = value, []
-    return made
-
-
-def _json(raw: bytes) -> Any:
-    """What is JSON need not be read as YAML, which takes a hundred times as long; None where the two may differ."""
-    if not raw.startswith(b"{") or _NOT_JSON.search(raw):
-        return None
-    repeated: list[str] = []
-    try:
-        value = codec.decode_json(raw, repeated)
-    except codec.JSONError:
-        return None
-    return None if repeated else value
 
 
 def _type(obj: Object) -> tuple[str, str]:

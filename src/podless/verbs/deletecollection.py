@@ -10,13 +10,14 @@ from podless.verbs.list import list_
 
 async def delete_collection(api: API, call: Call) -> Many:
     """Delete every selected object; answers them as they were. Raises what delete and list raise."""
-    listed = options.listing(call)
+    listed = await options.listed(api, call)
     chosen = options.delete(call)
     warn(call, chosen)
     collection = await api.loaded(call.kind)
     page = await list_(api, call, collection, listed)
     await api.converter.ready(call.kind, call.version, page.entries)
-    for entry in page.entries:
-        one = Call(call.kind, call.version, entry.namespace, entry.name)
-        await remove(api, one, chosen, asked=call)
+    async for some in api.pace.slices(call.user.name, page.entries):
+        for entry in some:
+            one = Call(call.kind, call.version, entry.namespace, entry.name)
+            await remove(api, one, chosen, asked=call)
     return page

@@ -91,6 +91,8 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     """The patch, ready to be applied; repeated collects its repeated fields. Raises BadRequest."""
     checked = chosen.validation != "Ignore"
     if media == JSON_PATCH:
+        if isinstance(call.body, codec.ParsedJSON):
+            call.body.kept = True
         jsonpatch.decode(call.body, checked=checked)
         call.floats += jsonpatch.floats(call.body)
         if checked:
