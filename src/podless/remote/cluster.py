@@ -31,9 +31,13 @@ class Refused(RemoteError):
 
 
 class Cluster:
-    """A connection to one server, as an asynchronous context manager. agent: the User-Agent."""
+    """A connection to one server, as an asynchronous context manager. agent: the User-Agent.
+
+    received: bytes of all answers so far.
+    """
 
     def __init__(self, access: Access, agent: str) -> None:
+        self.received = 0
         self._access = access
         self._agent = agent
         self._session: aiohttp.ClientSession | None = None
@@ -105,6 +109,7 @@ class Cluster:
         sent = [*headers] if body is None else [*headers, ("Content-Type", media)]
         async with self._session.request(method, self._access.url + path, data=data, headers=sent) as answer:
             raw = await answer.read()
+            self.received += len(raw)
             document: Any = {}
             if "json" in answer.content_type:
                 try:

@@ -15,7 +15,9 @@ from podless.remote.cluster import Cluster, Refused
 
 Object = dict[str, Any]
 
-_PAGE = 500  # objects that are read together
+_PAGE = 500  # objects that are read together, at the most
+_BEGIN = 20  # and in the first page, whose objects may be of any size
+_BYTES = 4 << 20  # of a page, about: what is read takes some ten times as long in memory
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _NAMESPACES = "namespaces"
 _FIRST = (_DEFINITIONS, _NAMESPACES)
@@ -106,12 +108,13 @@ class Export:
 
     async def _listed(self, resource: Resource, namespace: str) -> AsyncIterator[Object]:
         """Raises Refused."""
-        query = {"limit": str(_PAGE)}
+        query = {}
         if self._choice.selector:
             query["labelSelector"] = self._choice.selector
-        token = ""
+        token, most = "", min(_BEGIN, _PAGE)
         while True:
-            more = {"continue": token} if token else {}
+            more = {"limit": str(most), **({"continue": token} if token else {})}
+            before = self._cluster.received
             try:
                 page = await self._cluster.send("GET", f"{resource.path(namespace)}?{urlencode(query | more)}")
             except Refused as refused:
@@ -126,6 +129,8 @@ class Export:
             token = page["metadata"].get("continue") or ""
             if not token:
                 return
+            size = (self._cluster.received - before) / max(len(page.get("items") or ()), 1)
+            most = max(1, min(int(_BYTES / max(size, 1)), 4 * most, _PAGE))
 
     async def _needed(self, resource: Resource, names: Iterable[str], *, quiet: bool) -> None:
         """Write what others need. quiet: some of it may well not be there."""

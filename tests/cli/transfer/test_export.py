@@ -1,0 +1,64 @@
+"""What an export asks for: pages of few bytes, whatever the size of objects is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from podless.cli.transfer import export as module
+from podless.cli.transfer.documents import Sink
+from podless.cli.transfer.export import Choice, Export
+from podless.cli.transfer.resources import Resource
+from podless.remote.cluster import Cluster
+
+_MAPS = Resource("", "v1", "configmaps", "ConfigMap", True)
+
+
+class Server:
+    """Has config maps of some sizes. pages: the bytes of each answer."""
+
+    def __init__(self, sizes: list[int]) -> None:
+        self.received = 0
+        self.pages: list[int] = []
+        self._sizes = sizes
+
+    async def send(self, method: str, path: str) -> Any:
+        query = parse_qs(urlsplit(path).query)
+        start, most = int(query.get("continue", ["0"])[0]), int(query["limit"][0])
+        part = self._sizes[start : start + most]
+        items = [{"metadata": {"name": f"m{start + at}"}, "data": {"a": "x" * size}} for at, size in enumerate(part)]
+        end = start + len(part)
+        page = {"metadata": {"continue": str(end) if end < len(self._sizes) else ""}, "items": items}
+        self.pages.append(len(json.dumps(page)))
+        self.received += self.pages[-1]
+        return page
+
+
+class Kept:
+    """A sink that remembers names."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def put(self, obj: dict[str, Any], full: str, *, needed: bool = False) -> None:
+        self.names.append(obj["metadata"]["name"])
+
+
+@pytest.mark.parametrize("sizes", [[10] * 3000, [1 << 20] * 40, [10] * 1000 + [100_000] * 300, []])
+async def test_a_page_has_few_bytes(sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    async def found(cluster: object, refuse: object) -> list[Resource]:
+        return [_MAPS]
+
+    monkeypatch.setattr(module, "discover", found)
+    server, sink = Server(sizes), Kept()
+    made = Export(
+        cast(Cluster, server), Choice(only=True), cast(Sink, sink), lambda text: None, lambda text: pytest.fail(text)
+    )
+    await made.run()
+    assert sink.names == [f"m{number}" for number in range(len(sizes))]
+    largest = max(sizes, default=0)
+    assert sum(size > module._BYTES + largest + 1000 for size in server.pages) <= 2  # where sizes are not known yet
+    assert len(server.pages) < len(sizes) / module._PAGE + sum(sizes) / module._BYTES + 15
