@@ -19,7 +19,6 @@ from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
 from podless.http.current import reads_wait
-from podless.http.faults import Faults
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -37,6 +36,7 @@ from podless.store import StoreError, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
+    from podless.http.faults import Faults
     from podless.http.faults.objects import FaultObjects
 
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
@@ -168,7 +168,11 @@ class App:
         self.settings = settings
         self._outside = list(outside)
         wanted = settings.enable_faults or settings.chaos is not False
-        self.faults = Faults() if faults is None and wanted else faults
+        self.faults = faults
+        if faults is None and wanted:
+            from podless.http.faults import Faults
+
+            self.faults = Faults()
         self.chaos: int | None = None
         self._objects: FaultObjects | None = None
         self.url = ""
@@ -221,9 +225,13 @@ class App:
         if settings.tls:
             addresses = own_names() if settings.bind in _EVERYWHERE else [settings.bind]
             names = [*addresses, *settings.tls_names]
-            certificates.ensure(names)
-            context = certificates.context(Path(settings.client_ca) if settings.client_ca is not None else None)
-            self._rotation = Rotation(certificates, names, context)
+            clients = Path(settings.client_ca) if settings.client_ca is not None else None
+            self._rotation = Rotation(certificates, names, clients)
+            if settings.data is None and given is None and clients is None:
+                certificates.ensure_authority()  # all is made here, so nothing can be wrong with the rest
+            else:
+                self._rotation.load()
+            context = self._rotation.context
             self._rotation.start()
         database = folder / "podless.db" if settings.data is not None else None
         authority = certificates.trust() if settings.tls else None

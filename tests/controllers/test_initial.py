@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from podless import Server
+from podless.meta import gotime
 
 KINDS = ("services", "priorityclasses", "flowschemas", "prioritylevelconfigurations")
 
@@ -27,3 +29,34 @@ def test_owners_are_the_same_in_each_server() -> None:
             "kube-apiserver",
             "api-priority-and-fairness-config-producer-v1",
         }
+
+
+EVERY = (*KINDS, "namespaces", "clusterroles", "clusterrolebindings", "apiservices")
+TIME = re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+
+
+def initial(server: Server) -> dict[str, Any]:
+    """What exists from the start, by kind and name."""
+    listed = [(kind, obj) for kind in EVERY for obj in server.list(kind, namespace=None)]
+    return {f"{kind}/{obj['metadata']['name']}": obj for kind, obj in listed}
+
+
+def test_servers_differ_in_uids_and_times_alone() -> None:
+    with Server() as one:
+        former = initial(one)
+    later = Server()
+    later.clock.advance(hours=1)
+    with later:
+        found = initial(later)
+    for name, known in (("uid", [former, found]), ("resourceVersion", [former]), ("resourceVersion", [found])):
+        values = [obj["metadata"].pop(name) for each in known for obj in each.values()]
+        assert len(values) == len({*values}), name
+    for name, obj in found.items():
+        before, after = str(former[name]), str(obj)
+        assert TIME.sub("", before) == TIME.sub("", after)
+        latest, earliest = max(map(seconds, TIME.findall(before))), min(map(seconds, TIME.findall(after)))
+        assert earliest - latest >= 3600, name
+
+
+def seconds(text: str) -> int:
+    return gotime.instant(text)[0]

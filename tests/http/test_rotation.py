@@ -70,6 +70,29 @@ def test_names_may_be_added(tmp_path: Path) -> None:
         assert {"api.example.com", "192.0.2.7", "localhost"} <= alternatives(served(server.url))
 
 
+def test_a_server_in_memory_makes_its_certificate_for_the_first_connection() -> None:
+    with Server(tls_names=("api.example.com",)) as server:
+        folder = server.authority.parent
+        assert {path.name for path in folder.iterdir()} == {"ca.crt", "ca.key", "token", "kubeconfig"}
+        first = served(server.url)
+        assert "api.example.com" in alternatives(first)
+        first.verify_directly_issued_by(x509.load_pem_x509_certificate(server.authority.read_bytes()))
+        assert served(server.url) == first
+        assert (folder / "server.crt").exists()
+
+
+def test_nothing_is_kept_in_step_before_it_is_used(tmp_path: Path) -> None:
+    certificates = Certificates(tmp_path)
+    rotation = Rotation(certificates, [])
+    rotation.check()
+    assert not certificates.files[0].exists()
+    rotation.load()
+    first = certificates.files[0].read_bytes()
+    certificates.files[0].unlink()
+    rotation.check()
+    assert certificates.files[0].read_bytes() != first
+
+
 def test_who_listens_everywhere_is_good_for_the_hosts_names_and_addresses() -> None:
     with Server(bind="0.0.0.0") as server:
         assert {*own_names()} <= alternatives(served(server.url))
@@ -115,8 +138,9 @@ async def test_files_of_somebody_else_are_served_and_read_again(tmp_path: Path, 
     folder.mkdir()
     certificates = Certificates(folder, given)
     certificates.ensure(["ignored.example.com"])
-    context = certificates.context()
-    rotation = Rotation(certificates, [], context)
+    rotation = Rotation(certificates, [])
+    rotation.load()
+    context = rotation.context
     rotation.check()
     assert shown(context) == "first.example.com"
     good = [path.read_bytes() for path in given]

@@ -15,7 +15,6 @@ from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.state import State
 from podless.kinds.builtin.catalog import CLAIMS, LIMIT_RANGES
-from podless.kinds.builtin.podspec import amounts
 from podless.kinds.kind import Kind
 from podless.meta import quantity
 
@@ -128,6 +127,8 @@ def _pod(limits: list[Object], spec: Object) -> Iterator[str]:
                 resources = container.get("resources") or {}
                 yield from _check(limit, kind, resources.get("requests") or {}, resources.get("limits") or {})
         elif kind == "Pod":
+            from podless.kinds.builtin.podspec import amounts  # who has no pods needs none of it
+
             own = spec.get("resources") or {}
             sums = [amounts.total(spec, part) | (own.get(part) or {}) for part in ("requests", "limits")]
             yield from _check(limit, kind, *sums)

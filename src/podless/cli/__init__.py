@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
+from podless.meta.collector import paused
 from podless.version import __version__
 
 _READING = ("check", "compare", "test", "eval", "schema", "convert")  # need no server that runs
@@ -32,8 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     given = sys.argv[1:] if arguments is None else list(arguments)
     # a command needs no other's modules; help and mistakes show them all
-    for name in given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS:
-        import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
+    with paused():
+        for name in given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS:
+            import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
     options = parser.parse_args(given)
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)

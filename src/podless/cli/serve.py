@@ -49,12 +49,15 @@ def run(given: argparse.Namespace) -> int:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s") if sys.stderr.isatty() else JSONLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
+    gc.disable()  # until all is there: next to nothing is garbage before
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(options.read(given)))
     except StartError as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
+    finally:
+        gc.enable()
     return 0
 
 
@@ -73,10 +76,10 @@ def _raise_files() -> None:
 
 
 def settle() -> None:
-    """What the start made lives as long as the server: the collector need not look at it again and again."""
-    gc.collect()
+    """What the start made lives as long as the server: the collector, which rests until then, never looks at it."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 async def _serve(settings: Settings) -> None:

@@ -16,6 +16,7 @@ from podless.controllers.write import amend, make
 from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
+from podless.meta import clock
 from podless.meta.bounded import bounded_cache
 from podless.verbs.call import API
 
@@ -73,7 +74,7 @@ class APIServices(Controller):
 
     async def _make(self, group: str, version: str, spec: Object, custom: bool) -> None:
         metadata = {"name": f"{version}.{group}", "labels": {_MANAGED: _ALWAYS if custom else _ONCE}}
-        await make(self.api, self._kind, {"metadata": metadata, "spec": spec})
+        await make(self.api, self._kind, {"metadata": metadata, "spec": spec}, constant="" if custom else clock.now())
 
     async def _mend(self, key: str, spec: Object) -> None:
         await amend(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})

@@ -14,6 +14,7 @@ from podless.kinds.builtin.flowcontrol import bootstrap
 from podless.kinds.builtin.scheduling import priorityclasses
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
+from podless.meta import clock
 from podless.verbs.call import API
 
 _SERVER, _FLOWS = "kube-apiserver", "api-priority-and-fairness-config-producer-v1"
@@ -35,7 +36,13 @@ _SERVICE: Object = {
         "internalTrafficPolicy": "Cluster",
     },
 }
-# group and plural -> what there is of it, and whose it is
+_RESOURCES = (
+    ("", "services"),
+    ("scheduling.k8s.io", "priorityclasses"),
+    ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
+    ("flowcontrol.apiserver.k8s.io", "flowschemas"),
+)
+# group, plural, whose it is, and what there is
 Wanted = tuple[str, str, str, Object]
 
 
@@ -50,13 +57,15 @@ class Initial(Controller):
 
     async def begin(self) -> None:
         """Make what is missing."""
+        for resource in _RESOURCES:
+            if (served := self._kind(*resource)) is not None:
+                await self.api.loaded(served)
+        now = clock.now()
         found = [
             (kind, obj, manager) for group, plural, manager, obj in _wanted() if (kind := self._kind(group, plural))
         ]
-        for kind in {kind.prefix: kind for kind, _, _ in found}.values():
-            await self.api.loaded(kind)
         missing = [one for one in found if self._missing(one[0], one[1])]
-        await asyncio.gather(*(make(self.api, kind, obj, manager, constant=True) for kind, obj, manager in missing))
+        await asyncio.gather(*(make(self.api, kind, obj, manager, constant=now) for kind, obj, manager in missing))
 
     def _kind(self, group: str, plural: str) -> Kind | None:
         return self.api.registry.get(group, plural)
@@ -67,11 +76,11 @@ class Initial(Controller):
 
 
 def _wanted() -> Iterator[Wanted]:
-    yield "", "services", _SERVER, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
+    services, classes, levels, schemas = _RESOURCES
+    yield *services, _SERVER, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
     for known in priorityclasses.SYSTEM:
-        yield "scheduling.k8s.io", "priorityclasses", _SERVER, {**known, "metadata": dict(known["metadata"])}
-    group = "flowcontrol.apiserver.k8s.io"
+        yield *classes, _SERVER, {**known, "metadata": dict(known["metadata"])}
     for level in bootstrap.levels():
-        yield group, "prioritylevelconfigurations", _FLOWS, level
+        yield *levels, _FLOWS, level
     for schema in bootstrap.schemas():
-        yield group, "flowschemas", _FLOWS, schema
+        yield *schemas, _FLOWS, schema

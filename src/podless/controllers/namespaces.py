@@ -55,12 +55,14 @@ class Namespaces(Controller):
     async def begin(self) -> None:
         """Make what is missing, and go on with what was begun."""
         await self._collection.load()
-        for name in SYSTEM:
-            if self._collection.get(self._kind.key("", name)) is None:
-                await make(self.api, self._kind, {"metadata": {"name": name}})
+        missing = [name for name in SYSTEM if self._collection.get(self._kind.key("", name)) is None]
+        await asyncio.gather(*map(self._make, missing))
         self.leave.append(self._collection.add_event_handler(self._note))
         for entry in self._collection.under(self._kind.prefix)[0]:
             self._look(entry)
+
+    async def _make(self, name: str) -> None:
+        await make(self.api, self._kind, {"metadata": {"name": name}}, constant=clock.now())
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -16,7 +16,8 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import amend, make
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
-from podless.meta import selectors
+from podless.meta import clock, selectors
+from podless.meta.selectors import LabelSelector
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -34,6 +35,7 @@ class Roles(Controller):
     def __init__(self, api: API) -> None:
         super().__init__(api)
         self._roles = api.collection(rbac.CLUSTER_ROLES)
+        self._gathered = -1  # the change of a role up to which aggregated ones have their rules
 
     async def begin(self) -> None:
         """Make or mend the default roles and bindings, in one batch, and gather the rules of aggregated ones."""
@@ -52,31 +54,50 @@ class Roles(Controller):
         if self.api.collection(kind).get(key) is not None:
             await amend(self.api, kind, key, lambda found: _mended(found, wanted))
             return
-        await make(self.api, kind, wanted)
+        await make(self.api, kind, wanted, constant=clock.now())
 
     async def reconcile(self, key: str) -> None:
         """Give every aggregated role the rules of the roles that it selects."""
-        seen = -1
+        if self._gathered == self._roles.changed:
+            return
         for _ in range(_MOST):
-            if seen == self._roles.changed:
-                return
             seen = self._roles.changed
             entries = self._roles.under(self._roles.prefix)[0]
             gathering = [entry for entry in entries if b'"aggregationRule":{' in entry.body]
             await asyncio.gather(*(self._gather(entry, entries) for entry in gathering))
+            if seen == self._roles.changed:
+                self._gathered = seen
+                return
 
     async def _gather(self, entry: Entry, entries: list[Entry]) -> None:
-        rule = entry.decode().get("aggregationRule")
-        if rule is None:
+        wanted = _selectors(entry)
+        if wanted is None:
             return
         found: list[Object] = []
-        for given in rule.get("clusterRoleSelectors") or []:
-            selector = selectors.from_object(given)
+        for selector in wanted:
             for other in entries:
                 if other.key != entry.key and selector.matches(other.labels):
-                    found += [one for one in other.decode().get("rules") or [] if one not in found]
-        if (entry.decode().get("rules") or []) != found:
+                    found += [one for one in _rules(other) if one not in found]
+        if _rules(entry) != found:
             await amend(self.api, rbac.CLUSTER_ROLES, entry.key, lambda obj: _ruled(obj, found), react=False)
+
+
+def _selectors(entry: Entry) -> list[LabelSelector] | None:
+    """What selects the roles whose rules a role gathers, None for one that gathers none; found once."""
+    if "gathers" not in entry.forms:
+        rule = entry.decode().get("aggregationRule")
+        chosen = rule.get("clusterRoleSelectors") or [] if rule is not None else None
+        entry.forms["gathers"] = [*map(selectors.from_object, chosen)] if chosen is not None else None
+    wanted: list[LabelSelector] | None = entry.forms["gathers"]
+    return wanted
+
+
+def _rules(entry: Entry) -> list[Object]:
+    """The rules of a role, not to be changed; found once."""
+    rules: list[Object] | None = entry.forms.get("rules")
+    if rules is None:
+        rules = entry.forms["rules"] = entry.decode().get("rules") or []
+    return rules
 
 
 def _ruled(obj: Object, rules: list[Object]) -> Object:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.admission import Along
 from podless.auth.user import SERVER
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import clock
+from podless.meta import clock, uids
 from podless.meta.errors import APIError
-from podless.store import Conflicted
+from podless.store import Conflicted, Stored
 from podless.verbs import fieldmanager, steps, storage
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
@@ -27,40 +27,53 @@ Change = Callable[[Object], Object]
 _TOGETHER = 256  # deletes that are under way at once; they share commits
 
 
-async def make(api: API, kind: Kind, obj: Object, manager: str = "", *, constant: bool = False) -> None:
+class Constant(NamedTuple):
+    """An object that is the same in every server but for its uid and its times, as it was stored in the first one."""
+
+    stored: Stored
+    uid: bytes
+    time: bytes
+
+    def anew(self) -> Stored:
+        """The same with a uid of its own, made now; both are as long as they were, so the hole is where it was."""
+        data = self.stored.data.replace(self.uid, uids.make().encode()).replace(self.time, clock.now().encode())
+        return Stored(data, self.stored.offset)
+
+
+async def make(api: API, kind: Kind, obj: Object, manager: str = "", *, constant: str = "") -> None:
     """Make an object in place of a client; one that is there already is left alone.
 
     obj: its metadata has a name, and a namespace where the kind has one; a status that it has is kept. manager: whose
-    the other fields are, "" for nobody. constant: there is one such object, the same in every server.
+    the other fields are, "" for nobody. constant: when `obj` was made, where that is the same in every server but for
+    this time; it is worked out once for its kind then.
     """
+    metadata = obj["metadata"]
+    key = kind.key(metadata.get("namespace", ""), metadata["name"])
+    known: dict[str, Constant] = kind.made("constants", dict) if constant else {}
+    with suppress(Conflicted):
+        if key in known:
+            await storage.put(api, kind, key, known[key].anew())
+            return
+        whole = await _whole(api, kind, obj, manager)
+        if constant and constant == clock.now():  # all times in the object are this one
+            known[key] = Constant(view.encode(kind, whole), whole["metadata"]["uid"].encode(), constant.encode())
+        await storage.create(api, kind, key, whole)
+
+
+async def _whole(api: API, kind: Kind, obj: Object, manager: str) -> Object:
+    """A new object with all that a server makes of what it is given."""
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
     metadata, status = obj["metadata"], obj.pop("status", None)
-    call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
     kind.strategy.fill(kind, version, obj)
-    if manager and constant:
-        await _own(api, call, obj, manager)
-    elif manager:
+    if manager:
+        call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
         await fieldmanager.created(api, call, obj, manager)
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(version, obj)
     if status is not None:
         obj["status"] = status
-    try:
-        await storage.create(api, kind, call.key, obj)
-    except Conflicted:
-        return
-
-
-async def _own(api: API, call: Call, obj: Object, manager: str) -> None:
-    """Set the managedFields of an object that is the same in every server: they are worked out once for its kind."""
-    known: list[Object] = call.kind.made(("managedFields", call.key), list)
-    if known:
-        now = clock.now()
-        obj["metadata"]["managedFields"] = [{**entry, "time": now} for entry in known]
-        return
-    await fieldmanager.created(api, call, obj, manager)
-    known[:] = obj["metadata"]["managedFields"]
+    return obj
 
 
 async def amend(

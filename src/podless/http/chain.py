@@ -19,14 +19,13 @@ groups are the listener's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from podless.http.authentication import with_authentication
 from podless.http.authorization import with_authorization
 from podless.http.current import with_current_state
 from podless.http.deadline import with_request_deadline
 from podless.http.fairness import PriorityAndFairness
-from podless.http.faults import Faults
-from podless.http.faults.carry import with_faults
 from podless.http.impersonation import with_impersonation
 from podless.http.limits import Limits
 from podless.http.log import with_log
@@ -34,7 +33,13 @@ from podless.http.measured import Measured
 from podless.http.message import Handler
 from podless.http.requestinfo import with_request_info
 from podless.http.status import with_status
+from podless.meta import lazy
 from podless.verbs.call import API
+
+if TYPE_CHECKING:
+    from podless.http.faults import Faults, carry
+else:
+    carry = lazy.Late("podless.http.faults.carry")
 
 Filter = Callable[[Handler], Handler]
 
@@ -64,7 +69,7 @@ def filters(
         PriorityAndFairness(limits).filter,  # whose turn it is
         with_impersonation(api.authorizer),  # as whom
         with_authorization(api.authorizer),  # who may
-        *([with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
+        *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -11,9 +11,13 @@ from podless.http.message import Pieces
 from podless.http.negotiate import YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
-from podless.meta import clock, codec
-from podless.publish import table
+from podless.meta import clock, codec, lazy
 from podless.verbs.call import Call, Many
+
+if TYPE_CHECKING:
+    from podless.publish import table
+else:
+    table = lazy.Late("podless.publish.table")
 
 Object = dict[str, Any]
 

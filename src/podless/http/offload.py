@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import pickle
 import subprocess
 import sys
 import threading
@@ -49,6 +48,8 @@ class _Worker:
                 self._waiting -= 1
 
     def _work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
+        import pickle  # few servers get that far
+
         process = self._process
         if process is None or process.poll() is not None:
             process = self._process = self._spawn()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -14,12 +14,16 @@ from podless.http.negotiate import PROTOBUF, YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.kinds.types import SCALE, STATUS
-from podless.meta import codec, protobuf
+from podless.meta import codec, lazy, protobuf
 from podless.meta.errors import Internal, NotAcceptable
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
-from podless.publish import table
 from podless.verbs.call import API, Call, Document, Many, Outcome, Single
+
+if TYPE_CHECKING:
+    from podless.publish import table
+else:
+    table = lazy.Late("podless.publish.table")
 
 Object = dict[str, Any]
 

@@ -7,23 +7,39 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from podless.http.strangers import Context
+from podless.http.strangers import Context, later
 from podless.http.tls import BadCertificate, Certificates
 
 log = logging.getLogger("podless")
+
+State = list[tuple[int, int, int] | None]
 
 _EVERY = 10.0  # seconds between two looks at the files
 
 
 class Rotation:
-    """Keeps a context in step with a server's files. names: those that the server's own certificate is to have."""
+    """A server's TLS, made of its files when it is needed first and kept in step with them.
 
-    def __init__(self, certificates: Certificates, names: Sequence[str], context: Context) -> None:
+    names: those that the server's own certificate is to have. clients: a file of authorities of clients. context: for
+    connections.
+    """
+
+    def __init__(self, certificates: Certificates, names: Sequence[str], clients: Path | None = None) -> None:
         self._certificates = certificates
         self._names = names
-        self._context = context
-        self._known = self._state()
+        self._clients = clients
+        self._known: State | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self.context = later(self._read)
+
+    def _read(self) -> Context:
+        self._certificates.ensure(self._names)
+        self._known = self._state()
+        return self._certificates.context(self._clients)
+
+    def load(self) -> None:
+        """Make the context now. Raises BadCertificate, OSError."""
+        self.context.renew()
 
     def start(self) -> None:
         """Look at the files now and then."""
@@ -39,18 +55,21 @@ class Rotation:
         self.start()
 
     def check(self) -> None:
-        """Take what has changed. Where that is not good, what was good before stays in use, and a line says so."""
+        """Take what has changed since it was needed first.
+
+        Where that is not good, what was good before stays in use, and a line says so.
+        """
+        if self._known is None:
+            return
         try:
             self._certificates.ensure(self._names)
-            state = self._state()
-            if state != self._known:
-                self._known = state
-                self._context.renew()
+            if self._state() != self._known:
+                self.context.renew()
                 log.info("%s: the server's certificate was read again", self._certificates.files[0])
         except (BadCertificate, OSError) as error:
             log.error("the server's certificate stays as it was: %s", error)
 
-    def _state(self) -> list[tuple[int, int, int] | None]:
+    def _state(self) -> State:
         return [_identity(path) for path in self._certificates.files]
 
 

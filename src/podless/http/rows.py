@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from podless.publish.table import SHARED, Row
+from podless.meta import lazy
+
+if TYPE_CHECKING:
+    from podless.publish import table
+    from podless.publish.table import Row
+else:
+    table = lazy.Late("podless.publish.table")
 
 _MOST = 32 << 20  # bytes of rows
 _OLD = 8  # of so many rows that have to go, one is the oldest
@@ -61,7 +67,7 @@ class Rows:
                     piece = shared
                 else:
                     size += len(piece)
-                    if SHARED <= len(piece) <= _TEXT and piece.startswith(_FIELDS):
+                    if table.SHARED <= len(piece) <= _TEXT and piece.startswith(_FIELDS):
                         self._remember(piece)
             pieces.append(piece)
         return tuple(pieces), long, size

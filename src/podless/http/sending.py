@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from email.utils import formatdate
 from http import HTTPStatus
 from typing import NamedTuple
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
 
 
@@ -25,8 +26,14 @@ class Clock:
         now = int(time.time())
         if now != self._second:
             self._second = now
-            self._line = f"Date: {formatdate(now, usegmt=True)}\r\n".encode()
+            self._line = f"Date: {date(now)}\r\n".encode()
         return self._line
+
+
+def date(second: int) -> str:
+    """A second since 1970 in the form of RFC 9110, section 5.6.7, in the words of no locale."""
+    year, month, day, hour, minute, late, weekday, *_ = time.gmtime(second)
+    return f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{late:02} GMT"
 
 
 class Nowhere(asyncio.Transport):

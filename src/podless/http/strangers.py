@@ -43,6 +43,7 @@ class Context(ssl.SSLContext):
 
     deaf: ssl.SSLContext
     roots: tuple[bytes, ...] = ()
+    late = False  # only stands for the one that is made when it is needed
     again: Callable[[], Context]
     strangers = 0
     _newer: Context | None = None
@@ -51,7 +52,7 @@ class Context(ssl.SSLContext):
     def wrap_bio(self, *arguments: Any, **named: Any) -> ssl.SSLObject:
         """As in ssl.SSLContext. What is remembered of strangers is forgotten where it gets too much."""
         now = self._newer or self
-        if now.strangers >= _MOST:
+        if now.late or now.strangers >= _MOST:
             now = self._newer = self.again()
         return ssl.SSLContext.wrap_bio(now, *arguments, **named)
 
@@ -105,6 +106,13 @@ def context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
         made.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
         made.verify_flags |= _ANY_TIME
         _HOOK.__set__(made, made.hear)
+    return made
+
+
+def later(make: Callable[[], Context]) -> Context:
+    """A context that is made when there is a connection, or `renew` is called."""
+    made = Context(ssl.PROTOCOL_TLS_SERVER)
+    made.late, made.again = True, make
     return made
 
 

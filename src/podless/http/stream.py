@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.http.message import JSON, Sink, Stream
 from podless.http.negotiate import PROTOBUF, Form
 from podless.http.render import include
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import clock, codec, protobuf
+from podless.meta import clock, codec, lazy, protobuf
 from podless.meta.errors import APIError
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA, STATUS
-from podless.publish import table
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, View, Watch
+
+if TYPE_CHECKING:
+    from podless.publish import table
+else:
+    table = lazy.Late("podless.publish.table")
 
 Object = dict[str, Any]
 

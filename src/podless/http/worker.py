@@ -7,7 +7,6 @@ the text. A frame out is a size and a pickle: what was read, or what is wrong wi
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import struct
 import sys
@@ -40,6 +39,8 @@ def main() -> None:
 
 
 def _tell(told: BinaryIO, found: Any) -> None:
+    import pickle  # the server, which has this module too, needs it less often
+
     made = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
     told.write(SIZE.pack(len(made)))
     told.write(made)

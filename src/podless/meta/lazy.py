@@ -1,4 +1,4 @@
-"""Packages whose parts are imported when they are first asked for: a server starts without what it does not use yet."""
+"""Modules that are imported when they are first asked for: a server starts without what it does not use yet."""
 
 from __future__ import annotations
 
@@ -6,6 +6,21 @@ import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
+
+
+class Late:
+    """Stands for a module, and imports it when something of it is first asked for; that is found at once afterwards.
+
+    A type checker does not see through it: whoever has it imports the module under TYPE_CHECKING.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module(self._module), name)
+        setattr(self, name, found)
+        return found
 
 
 def parts(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:

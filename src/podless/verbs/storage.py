@@ -68,7 +68,13 @@ async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | Non
     """Store a new object. size: bytes that it came in, about. Raises Conflicted where the key is in use,
     Overtaken, or what refuses what goes along.
     """
-    stored = await api.aside.run(size, _encode, kind, obj)
+    return await put(api, kind, key, await api.aside.run(size, _encode, kind, obj), along, obj)
+
+
+async def put(
+    api: API, kind: Kind, key: str, stored: Stored, along: Along | None = None, obj: Object | None = None
+) -> Entry:
+    """As `create`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it."""
     for _ in range(_TRIES):
         try:
             revision = await _write(api, kind, Operation(key, stored, 0), along, obj)

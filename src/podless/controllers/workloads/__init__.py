@@ -6,27 +6,21 @@ requests pass admission.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 
 from podless.controllers.controller import Controller
-from podless.controllers.workloads.daemonsets import DaemonSets
-from podless.controllers.workloads.deployments import Deployments
-from podless.controllers.workloads.endpoints import ServiceEndpoints
-from podless.controllers.workloads.jobs import Jobs
-from podless.controllers.workloads.readiness import Readiness
-from podless.controllers.workloads.replicas import ReplicaSets
-from podless.controllers.workloads.statefulsets import StatefulSets
-from podless.controllers.workloads.volumes import Volumes
 from podless.verbs.call import API
 
-_KNOWN: Mapping[str, Sequence[Callable[[API], Controller]]] = {
-    "daemonset": (DaemonSets,),
-    "deployment": (ReplicaSets, Deployments),
-    "endpoints": (ServiceEndpoints,),
-    "job": (Jobs,),
-    "ready": (Readiness,),
-    "statefulset": (StatefulSets,),
-    "volume": (Volumes,),
+# by name, modules and the controllers in them
+_KNOWN: Mapping[str, Mapping[str, str]] = {
+    "daemonset": {"daemonsets": "DaemonSets"},
+    "deployment": {"replicas": "ReplicaSets", "deployments": "Deployments"},
+    "endpoints": {"endpoints": "ServiceEndpoints"},
+    "job": {"jobs": "Jobs"},
+    "ready": {"readiness": "Readiness"},
+    "statefulset": {"statefulsets": "StatefulSets"},
+    "volume": {"volumes": "Volumes"},
 }
 NAMES = tuple(_KNOWN)
 
@@ -48,4 +42,8 @@ def check(names: Sequence[str]) -> tuple[str, ...]:
 
 def build(api: API, names: Sequence[str]) -> list[Controller]:
     """The controllers of these names."""
-    return [made(api) for name in names for made in _KNOWN[name]]
+    return [
+        getattr(import_module(f"{__name__}.{module}"), controller)(api)
+        for name in names
+        for module, controller in _KNOWN[name].items()
+    ]

@@ -6,6 +6,7 @@ Source: the syntax of kube-apiserver's --runtime-config.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from podless.kinds.builtin.catalog import LATE
 from podless.kinds.kind import Kind, serving
@@ -78,12 +79,12 @@ def served(
         if kind in late and profile == "crds":
             continue
         names = {version.name for version in kind.versions if _on(kind, version.name, chosen)}
-        if kind in late:
+        if left_out and kind in late:
             names -= {name for name in names if left_out.intersection(_names(kind, name))}
         if len(names) == len(kind.versions):
             yield kind
-        elif names:
-            yield serving(kind, names)
+        elif names:  # the same for all servers, with what was made of it
+            yield kind.made(("serving", *sorted(names)), partial(serving, kind, names))
 
 
 def _on(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
