@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podless.kinds.builtin.podspec import resources
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
@@ -110,6 +109,8 @@ class QuotaStrategy(TypedStrategy):
 
 
 def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError]:
+    from podless.kinds.builtin.podspec import resources  # who has no quotas and no pods needs none of it
+
     errors: list[FieldError] = []
     for name, text in (amounts or {}).items():
         where = f"{path}[{name}]"
