@@ -19,7 +19,7 @@ from podless.fields.merge import update as merge_update
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import Misfit
 from podless.fields.values import equal
-from podless.meta import codec, gotext
+from podless.meta import codec, gotext, gotypes
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
 
@@ -279,7 +279,7 @@ def apply(place: Endpoint, live: Object | None, applied: Object, manager: str, f
     owner = Owner(manager, "Apply", "", place.subresource)
     if merged is not None:
         times[owner] = now
-    obj = dict(base if merged is None else merged)
+    obj = dict(base if merged is None else gotypes.rewritten(merged, place.raws))
     obj["metadata"] = dict(obj.get("metadata") or {})
     if manager == _KUBECTL:
         _note_applied(obj["metadata"], applied)

@@ -64,6 +64,7 @@ class Endpoint:
     reset: by apiVersion, the fields that a write there does not change, whatever is sent. custom: whether a
     definition made the kind; such kinds refuse to deal with owners in a version that is gone, others forget them.
     convert: gives an object in another apiVersion, None where nothing but the apiVersion differs.
+    raws: the fields that may hold any JSON, and are written anew where an object is merged.
     """
 
     version: str
@@ -73,6 +74,7 @@ class Endpoint:
     reset: Mapping[str, Fields] = field(default_factory=dict)
     custom: bool = True
     convert: Callable[[Object, str], Object] | None = None
+    raws: tuple[str, ...] = ()
 
     def shape(self, version: str) -> Shape:
         """Raises NoVersion, or Misfit for a custom kind."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from podless import schema
 from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, jsontext, protobuf, repeats, structs
+from podless.meta import codec, gotext, gotypes, jsontext, protobuf, repeats, structs
 from podless.meta.codec import Floats
 from podless.meta.errors import BadRequest
 from podless.meta.structs import Struct
@@ -59,6 +59,8 @@ def read(body: Body) -> Object:
             found: list[str] = []
             parsed = repeats.decode(struct, body.raw, found)
             repeated = found
+        if yaml and struct is not None:
+            parsed = gotypes.rewritten(parsed, body.kind.raws(body.version))
         kind = _kind(body, parsed)
         _read_foreign(body, parsed or {}, kind, repeated)
         raw = _check_version(body, parsed or {}, kind, repeated)
@@ -70,6 +72,12 @@ def read(body: Body) -> Object:
         raise BadRequest(f"{_cannot(body, kind)}: {why}") from None
     _note(body, kind, body.version.name, repeated, unknown)
     return obj
+
+
+def untold(kind: Kind, paths: Iterable[str]) -> list[str]:
+    """What is said of fields that a kind does not have: those of custom objects are named as they are."""
+    show = '"{}"'.format if kind.custom else gotext.quote
+    return [f"unknown field {show(path)}" for path in paths]
 
 
 def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> None:
@@ -90,8 +98,7 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
 
 def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
     """Refuse or warn of what is too much in an object. Raises BadRequest."""
-    show = '"{}"'.format if body.kind.custom else gotext.quote
-    findings = list(dict.fromkeys([*repeated, *(f"unknown field {show(path)}" for path in unknown)]))
+    findings = list(dict.fromkeys([*repeated, *untold(body.kind, unknown)]))
     if body.validation == "Strict" and findings:
         raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(findings)}")
     if body.validation != "Ignore":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.kinds.strategy import Strategy
 from podless.kinds.version import Column, Scale, Version
-from podless.meta import gvk
+from podless.meta import gvk, structs
 from podless.meta.gvk import GroupVersion
 
 if TYPE_CHECKING:
@@ -119,6 +119,11 @@ class Kind:
     def struct_of(self, version: Version) -> Struct | None:
         """The fields of a built-in kind in one version; None for custom kinds."""
         return version.struct or self.struct
+
+    def raws(self, version: Version) -> tuple[str, ...]:
+        """The fields of a built-in kind that may hold any JSON, whose bytes a real server keeps where it can."""
+        struct = self.struct_of(version)
+        return self.made(("raws", version.name), lambda: structs.raws(struct) if struct is not None else ())
 
     def structure(self, version: Version) -> dict[str, Any] | None:
         """A custom kind's schema in one version, where it is structural: merging and publishing know no other.

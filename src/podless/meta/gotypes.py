@@ -7,7 +7,7 @@ Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -350,6 +350,13 @@ def canonical(value: Any) -> Any:
     if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
         return _double(value)
     return value
+
+
+def rewritten(obj: Any, names: Sequence[str]) -> Any:
+    """An object with the fields of these names as `canonical` has them."""
+    if not names or type(obj) is not dict:
+        return obj
+    return {**obj, **{name: canonical(obj[name]) for name in names if name in obj}}
 
 
 def worst(form: Type, value: Any, error: Mismatch) -> Mismatch:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from podless.meta.gotypes import ListOf, Mismatch, Type, Union, worst
+from podless.meta.gotypes import ListOf, Mismatch, Raw, Type, Union, worst
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -237,6 +237,11 @@ def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
         return obj
     out = obj if changed is None else {**obj, **changed}
     return out if ordered else dict(sorted(out.items(), key=lambda item: ranks.get(item[0], -1)))
+
+
+def raws(struct: Struct) -> tuple[str, ...]:
+    """The fields that may hold any JSON, and are kept as they are."""
+    return tuple(field.name for field in struct if type(field.type) is Raw)
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -64,7 +64,7 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
         blank = {**structs.decode(fields[api_version], {}), **head}
         convert = partial(_convert, shown) if len(shapes) > 1 else None
     reset = _reset(kind, version, subresource)
-    return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert)
+    return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.raws(version))
 
 
 def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from podless import schema
 from podless.fields import jsonpatch, mergepatch, strategic
-from podless.kinds import scheme, typemeta
+from podless.kinds import bodies, scheme, typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, gotypes, restore, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
@@ -105,14 +105,14 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     if media == STRATEGIC_PATCH:
         return _strategic(call, strategic.check(document))
     changes = mergepatch.check(document)
-    raws = [name for name in _raws(call.kind, call.version) if changes and name in changes]
-    return Patch(lambda old: _sorted(mergepatch.apply(old, changes), raws), None, changes)
+    raws = [name for name in call.kind.raws(call.version) if changes and name in changes]
+    return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
 
 
 def _strategic(call: Call, document: Object) -> Patch:
     """A strategic merge patch. Applying it takes out of the document what was read, so it is read anew each time."""
     fresh = True
-    merged, raws = _merged(call.kind, call.version), _raws(call.kind, call.version)
+    merged, raws = _merged(call.kind, call.version), call.kind.raws(call.version)
 
     def merge(old: Object) -> Object:
         nonlocal fresh
@@ -120,7 +120,7 @@ def _strategic(call: Call, document: Object) -> Patch:
             document.clear()
             document.update(strategic.check(codec.decode_json(call.body)))
         fresh = False
-        result: Object = _sorted(strategic.apply(old, document, merged), raws)
+        result: Object = gotypes.rewritten(strategic.apply(old, document, merged), raws)
         return result
 
     return Patch(merge, document, document)
@@ -143,7 +143,7 @@ def read(
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
         raise unfit(call, made, patched, str(error)) from None
-    findings = [*repeated, *(f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))]
+    findings = [*repeated, *bodies.untold(call.kind, dict.fromkeys(unknown))]
     judge(call, made, chosen, patched, findings)
     return obj
 
@@ -154,16 +154,6 @@ def _merged(kind: Kind, version: Version) -> strategic.Table:
     assert struct is not None, f"{kind.kind} is not a built-in kind"
     made: strategic.Table = kind.made(("merged", version.name), lambda: strategic.table(struct))
     return made
-
-
-def _raws(kind: Kind, version: Version) -> list[str]:
-    """The fields that may hold any JSON, which a real server writes anew, with sorted keys, where it patches it."""
-    struct = None if kind.custom else kind.struct_of(version)
-    return kind.made(("raw", version.name), lambda: [one.name for one in struct or () if type(one.type) is gotypes.Raw])
-
-
-def _sorted(obj: Any, names: list[str]) -> Any:
-    return {**obj, **{name: gotypes.canonical(obj[name]) for name in names if name in obj}} if names else obj
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:

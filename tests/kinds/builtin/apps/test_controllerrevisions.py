@@ -60,3 +60,30 @@ def test_blanks_and_the_order_of_keys_are_a_change(client: Client) -> None:
     refused = client.send("PUT", f"{PATH}/blanks", body(b'{"z": 1, "a": []}'))
     assert refused.body["message"].endswith('data: Invalid value: {"z":1,"a":[]}: field is immutable')
     assert client.send("PUT", f"{PATH}/blanks", body(b'{"a":[],"z":1}')).status == 422
+
+
+def body(name: str, data: str) -> bytes:
+    head = f'{{"apiVersion":"apps/v1","kind":"ControllerRevision","metadata":{{"name":"{name}"}},"revision":1,"data": '
+    return f"{head}{data}}}".encode()
+
+
+def test_numbers_stay_as_they_were_written_and_some_characters_are_escaped(client: Client) -> None:
+    for name, data, again in (("numbers", '{"a":1.50,"b":1e3}', 200), ("bare", '{"data":["a<b"]}', 422)):
+        assert client.send("POST", PATH, body(name, data)).status == 201
+        assert client.send("PUT", f"{PATH}/{name}", body(name, data)).status == again
+    assert client.send("PUT", f"{PATH}/bare", body("bare", '{"data":["a\\u003cb"]}')).status == 200
+    assert client.send("PUT", f"{PATH}/bare", body("bare", '{"data":["a\\u003cb" ]}')).status == 422
+
+
+def test_what_is_applied_or_is_yaml_has_its_keys_sorted(client: Client) -> None:
+    assert client.post(PATH, revision("applied")).status == 201
+    media = "application/apply-patch+yaml"
+    path = f"{PATH}/applied?fieldManager=m&force=true"
+    assert client.send("PATCH", path, revision("applied"), Content_Type=media).status == 200
+    refused = client.send("PATCH", path, revision("applied", revision=2), Content_Type=media)
+    assert refused.body["message"].endswith('data: Invalid value: {"a":{},"z":[1]}: field is immutable')
+    yaml = b"{apiVersion: apps/v1, kind: ControllerRevision, metadata: {name: yml}, revision: 1, data: {z: 1.0, a: []}}"
+    made = client.send("POST", PATH, yaml, Content_Type="application/yaml")
+    assert list(made.body["data"].items()) == [("a", []), ("z", 1)]
+    assert client.send("PUT", f"{PATH}/yml", yaml, Content_Type="application/yaml").status == 200
+    assert client.send("PUT", f"{PATH}/yml", body("yml", '{"a":[],"z":1}')).status == 200

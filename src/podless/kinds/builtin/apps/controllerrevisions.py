@@ -11,20 +11,22 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.apps import CONTROLLER_REVISION
-from podless.meta import codec, field
+from podless.meta import field, gotext, jsontext
 from podless.meta.field import FieldError
 
-_DATA = re.compile(rb'"data"[ \t\r\n]*+:[ \t\r\n]*+')
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
+_BLANKS = re.compile(r"[ \t\r\n]*+")
 
 
 class _Spaced(dict[str, Any]):
-    """A state that was written with blanks."""
+    """A state that was written with blanks, or with characters that are stored as escapes."""
 
 
 class ControllerRevisionStrategy(TypedStrategy):
     """A state to go back to, which does not change.
 
-    It is stored without blanks, and its bytes are compared: a client that writes some has written another one.
+    It is stored without blanks, as Go writes JSON, and its bytes are compared: a client that writes blanks or a bare <
+    has written another one. Only how numbers are written is not known any longer.
     """
 
     rechecks = (1, 1)
@@ -33,10 +35,8 @@ class ControllerRevisionStrategy(TypedStrategy):
     def written(self, obj: Object, raw: bytes) -> None:
         """Whether the state is written as it would be stored."""
         data = obj.get("data")
-        if isinstance(data, dict):
-            stored = codec.encode(data)
-            if not any(raw.startswith(stored, found.end()) for found in _DATA.finditer(raw)):
-                obj["data"] = _Spaced(data)
+        if isinstance(data, dict) and not _as_stored(jsontext.utf8(raw)):
+            obj["data"] = _Spaced(data)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """A number, and a state, which is an object."""
@@ -53,9 +53,35 @@ class ControllerRevisionStrategy(TypedStrategy):
         """The number; the state stays, as it was written."""
         errors = list(counts.nonnegative("revision", obj.get("revision")))
         data = obj.get("data")
-        if isinstance(data, _Spaced) or codec.encode(data) != codec.encode(old.get("data")):
+        if isinstance(data, _Spaced) or not _same(data, old.get("data")):
             errors.append(field.invalid("data", obj.get("data"), "field is immutable"))
         return errors
+
+
+def _as_stored(text: str) -> bool:
+    """Whether the state in an object's JSON, the last one of that name, is written as it would be stored."""
+    depth, last, place, sound = 0, "", -1, True  # place: where the next token of the state has to begin
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        depth -= token in "]}"
+        if place >= 0:
+            sound = sound and match.start() == place and gotext.escaped(token) == token
+            place = -1 if depth == 1 and token not in "[{" else match.end()
+        elif depth == 1 and token == ":" and last == '"data"':
+            begun = _BLANKS.match(text, match.end())
+            place, sound = begun.end() if begun else match.end(), True
+        depth += token in "[{"
+        last = token
+    return sound
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are written alike, with their keys in the same order."""
+    if type(one) is dict and type(other) is dict:
+        return list(one) == list(other) and all(map(_same, one.values(), other.values()))
+    if type(one) is list and type(other) is list:
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other) and (type(one) is bool) == (type(other) is bool)
 
 
 STRUCT = CONTROLLER_REVISION
