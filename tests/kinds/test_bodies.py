@@ -106,3 +106,16 @@ def test_unknown_fields_of_custom_objects_are_named_as_they_are() -> None:
     body = Body(DEFINITIONS, DEFINITIONS.versions[0], raw)
     bodies.read(body)
     assert body.warnings == ['unknown field "a\\"b"']
+
+
+@pytest.mark.parametrize("literal", ["1.0", "1e3"])
+def test_integers_are_written_without_a_point_and_an_exponent(literal: str) -> None:
+    column = f'{{"name": "Size", "type": "integer", "jsonPath": ".a", "priority": {literal}}}'
+    spec = f'{{"versions": [{{"additionalPrinterColumns": [{column}]}}]}}'
+    raw = f'{{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": {spec}}}'.encode()
+    where = (
+        "Go struct field CustomResourceColumnDefinition.spec.versions.additionalPrinterColumns.priority of type int32"
+    )
+    told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], raw))
+    assert told.endswith(f"json: cannot unmarshal number {literal} into {where}")
+    bodies.read(Body(DEFINITIONS, DEFINITIONS.versions[0], raw, "application/yaml"))

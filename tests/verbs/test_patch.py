@@ -183,3 +183,18 @@ def test_an_empty_namespace_in_a_path_is_that_of_all(client: Client, path: str) 
     assert client.post(everywhere, {}).status == 404
     unnamed = client.send("OPTIONS", f"{path.removesuffix('a')}/a%2Fb")
     assert (unnamed.status, unnamed.body["details"].get("name")) == (404, None)
+
+
+def test_an_integer_of_a_built_in_kind_has_no_point_in_a_patch_that_keeps_it_as_it_is(client: Client) -> None:
+    path = "/api/v1/namespaces/default/podtemplates"
+    spec = {"containers": [{"name": "c", "image": "i"}], "terminationGracePeriodSeconds": 1}
+    client.post(path, {"metadata": {"name": "whole"}, "template": {"spec": spec}})
+    changed = {"template": {"spec": {"terminationGracePeriodSeconds": 2.0}}}
+    told = patch(client, f"{path}/whole", changed)
+    assert told.status == 422
+    why = "number 2.0 into Go struct field PodSpec.template.spec.terminationGracePeriodSeconds of type int64"
+    assert told.body["message"].endswith(why)
+    moved = [{"op": "replace", "path": "/template/spec/terminationGracePeriodSeconds", "value": 2.0}]
+    assert patch(client, f"{path}/whole", moved, JSON).status == 422
+    assert patch(client, f"{path}/whole", changed, STRATEGIC).status == 200
+    client.send("DELETE", f"{path}/whole")

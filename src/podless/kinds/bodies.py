@@ -64,12 +64,15 @@ def read(body: Body) -> Object:
         kind = _kind(body, parsed)
         _read_foreign(body, parsed or {}, kind, repeated)
         raw = _check_version(body, parsed or {}, kind, repeated)
+        # an integer is written without a point and an exponent; the numbers of YAML have been written anew
+        if struct is not None and body.floats and not yaml and (why := _literal(body, "")):
+            raise BadRequest(f"{_cannot(body, kind)}: {why}")
     unknown: list[str] = []
     try:
         obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
-        why = _literal(body, str(error)) if struct is not None and " number " in str(error) else error
-        raise BadRequest(f"{_cannot(body, kind)}: {why}") from None
+        text = _literal(body, str(error)) if struct is not None and " number " in str(error) else error
+        raise BadRequest(f"{_cannot(body, kind)}: {text}") from None
     _note(body, kind, body.version.name, repeated, unknown)
     return obj
 
@@ -144,7 +147,7 @@ def _literal(body: Body, why: str) -> str:
     """The text of a number that does not fit, with the number as it was sent."""
     try:
         given = codec.as_written(body.raw)
-        body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [])
+        body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [], fill=False)
     except structs.DecodeError as error:
         return str(error)
     except (ValueError, RecursionError):  # YAML

@@ -140,6 +140,10 @@ def read(
         elif call.kind.custom:
             obj = _decode_custom(call, patched, unknown, known)
         else:
+            if call.floats:  # an integer is written without a point
+                settled, patched = patched, codec.sent(patched, call.floats)
+                _decode_builtin(call, patched, [])
+                patched = settled
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
         raise unfit(call, made, patched, str(error)) from None
