@@ -11,6 +11,7 @@ from podless.kinds.definition.shared import schemas
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
+from podless.kinds.types.jsonschema import keep_empty
 from podless.meta import clock, codec
 from podless.meta.field import FieldError
 
@@ -32,6 +33,13 @@ class DefinitionStrategy(TypedStrategy):
         from podless.kinds import offline
 
         offline.define(_SMALL)
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """At the root of a schema beside a status, what is empty counts as well."""
+        for made, version in zip(_versions(obj), _versions(given), strict=False):
+            root = (made.get("schema") or {}).get("openAPIV3Schema")
+            if root is not None and (made.get("subresources") or {}).get("status") is not None:
+                keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
 
     def default(self, version: Version, obj: Object) -> None:
         """Names and conversion that are derived from others."""
@@ -108,6 +116,10 @@ class DefinitionStrategy(TypedStrategy):
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is odd about a definition that is accepted."""
         return rules.warnings(obj, old)
+
+
+def _versions(obj: Object) -> list[Object]:
+    return (obj.get("spec") or {}).get("versions") or []
 
 
 DEFINITIONS = Kind(

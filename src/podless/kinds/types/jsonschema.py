@@ -2,11 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from podless.meta.gotypes import BOOL, FLOAT64, INT64, STRING, Canonical, ListOf, MapOf, String, Union
 from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STRINGS
 
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+
+
+# lists and maps, which are dropped where they are empty, though the rules for some schemas tell them from none
+_ANYWHERE = ("required", "properties", "x-kubernetes-validations")
+_ELSEWHERE = ("enum", "allOf", "oneOf", "anyOf", "patternProperties", "definitions", "x-kubernetes-list-map-keys")
+_PAIR = ["integer", "string"]
+
+
+def keep_empty(schema: dict[str, Any], given: dict[str, Any], *, root: bool) -> None:
+    """Put back what is empty in a schema as it was given. root: but for what may be there beside a status."""
+    names = _ELSEWHERE if root else _ANYWHERE + _ELSEWHERE
+    schema |= {name: given[name] for name in names if given.get(name) in ([], {})}
+
+
+class _Alternatives(ListOf):
+    """Schemas; two that are for an integer and for a text are given as such, or are none of that pair."""
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The schemas."""
+        read = super().read(value, unknown)
+        if len(read) == len(_PAIR) and [part.get("type") for part in read] == _PAIR:
+            for part, given in zip(read, value, strict=True):
+                keep_empty(part, given, root=False)
+        return read
 
 
 def make(package: str) -> Struct:
@@ -59,7 +85,7 @@ def make(package: str) -> Struct:
             Field("items", or_array, 24, pointer=True),
             Field("allOf", schemas, 25),
             Field("oneOf", schemas, 26),
-            Field("anyOf", schemas, 27),
+            Field("anyOf", _Alternatives(props), 27),
             Field("not", props, 28, pointer=True),
             Field("properties", by_name, 29),
             Field("additionalProperties", or_bool, 30, pointer=True),
