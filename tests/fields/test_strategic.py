@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from podless.fields import strategic
+from podless.fields import mergepatch, strategic
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION
 from podless.kinds.types.admission import VALIDATING_WEBHOOK_CONFIGURATION
 from podless.meta import gotext
@@ -200,3 +200,48 @@ def test_sets_keep_both_orders(old: list[str], new: list[str]) -> None:
     assert set(merged) == {*old, *new}
     assert [item for item in merged if item in new] == new
     assert [item for item in merged if item not in new] == [item for item in old if item not in new]
+
+
+def whole(names: list[str], *, nulls: bool) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with plain fields and one inside; nulls: where a patch deletes."""
+    plain: st.SearchStrategy[Any] = st.integers(0, 2) | st.none() if nulls else st.integers(0, 2)
+    inner = st.dictionaries(st.sampled_from("xyz"), plain, max_size=2)
+    return st.fixed_dictionaries({}, optional={**dict.fromkeys(names, plain), "map": inner})
+
+
+def keyed(key: str, items: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[list[dict[str, Any]]]:
+    """Lists of objects that have keys of their own."""
+    item = st.tuples(st.sampled_from("abc"), items).map(lambda pair: {key: pair[0], **pair[1]})
+    return st.lists(item, max_size=3, unique_by=lambda one: one[key])
+
+
+def objects(*, nulls: bool) -> st.SearchStrategy[dict[str, Any]]:
+    ports = st.fixed_dictionaries({}, optional={"ports": keyed("port", whole(["v"], nulls=nulls))})
+    item = st.tuples(whole(["v", "w"], nulls=nulls), ports).map(lambda pair: pair[0] | pair[1])
+    listed = {"items": keyed("name", item), "set": st.lists(st.sampled_from("abc"), unique=True, max_size=3)}
+    plain = st.fixed_dictionaries({}, optional={**listed, "other": st.lists(st.integers(0, 2), max_size=2)})
+    return st.tuples(whole(["v"], nulls=nulls), plain).map(lambda pair: pair[0] | pair[1])
+
+
+def modelled(value: Any, path: str = "") -> Any:
+    """Lists that are merged as objects of what they are merged by: a merge patch is all that they need then."""
+    if isinstance(value, dict):
+        return {name: modelled(item, f"{path}.{name}" if path else name) for name, item in value.items()}
+    if not isinstance(value, list) or path not in TABLE:
+        return value
+    key = TABLE[path]
+    return {str(item[key] if key else item): modelled(item, path) for item in value}
+
+
+def settled(value: Any) -> Any:
+    """Without the nulls of new items, which go when the object is read."""
+    if isinstance(value, dict):
+        return {name: settled(item) for name, item in value.items() if item is not None}
+    return [settled(item) for item in value] if isinstance(value, list) else value
+
+
+@given(objects(nulls=False), objects(nulls=True))
+def test_merging_is_a_merge_patch_of_lists_by_their_keys(document: dict[str, Any], patch: dict[str, Any]) -> None:
+    merged = settled(apply(document, patch))
+    assert modelled(merged) == settled(mergepatch.apply(modelled(document), modelled(patch)))
+    assert settled(apply(merged, patch)) == merged

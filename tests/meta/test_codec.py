@@ -417,3 +417,22 @@ def test_numbers_are_stored_as_they_are_read_again(value: Any) -> None:
     once = codec.encode(codec.decode_json(raw))
     assert codec.encode(codec.decode_json(once)) == once
     assert codec.encode(codec.decode_own(once)) == once
+
+
+NUMBERS = st.one_of(
+    st.integers(-(1 << 66), 1 << 66).map(str),
+    st.integers(-(1 << 66), 1 << 66).map("{}.0".format),
+    st.tuples(st.integers(-99, 99), st.integers(0, 30)).map(lambda parts: f"{parts[0]}e{parts[1]}"),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+)
+
+
+@given(st.lists(NUMBERS, max_size=4), st.booleans())
+def test_numbers_are_again_what_they_were_sent_as(literals: list[str], deep: bool) -> None:
+    text = f"[{','.join(literals)}]"
+    floats: codec.Floats = []
+    value = codec.decode_json((f'{{"a":[{text}]}}' if deep else text).encode(), None, floats)
+    found = codec.sent(value, floats)
+    for literal, number in zip(literals, found["a"][0] if deep else found, strict=True):
+        whole = literal.lstrip("-").isdigit() and -(1 << 63) <= int(literal) < 1 << 63
+        assert (type(number), number) == ((int, int(literal)) if whole else (float, float(literal)))
