@@ -11,6 +11,7 @@ from tests.clients.languages import HERE, LIBRARIES, PROGRAMS, STEPS, Report
 from tests.clients.versions import HELM, KUBECTL, VERSIONS
 
 PAGE = HERE.parent.parent / "docs" / "clients.md"
+_BY_HAND = "\n## Suites\n"  # what comes from here on is not of the programs' reports
 _WORDS = {"ok": "yes", "none": "–"}
 
 
@@ -88,7 +89,8 @@ def misfits(report: Report) -> list[str]:
 
 def write(reports: Sequence[Report]) -> None:
     """Put what was shown into the page; rows of clients that did not run stay where their versions are the same."""
-    lines = [line for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    before, head, after = PAGE.read_text().partition(_BY_HAND)
+    lines = [line for line in before.splitlines() if line.startswith("| ")]
     lines += [line for report in reports for line in rows(report)]
     known = {line.split(" | ")[0].removeprefix("| "): line for line in lines}  # the last one of a name counts
     programs = [known[title(name)] for name in PROGRAMS if title(name) in known]
@@ -100,6 +102,8 @@ def write(reports: Sequence[Report]) -> None:
             kubectls="\n".join([*_head("version", tuple(KUBECTL)), *kubectls]),
             helms="\n".join([*_head("version", tuple(HELM)), *helms]),
         )
+        + head
+        + after
     )
 
 
