@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.builtin import SERVICES
+from podless.kinds.builtin import SERVICES, serving
 from podless.meta.errors import Invalid
 from tests.conftest import Client
 
@@ -205,3 +205,17 @@ def test_a_headless_service_is_known_by_its_addresses_whatever_its_type() -> Non
 
 def test_a_load_balancer_may_have_any_port() -> None:
     assert not faults(type="LoadBalancer", ports=[{"port": 10250}])
+
+
+@pytest.mark.parametrize(
+    ("address", "wanted"),
+    [
+        ("0:0::0", ["may not be unspecified (0:0::0)"]),
+        ("::ffff:127.0.0.1", ["may not be in the loopback range (127.0.0.0/8, ::1/128)"]),
+        ("ff12::1", ["may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"]),
+        ("ff11::1", []),
+        ("x", ["must be a valid IP address"]),
+    ],
+)
+def test_addresses_that_are_nobodys_own(address: str, wanted: list[str]) -> None:
+    assert list(serving.special(address)) == wanted

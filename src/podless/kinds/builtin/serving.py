@@ -219,8 +219,12 @@ def _external(spec: Object) -> Iterator[FieldError]:
 
 
 def special(text: str) -> Iterator[str]:
-    """What is wrong with a good address that is to be that of somebody else."""
-    ip = ipaddress.ip_address(text)
+    """What is wrong with an address that is to be that of somebody else."""
+    parsed = parse(text)
+    ip = getattr(parsed, "ipv4_mapped", None) or parsed
+    if ip is None:
+        yield "must be a valid IP address"
+        return
     if ip.is_unspecified:
         yield f"may not be unspecified ({text})"
     if ip.is_loopback:

@@ -54,9 +54,7 @@ def _address(address: Object, path: str) -> Iterator[FieldError]:
         yield from (field.invalid(f"{path}.hostname", host, text) for text in names.label(host))
     if node is not None:
         yield from (field.invalid(f"{path}.nodeName", node, text) for text in names.subdomain(node))
-    parsed = addresses.parse(ip)
-    special = ["must be a valid IP address"] if parsed is None else serving.special(str(parsed))
-    yield from (field.invalid(f"{path}.ip", ip, text) for text in special)
+    yield from (field.invalid(f"{path}.ip", ip, text) for text in serving.special(ip))
 
 
 def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:

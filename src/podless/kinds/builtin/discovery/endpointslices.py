@@ -110,7 +110,7 @@ def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[F
     parsed = ipaddress.ip_address(address)
     if (parsed.version == 4) != (sort == "IPv4"):
         yield field.invalid(path, address, f"must be an {sort} address")
-    yield from (field.invalid(where, address, text) for text in serving.special(str(parsed)))
+    yield from (field.invalid(where, address, text) for text in serving.special(address))
 
 
 def _domain(name: str, path: str) -> Iterator[FieldError]:
