@@ -52,6 +52,12 @@ def test_every_reference_leads_somewhere(group: str, version: str) -> None:
     assert set(schemas) <= set(definitions)
 
 
+def test_a_kind_that_others_contain_says_in_version_2_what_it_is() -> None:
+    claims = v2.document(ALL)["definitions"]["io.k8s.api.core.v1.PersistentVolumeClaim"]
+    said = [{"group": "", "kind": "PersistentVolumeClaim", "version": "v1"}]
+    assert claims["x-kubernetes-group-version-kind"] == said
+
+
 def test_all_have_a_protobuf_form() -> None:
     assert b"ResourceQuota" in v2pb.join([v2pb.part(v2.parts(kind)) for kind in ALL], "v1")
     for group, version in GROUPS:

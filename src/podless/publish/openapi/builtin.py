@@ -8,7 +8,7 @@ Source: kube-openapi's generator for the rules, the recorded documents for what 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import cache
 from typing import Any
 
@@ -125,16 +125,19 @@ def _named(group: str, noun: str, version: str) -> Schema:
     return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
 
 
-def components(kind: Kind, version: Version) -> dict[str, Schema]:
-    """The components of a built-in kind, of its list, and of all structs inside, but for the standard ones."""
+def components(kind: Kind, version: Version, shown: Container[str] = ()) -> dict[str, Schema]:
+    """The components of a built-in kind, of its list, and of all structs inside, but for the standard ones.
+
+    shown: names of components that are left out with all in them, for another kind has them.
+    """
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    walk = _Walk(kind.group, version.name)
-    item = walk.name(struct)
+    walk = _Walk(kind.group, version.name, shown)
+    item = walk.own(struct)
     walk.found[item] |= _named(kind.group, kind.kind, version.name)
     for known in kind.more_subresources:
         if known.kind is not None and not known.connects:
-            walk.found |= components(known.kind, known.kind.versions[0])
+            walk.found |= components(known.kind, known.kind.versions[0], shown)
     if not kind.virtual:
         walk.found[walk.prefix + kind.list_kind] = _list(kind, version, item)
     known_already = standard()
@@ -154,15 +157,22 @@ def _list(kind: Kind, version: Version, item: str) -> Schema:
 
 def _core() -> set[Struct]:
     """The structs of the core group, those of which others have fields; what is not imported, nobody holds."""
-    modules = filter(None, (sys.modules.get(f"{types.__name__}.{name}") for name in _CORE_TYPES))
-    return {one for module in modules for one in vars(module).values() if isinstance(one, Struct)}
+    names = [f"{types.__name__}.{name}" for name in _CORE_TYPES]
+    return set().union(*(_structs(name) for name in names if name in sys.modules))
+
+
+@cache
+def _structs(module: str) -> frozenset[Struct]:
+    """The structs of a module that is imported."""
+    return frozenset(one for one in vars(sys.modules[module]).values() if isinstance(one, Struct))
 
 
 class _Walk:
-    """Collects the components of a group-version's structs, and of the structs in them."""
+    """Collects the components of a group-version's structs, and of the structs in them, but for those shown already."""
 
-    def __init__(self, group: str, version: str) -> None:
+    def __init__(self, group: str, version: str, shown: Container[str] = ()) -> None:
         self.group = group
+        self.shown = shown
         self.prefix = package(group, version)
         self.found: dict[str, Schema] = {}
         self._core = _core()
@@ -171,9 +181,17 @@ class _Walk:
         """The struct's component, which is written when it is first asked for."""
         group, prefix = self._home(struct)
         name = prefix + struct.name
-        if name not in self.found:
+        if name not in self.found and name not in self.shown:
             self.found[name] = {}  # a struct may contain itself
             self.found[name] = self._struct(struct, group)
+        return name
+
+    def own(self, struct: Struct) -> str:
+        """The component of a kind's struct, which is written whether it is shown already or not."""
+        group, prefix = self._home(struct)
+        name = prefix + struct.name
+        self.found[name] = {}
+        self.found[name] = self._struct(struct, group)
         return name
 
     def _home(self, struct: Struct) -> tuple[str, str]:

@@ -195,6 +195,9 @@ def _unfold(shown: Schema) -> Schema:
 
 
 _UNKNOWN_IN_V2 = ("allOf", "oneOf", "anyOf", "not", "default")
+# where none of these is, and no array without items, nothing is lost
+_LOST = frozenset(_UNKNOWN_IN_V2) | {"nullable", "items", "properties", "additionalProperties", "required"}
+_LOST |= {"x-kubernetes-preserve-unknown-fields"}
 
 
 def lossy(shown: Schema) -> Schema:
@@ -204,6 +207,8 @@ def lossy(shown: Schema) -> Schema:
     children of what may be null, the children (and the type of an object) where unknown fields are kept, the type of
     an array without items, and that fields are required which may be null.
     """
+    if _LOST.isdisjoint(shown) and shown.get("type") != "array":
+        return shown  # as most are
     kept = {keyword: value for keyword, value in shown.items() if keyword not in _UNKNOWN_IN_V2}
     free = "x-kubernetes-preserve-unknown-fields" in kept
     null = kept.pop("nullable", False)

@@ -7,10 +7,10 @@ and the bytes of the version 3 documents that were asked for last. It does no I/
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import orjson
@@ -118,8 +118,8 @@ class Library:
         self._index: tuple[object, bytes] = (None, b"")
         self._digests: WeakKeyDictionary[Kind, dict[str, bytes]] = WeakKeyDictionary()
         # parts of the version 2 document, encoded: a tenth of the memory of a tree, and a join is cheap
-        self._json: WeakKeyDictionary[Kind, v2.Document] = WeakKeyDictionary()
-        self._protobuf: WeakKeyDictionary[Kind, v2pb.Part] = WeakKeyDictionary()
+        self._json: _Parts[v2.Document] = _Parts(_frozen)
+        self._protobuf: _Parts[v2pb.Part] = _Parts(lambda *kinds: v2pb.part(v2.parts(*kinds)))
         self._documents: OrderedDict[tuple[str, str], bytes] = OrderedDict()
         self._whole: dict[str, tuple[str, bytes]] = {}
         # the kinds, and the ETag, that a document was last asked for with: by its path and form
@@ -226,24 +226,39 @@ class Library:
         if kept == etag:
             return body
         if form == V2_PROTOBUF:
-            binary = [_lookup(self._protobuf, kind, lambda one: v2pb.part(v2.parts(one))) for kind in kinds]
-            body = v2pb.join(binary, self._release)
+            body = v2pb.join(self._protobuf.of(kinds), self._release)
         else:
-            text = [_lookup(self._json, kind, _frozen) for kind in kinds]
-            body = codec.encode(v2.join(text, self._release))
+            body = codec.encode(v2.join(self._json.of(kinds), self._release))
         self._whole[form] = etag, body
         return body
 
 
-def _lookup(kept: WeakKeyDictionary[Kind, Part], kind: Kind, make: Callable[[Kind], Part]) -> Part:
-    found = kept.get(kind)
-    if found is None:
-        found = kept[kind] = make(kind)
-    return found
+class _Parts(Generic[Part]):
+    """Parts of the version 2 document: one of all built-in kinds, which have much in common, and one a custom kind."""
+
+    def __init__(self, make: Callable[..., Part]) -> None:
+        self._make = make
+        self._builtin: tuple[list[Kind], Part] | None = None
+        self._custom: WeakKeyDictionary[Kind, Part] = WeakKeyDictionary()
+
+    def of(self, kinds: Iterable[Kind]) -> Iterator[Part]:
+        """The parts of these kinds, each made once for as long as its kinds live."""
+        builtin: list[Kind] = []
+        custom: list[Kind] = []
+        for kind in kinds:
+            (custom if kind.custom else builtin).append(kind)
+        if self._builtin is None or self._builtin[0] != builtin:
+            self._builtin = builtin, self._make(*builtin)
+        yield self._builtin[1]
+        for kind in custom:
+            found = self._custom.get(kind)
+            if found is None:
+                found = self._custom[kind] = self._make(kind)
+            yield found
 
 
-def _frozen(kind: Kind) -> v2.Document:
+def _frozen(*kinds: Kind) -> v2.Document:
     return {
         area: {name: orjson.Fragment(codec.fitted(codec.encode(value))) for name, value in values.items()}
-        for area, values in v2.parts(kind).items()
+        for area, values in v2.parts(*kinds).items()
     }

@@ -58,25 +58,32 @@ _NAMED = {key: {"$ref": f"#/parameters/{SHARED[key]}"} if key in SHARED else _PA
 
 def document(kinds: Iterable[Kind], release: str = "1.36") -> Document:
     """The document of all kinds; release: the version of the server, major and minor."""
-    return join([parts(kind) for kind in kinds], release)
+    return join([parts(*kinds)], release)
 
 
-def parts(kind: Kind) -> Document:
-    """What a kind adds in all its versions: "paths" and "definitions". It lasts as long as the kind does."""
+def parts(*kinds: Kind) -> Document:
+    """What kinds add in all their versions: "paths" and "definitions". It lasts as long as the kinds do."""
     found: Document = {"paths": {}, "definitions": {}}
-    for version in kind.versions:
-        if kind.custom:
-            found["definitions"] |= _components(kind, version)
-            writer = routes.Writer(kind, version)
-        else:
-            found["definitions"] |= flatten(builtin.resources() | builtin.components(kind, version))
-            found["paths"] |= _list_of_resources(kind.group, version.name)
-            writer = routes.Writer(kind, version, builtin.namer(kind, version))
-        if version.scale is not None:
-            found["definitions"] |= flatten(builtin.scale())
-        by_path = routes.paths(writer.operations())
-        found["paths"] |= {path: _path(by_path[path], kind.kind) for path in by_path}
+    for kind in kinds:
+        for version in kind.versions:
+            _add(found["paths"], found["definitions"], kind, version)
     return found
+
+
+def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
+    """Add one version of a kind. What several built-in kinds have inside them is made once."""
+    if kind.custom:
+        definitions |= _components(kind, version)
+        writer = routes.Writer(kind, version)
+    else:
+        definitions |= flatten(builtin.resources())
+        definitions |= flatten(builtin.components(kind, version, definitions))
+        paths |= _list_of_resources(kind.group, version.name)
+        writer = routes.Writer(kind, version, builtin.namer(kind, version))
+    if version.scale is not None:
+        definitions |= flatten(builtin.scale())
+    by_path = routes.paths(writer.operations())
+    paths |= {path: _path(by_path[path], kind.kind) for path in by_path}
 
 
 def _list_of_resources(group: str, version: str) -> Document:
