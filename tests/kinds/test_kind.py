@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import weakref
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
 from podless.kinds.compile import compile_kind
-from podless.kinds.kind import Kind, serving
+from podless.kinds.kind import Kind, Version, serving
 from podless.meta import codec
 from podless.store import Record
 from tests.kinds.test_offline import definition
@@ -68,6 +70,26 @@ def test_defaults_of_the_storage_version_are_shown_and_not_stored_with_another_v
     assert shown["spec"] == {"color": "red"}
     assert not of.settled
     assert kind("v1").settled
+
+
+class Seen(dict[str, Any]):
+    """A schema that is seen to go."""
+
+
+def test_to_be_shown_a_kind_keeps_no_schema() -> None:
+    of = kind("v1", "v2")
+    read: list[weakref.ref[Seen]] = []
+
+    def seen(version: Version) -> Seen:
+        made = Seen(version.schema or {})
+        read.append(weakref.ref(made))
+        return made
+
+    versions = tuple(dataclasses.replace(version, source=partial(seen, version)) for version in of.versions)
+    of = dataclasses.replace(of, versions=versions)
+    assert not of.settled
+    assert read
+    assert not any(one() for one in read)
 
 
 def test_a_default_of_the_status_is_shown_and_not_stored() -> None:

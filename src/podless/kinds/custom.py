@@ -116,7 +116,8 @@ class CustomStrategy(Strategy[Kind]):
             return True
         from podless.schema.definition import nodes
 
-        openapi = self.schema(storage).openapi
+        known = self._schemas.get(storage.name)
+        openapi = known.openapi if known is not None else storage.schema or {}  # to be shown, it need not be compiled
         if len(kind.by_version) > 1 and any("default" in node for node in nodes(openapi)):
             return False
         return not (storage.status and "default" in ((openapi.get("properties") or {}).get("status") or {}))

@@ -137,6 +137,8 @@ def item(kind: Kind, version: Version, entry: Entry) -> bytes:
 
 def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
     """As `body`, of many."""
+    if not entries:
+        return []
     if version.name != kind.storage_version or not kind.settled:
         return [body(kind, version, entry) for entry in entries]
     changed = kind.changed  # most lists are of stored bytes: see `direct`
