@@ -53,11 +53,10 @@ class APIServices(Controller):
 
     async def reconcile(self, key: str) -> None:
         """Make, mend and delete what the registry asks for."""
-        served = {
-            self._kind.key("", f"{version.name}.{kind.group}"): (kind.group, version.name, kind.custom)
-            for kind in self.api.registry
-            for version in kind.versions
-        }
+        registered = dict.fromkeys(
+            (kind.group, version.name, kind.custom) for kind in self.api.registry for version in kind.versions
+        )
+        served = {self._kind.key("", f"{version}.{group}"): (group, version, own) for group, version, own in registered}
         entries = self._collection.under(self._kind.prefix)[0]
         there = {entry.key: _held(entry) for entry in entries}
         gone = [key for key, held in there.items() if held.managed and key not in served]
