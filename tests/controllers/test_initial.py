@@ -31,14 +31,14 @@ def test_owners_are_the_same_in_each_server() -> None:
         }
 
 
-EVERY = (*KINDS, "namespaces", "clusterroles", "clusterrolebindings", "apiservices")
+EVERY = (*KINDS, "namespaces", "clusterroles", "clusterrolebindings", "apiservices", "serviceaccounts")
 TIME = re.compile(r"\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 
 
 def initial(server: Server) -> dict[str, Any]:
     """What exists from the start, by kind and name."""
     listed = [(kind, obj) for kind in EVERY for obj in server.list(kind, namespace=None)]
-    return {f"{kind}/{obj['metadata']['name']}": obj for kind, obj in listed}
+    return {f"{kind}/{obj['metadata'].get('namespace')}/{obj['metadata']['name']}": obj for kind, obj in listed}
 
 
 def test_servers_differ_in_uids_and_times_alone() -> None:

@@ -108,7 +108,10 @@ async def _serve(settings: Settings) -> None:
     await app.stop()
 
 
+_SOON = ("publish.table", "cel.rules", "kinds.definition.validate", "kinds.definition.advice", "schema.compile")
+
+
 def _prepare() -> None:
-    """Import what the first definition needs: that takes longer than all else about it, and need not wait for it."""
-    for name in ("cel.rules", "kinds.definition.validate", "kinds.definition.advice", "schema.compile"):
+    """Import what the first table and the first definition need: that takes longer than all else about them."""
+    for name in _SOON:
         import_module(f"podless.{name}")

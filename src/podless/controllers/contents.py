@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from podless.cache.entry import Entry
 from podless.cache.watchcache import Event
 from podless.controllers.controller import Controller
+from podless.controllers.namespaces import SYSTEM
 from podless.controllers.write import amend, make
 from podless.kinds.kind import Kind
+from podless.meta import clock
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -92,7 +94,9 @@ class Contents(Controller):
             metadata: Object = {"name": content.name, "namespace": namespace}
             if content.annotations:
                 metadata["annotations"] = dict(content.annotations)
-            await make(self.api, kind, {"metadata": metadata, **content.fields}, _MANAGER)
+            same = namespace in SYSTEM and not content.fields  # in every server
+            made = {"metadata": metadata, **content.fields}
+            await make(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
         elif not _fits(content, entry):
             await amend(self.api, kind, key, lambda obj: {**obj, **content.fields})
 
