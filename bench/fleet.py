@@ -1,7 +1,7 @@
 """The work of bench/serve.py on SQLite, on one server over etcd, and on three servers over three members.
 
-The last lines are a table of all three. With three servers the connections are spread over them. Beside the creates is
-what the disk and etcd do without a server. Where etcd is not installed a line says so.
+The last lines are a table of all three. With three servers the connections are spread over them. Beside them is what
+the disk and etcd do without a server. Where etcd is not installed a line says so.
 """
 
 from __future__ import annotations
@@ -61,6 +61,9 @@ def _run(driver: Driver, size: Size, crowd: int, members: int, servers: int) -> 
             more = ["--store", "etcd", "--etcd-servers", ",".join(cluster.urls)]
             if members == 1:
                 beside.put("durable small writes of the disk", cluster.synced(size.seconds / 2), "/s", more=True)
+            rate, cpu = cluster.questions(size.seconds / 2)
+            beside.put("etcd's own linearizable reads, one after the other", rate, "/s", more=True)
+            beside.put("etcd's own linearizable reads: CPU each", cpu * 1e6, "us")
             rate = cluster.transactions(size.seconds, _WRITERS)
             beside.put(f"etcd's own transactions, {_WRITERS} at once", rate, "/s", more=True)
         running = [stack.enter_context(Served(more=more)) for _ in range(servers)]

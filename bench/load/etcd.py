@@ -14,6 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import uvloop
+
+from bench.load import process
 from podless.store import Operation, Stored
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
@@ -74,6 +77,28 @@ class Cluster:
     def transactions(self, seconds: float, together: int) -> float:
         """How many transactions a second the cluster takes from one client that has some of them under way."""
         return asyncio.run(_transactions(self.urls, seconds, together))
+
+    def questions(self, seconds: float) -> tuple[float, float]:
+        """How often a second a client that has one question under way is told the newest revision.
+
+        The second is the seconds of CPU that the members take for one.
+        """
+        before = sum(process.cpu(each.pid) for each in self._processes)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            rate = runner.run(_questions(self.urls, seconds))
+        used = sum(process.cpu(each.pid) for each in self._processes) - before
+        return rate, used / (rate * seconds)
+
+
+async def _questions(urls: list[str], seconds: float) -> float:
+    store = EtcdStore(Etcd(servers=urls, prefix="/bench"), interval=0)
+    await store.open()
+    until, count = time.perf_counter() + seconds, 0
+    while time.perf_counter() < until:
+        await store.current()
+        count += 1
+    await store.close()
+    return count / seconds
 
 
 async def _transactions(urls: list[str], seconds: float, together: int) -> float:
