@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from podless.store import Operation, Oversized, Store, Stored, Unreachable
+from podless.store import Operation, Overdue, Oversized, Store, Stored, Unreachable
+from podless.store.etcd import channel as rpc
+from podless.store.etcd import client
+from podless.store.etcd.channel import Refused
 from podless.store.etcd.layout import Layout
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
@@ -51,6 +54,32 @@ async def test_writes_elsewhere_in_the_cluster_are_caught_up_with(etcd: str, sto
     await asyncio.wait_for(follower.reach(current), 5)
     assert follower.changes == []
     await other.close()
+
+
+@pytest.mark.parametrize("answer", [Refused(rpc.UNAVAILABLE, "away"), b"no message", b""])
+async def test_a_question_without_a_fit_answer_is_asked_again(
+    store: EtcdStore, answer: Refused | bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin(name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
+        told(answer)
+        return True
+
+    revision = await put(store, "/g/r/a", b"1")
+    monkeypatch.setattr(store._client, "begin", begin)
+    assert await store.current() >= revision
+
+
+async def test_a_question_that_is_asked_again_has_no_more_time(
+    store: EtcdStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin(name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
+        asyncio.get_running_loop().call_later(0.05, told, Refused(rpc.DEADLINE, "late"))
+        return True
+
+    monkeypatch.setattr(store._client, "begin", begin)
+    monkeypatch.setattr(client, "_PATIENCE", 0.01)
+    with pytest.raises(Overdue):
+        await store.current()
 
 
 async def test_two_servers_see_the_same(etcd: str) -> None:

@@ -173,6 +173,8 @@ class Client:
         channel = self._channel
         if channel is None or not channel.usable:
             channel = await self._reached()
+        if channel.loop.time() >= until:
+            raise Refused(rpc.DEADLINE, "no answer in time", unsent=True)
         call = channel.call(_SERVICES[name][0], message)
         call.until = until
         try:
@@ -200,10 +202,13 @@ class Client:
         channel.flush()
         return True
 
-    async def ask(self, name: str, request: Any) -> Any:
-        """The answer to a request. Raises Forgotten, and StoreError as `_refusal` says."""
+    async def ask(self, name: str, request: Any, began: float | None = None) -> Any:
+        """The answer to a request. began: the loop's time at which it was wanted; its patience counts from then.
+
+        Raises Forgotten, and StoreError as `_refusal` says.
+        """
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        began = loop.time() if began is None else began
         until = began + _PATIENCE
         message = request.SerializeToString()
         while True:

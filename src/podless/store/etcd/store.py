@@ -93,9 +93,9 @@ class EtcdStore:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._client.close()
 
-    async def _range(self, **how: Any) -> Any:
+    async def _range(self, began: float | None = None, **how: Any) -> Any:
         before = self._newest
-        answer = await self._client.ask("range", m.RangeRequest(**how))
+        answer = await self._client.ask("range", m.RangeRequest(**how), began)
         if answer.header.revision < before:
             await self._moved_on(before)
             answer = await self._client.ask("range", m.RangeRequest(**how))
@@ -131,10 +131,10 @@ class EtcdStore:
     def current(self) -> Awaitable[int]:
         """The newest revision, as the members of the cluster agree on it."""
         known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        told = partial(self._told, known, self._newest)
+        told = partial(self._told, known, self._newest, known.get_loop().time())
         return known if self._client.begin("range", self._question, told) else self._ask()
 
-    def _told(self, known: asyncio.Future[int], before: int, answer: bytes | Refused) -> None:
+    def _told(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | Refused) -> None:
         if known.done():
             return
         revision = _revision(answer) if isinstance(answer, bytes) else -1
@@ -144,7 +144,7 @@ class EtcdStore:
             known.set_result(revision)
             return
         # of another member, a later try, or of a cluster that was restored
-        asking = asyncio.get_running_loop().create_task(self._ask())
+        asking = asyncio.get_running_loop().create_task(self._ask(began))
         self._asking.add(asking)
         asking.add_done_callback(partial(self._asked, known))
 
@@ -157,9 +157,9 @@ class EtcdStore:
         else:
             known.set_result(asking.result())
 
-    async def _ask(self) -> int:
-        """As `current`, of whatever member answers."""
-        revision: int = (await self._range(key=self._layout.key(_NOWHERE))).header.revision
+    async def _ask(self, began: float | None = None) -> int:
+        """As `current`, of whatever member answers. began: the loop's time at which that was wanted."""
+        revision: int = (await self._range(began, key=self._layout.key(_NOWHERE))).header.revision
         self._push(revision)
         return revision
 
