@@ -25,8 +25,13 @@ class _Spread(Work):
 
     def __init__(self, driver: Driver, servers: list[Served], size: Size) -> None:
         super().__init__(driver, servers[0], size)
+        self._servers = servers
         others = tuple((each.target.host, each.target.port) for each in servers[1:])
         servers[0].target = replace(servers[0].target, others=others)
+
+    def cpu(self) -> float:
+        """Seconds of CPU so far of all servers."""
+        return sum(each.cpu() for each in self._servers)
 
     def all(self, crowd: int) -> Sheet:
         """Every line."""

@@ -54,11 +54,15 @@ class Work:
         self.sheet = Sheet()
         self.many = 0  # objects that sixteen connections have made
 
+    def cpu(self) -> float:
+        """Seconds of CPU so far of all that serve."""
+        return self.server.cpu()
+
     def load(self, name: str, ask: Ask, connections: int, detail: bool = False, most: int = 1 << 40) -> Load:
         """Ask as fast as it goes and put the rate down. detail: latency and CPU too. most: requests."""
-        before = self.server.cpu()
+        before = self.cpu()
         load = self.driver.hammer(self.server.target, ask, connections, self.size.seconds, most)
-        used = self.server.cpu() - before
+        used = self.cpu() - before
         where = f"{name}, {connections} connection{'s' if connections > 1 else ''}"
         self.sheet.put(where, load.rate, "/s", more=True)
         if detail:
