@@ -18,6 +18,7 @@ _KNOWN: Mapping[str, Mapping[str, str]] = {
     "deployment": {"replicas": "ReplicaSets", "deployments": "Deployments"},
     "endpoints": {"endpoints": "ServiceEndpoints"},
     "job": {"jobs": "Jobs"},
+    "loadbalancer": {"balancers": "LoadBalancers"},
     "ready": {"readiness": "Readiness"},
     "statefulset": {"statefulsets": "StatefulSets"},
     "volume": {"volumes": "Volumes"},

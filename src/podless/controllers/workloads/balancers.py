@@ -1,0 +1,40 @@
+"""Services of type LoadBalancer get an address outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.cache.watchcache import Event
+from podless.controllers.controller import Controller
+from podless.controllers.workloads import ask
+from podless.controllers.workloads.owned import Object
+from podless.kinds.builtin.services import SERVICES
+
+
+class LoadBalancers(Controller):
+    """Says that a service is reached at the address it asks for, or else at its cluster address. Keys are Services."""
+
+    name = "service-lb-controller"
+
+    async def begin(self) -> None:
+        """Follow services."""
+        services = await self.api.loaded(SERVICES)
+        for entry in services.under(SERVICES.prefix)[0]:
+            self.queue.add(entry.key)
+        self.leave.append(services.add_event_handler(self._note))
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.queue.add(event.key)
+
+    async def reconcile(self, key: str) -> None:
+        """Give an address to a service that has none; those of a class are for others."""
+        entry = self.api.collection(SERVICES).get(key)
+        if entry is None or entry.terminating:
+            return
+        service = entry.decode()
+        spec, known = service["spec"], (service.get("status") or {}).get("loadBalancer") or {}
+        if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass") or known.get("ingress"):
+            return
+        given: Object = {"ip": spec.get("loadBalancerIP") or spec["clusterIP"], "ipMode": "VIP"}
+        await ask.report(self.api, SERVICES, service, {"loadBalancer": {"ingress": [given]}})
