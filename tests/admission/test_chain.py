@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, Step
+from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Step
+from podless.kinds.builtin import NAMESPACES
+from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
+from podless.meta import codec
 from podless.meta.errors import Forbidden
 from tests.conftest import CRDS, Client, definition, gadget
+from tests.kinds.test_offline import definition as gadgets
 
 MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
 
@@ -47,6 +51,20 @@ class Recorder(Step):
         """Step, operation, subresource and name of what came since the last look."""
         seen, self.seen = self.seen, []
         return [(step, review.operation, review.subresource, review.name) for step, review in seen]
+
+
+def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
+    step = Recorder("")
+    every = Admission([step])
+    made = gadgets()
+    own = compile_kind(made, codec.encode(made))
+    for kind, known in ((own, []), (NAMESPACES, [step])):
+        step.group = kind.group
+        step.builtin = False
+        assert every.mutating(CREATE, kind, "", "") == every.validating(CREATE, kind, "") == [step]
+        step.builtin = True
+        ours = Admission([step])
+        assert ours.mutating(CREATE, kind, "", "") == ours.validating(CREATE, kind, "") == known
 
 
 @pytest.fixture

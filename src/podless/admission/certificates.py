@@ -21,6 +21,8 @@ _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
 class Requests(Step):
     """Who asks for a certificate is who asks, and no member of the group that may do everything."""
 
+    builtin = True
+
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """New requests."""
         return operation == CREATE and kind.plural == _PLURAL and kind.group == _GROUP
@@ -52,6 +54,8 @@ class Requests(Step):
 
 class Decisions(Step):
     """Who approves, or signs, must have the right to do so in the name of the signer."""
+
+    builtin = True
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer

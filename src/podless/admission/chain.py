@@ -13,7 +13,11 @@ class Step:
 
     `mutates` and `validates` say whether it has anything to do with such writes; they are asked at every write and
     must cost next to nothing. The object must be changed in `mutate` only. Both raise an APIError to refuse the write.
+
+    builtin: whether it has to do with kinds that are built in only; it is not asked about others.
     """
+
+    builtin = False
 
     async def start(self) -> None:
         """Get ready, before the first write."""
@@ -42,8 +46,9 @@ class Admission:
     def __init__(self, steps: Sequence[Step] = ()) -> None:
         self.steps = list(steps)
         self._known: list[Step] = []
-        self._mutating: list[Step] = []
-        self._validating: list[Step] = []
+        # by whether the kind is a custom one
+        self._mutating: dict[bool, list[Step]] = {}
+        self._validating: dict[bool, list[Step]] = {}
 
     async def start(self) -> None:
         """Have all steps get ready."""
@@ -54,19 +59,22 @@ class Admission:
         """The steps to be gone through before the object is checked. namespace: of the path, "" for none."""
         if self._known != self.steps:
             self._sort()
-        return [step for step in self._mutating if step.mutates(operation, kind, subresource, namespace)]
+        asked = self._mutating[kind.custom]
+        return [step for step in asked if step.mutates(operation, kind, subresource, namespace)]
 
     def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
         """The steps to be gone through when the object has been found to be valid."""
         if self._known != self.steps:
             self._sort()
-        return [step for step in self._validating if step.validates(operation, kind, subresource)]
+        return [step for step in self._validating[kind.custom] if step.validates(operation, kind, subresource)]
 
     def _sort(self) -> None:
         """Most steps do one of both only, and need not be asked about the other."""
         self._known = list(self.steps)
-        self._mutating = [step for step in self.steps if type(step).mutates is not Step.mutates]
-        self._validating = [step for step in self.steps if type(step).validates is not Step.validates]
+        for custom in (False, True):
+            asked = [step for step in self.steps if not (custom and step.builtin)]
+            self._mutating[custom] = [step for step in asked if type(step).mutates is not Step.mutates]
+            self._validating[custom] = [step for step in asked if type(step).validates is not Step.validates]
 
 
 async def mutate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:

@@ -32,6 +32,8 @@ _FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")  #
 class Escalation(Step):
     """Compares what is granted with what the writer may do."""
 
+    builtin = True
+
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 

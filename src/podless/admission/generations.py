@@ -23,6 +23,8 @@ Object = dict[str, Any]
 class Generations(Step):
     """Refuses definitions of what is defined already."""
 
+    builtin = True
+
     def __init__(self, state: State) -> None:
         self._state = state
 

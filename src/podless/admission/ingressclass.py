@@ -15,6 +15,8 @@ _NAMED = "kubernetes.io/ingress.class"
 class DefaultIngressClass(Step):
     """Fills in the class; of several defaults the newest, or the first by name."""
 
+    builtin = True
+
     def __init__(self, state: State) -> None:
         self._state = state
 

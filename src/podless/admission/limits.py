@@ -28,6 +28,8 @@ _CLAIM = "PersistentVolumeClaim"
 class LimitRanger(Step):
     """Fills in the defaults of a namespace's limits, and holds pods and claims to them."""
 
+    builtin = True
+
     def __init__(self, state: State) -> None:
         self._state = state
         self._limits = state.cache.collection(LIMIT_RANGES.keys)

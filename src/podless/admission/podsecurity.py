@@ -79,6 +79,8 @@ class _Policy(NamedTuple):
 class PodSecurity(Step):
     """Refuses pods that do what they may not in their namespace, and warns of templates of such."""
 
+    builtin = True
+
     def __init__(self, state: State) -> None:
         self._state = state
 

@@ -33,6 +33,8 @@ _BOUND = {VALIDATING_BINDINGS.plural: VALIDATING_POLICIES, MUTATING_BINDINGS.plu
 class ParameterReading(Step):
     """Asks about a policy's paramKind and about a binding's paramRef, when they are new."""
 
+    builtin = True
+
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         self._state = state
         self._authorizer = authorizer

@@ -35,6 +35,8 @@ def is_pod(kind: Kind) -> bool:
 class NodeTaints(Step):
     """A new node is not ready."""
 
+    builtin = True
+
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """New nodes."""
         return operation == CREATE and kind.plural == NODES.plural and not kind.group and not subresource
@@ -51,6 +53,8 @@ class NodeTaints(Step):
 
 class Priority(Step):
     """The priority of a pod is that of its class; of classes one at the most is the default."""
+
+    builtin = True
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -121,6 +125,8 @@ class Priority(Step):
 class DefaultTolerations(Step):
     """A pod stays on a node that is not ready, or not reachable, for a while."""
 
+    builtin = True
+
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Pods."""
         return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)
@@ -142,6 +148,8 @@ class DefaultTolerations(Step):
 
 class RuntimeClasses(Step):
     """What the runtime of a pod costs, and where it is."""
+
+    builtin = True
 
     def __init__(self, state: State) -> None:
         self._state = state

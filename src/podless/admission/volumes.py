@@ -29,6 +29,8 @@ _FIXED = (
 class DefaultClass(Step):
     """A claim that names no class gets the default one: of several, the one made last."""
 
+    builtin = True
+
     def __init__(self, state: State) -> None:
         self._state = state
 
@@ -73,6 +75,8 @@ def _insert(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> Non
 class Protection(Step):
     """Claims and volumes are held while somebody may use them."""
 
+    builtin = True
+
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """New ones."""
         return operation == CREATE and kind.plural in _HOLDERS and not kind.group and not subresource
@@ -88,6 +92,8 @@ class Protection(Step):
 
 class Growth(Step):
     """A claim grows when it is bound, and its class says that volumes may."""
+
+    builtin = True
 
     def __init__(self, state: State) -> None:
         self._state = state

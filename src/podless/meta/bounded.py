@@ -52,7 +52,8 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             try:
-                return cast(R, kept(*args, **kwargs))
+                answer: R = kept(*args, **kwargs)
+                return answer
             except _Long as long:
                 return cast(R, long.answer)
 
