@@ -10,7 +10,6 @@ from functools import partial
 
 log = logging.getLogger("podless")
 
-_QUESTIONS = 2  # that are under way at once
 _TURN = 16  # of those who go on in one turn of the loop
 # is called with nothing where one can go on, or with why not
 Go = Callable[[BaseException | None], None]
@@ -44,9 +43,10 @@ def begun() -> bool:
 class Question:
     """Asks for the newest revision, again and again while there is somebody who wants to know.
 
-    An answer may be older than who comes after the question was put: he waits for the next one, which is put before
-    those go on who have their answer. ask: gives the newest revision there is, shown: the one that is shown here.
-    reach: waits until one is.
+    An answer may be older than who comes after the question was put: he waits for the next one. That is put when those
+    have gone on who have their answer, or many of them, and their clients have had a turn to ask for more: what a
+    question costs is shared by as many as there are. ask: gives the newest revision there is, shown: the one that is
+    shown here. reach: waits until one is.
     """
 
     def __init__(
@@ -56,15 +56,14 @@ class Question:
         self._shown = shown
         self._reach = reach
         self._parked: list[Go] = []
-        self._putting = False
-        self._asked = 0
+        self._asking = False
         self._reaching: set[asyncio.Task[None]] = set()
 
     def park(self, go: Go) -> None:
         """Have `go` called, later, when all is shown here that anybody was told of before this call."""
         self._parked.append(go)
-        if not self._putting and self._asked < _QUESTIONS:
-            self._putting = True
+        if not self._asking:
+            self._asking = True
             asyncio.get_running_loop().call_soon(self._put)  # for all who come in this turn
 
     def wait(self) -> asyncio.Future[None]:
@@ -74,23 +73,20 @@ class Question:
         return known
 
     def _put(self) -> None:
-        self._putting = False
         if not self._parked:
+            self._asking = False
             return
-        self._asked += 1
         together, self._parked = self._parked, []
         asyncio.ensure_future(self._ask()).add_done_callback(partial(self._told, together))
 
     def _told(self, together: list[Go], asked: asyncio.Future[int]) -> None:
-        """An answer came in, in the turn before this one: whoever came with it is here by now."""
-        self._asked -= 1
-        if self._parked and not self._putting:
-            self._put()
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, self._put)
         error = asyncio.CancelledError() if asked.cancelled() else asked.exception()
         if error is not None or self._shown() >= asked.result():
             _let_go(together, error)
         else:
-            task = asyncio.get_running_loop().create_task(self._later(asked.result(), together))
+            task = loop.create_task(self._later(asked.result(), together))
             self._reaching.add(task)
             task.add_done_callback(self._reaching.discard)
 
