@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import ssl
@@ -274,6 +275,23 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         text = refused("--data", str(tmp_path), "--port", str(port))
     assert text == f"podless: 127.0.0.1:{port}: address already in use\n"
+
+
+def test_a_full_disk_is_told_at_the_start(tmp_path: Path) -> None:
+    limits = (1 << 16, resource.RLIM_INFINITY)  # no file may grow beyond this: to SQLite that is a disk without room
+    done = subprocess.run(
+        [sys.executable, "-m", "podless", "serve", "--data", str(tmp_path / "data"), "--port", "0"],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    (told,) = (line for line in done.stderr.splitlines() if line.startswith("podless: "))
+    assert told.endswith("database space exceeded")
+    assert "127.0.0.1" not in told
+    assert "Traceback" not in done.stderr
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from podless.app import App, Settings
+from podless.http import connection, status
 from podless.http import listener as listener_module
-from podless.http import status
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Answer, Handler, Pending, Request, Response, Sink, Stream
@@ -126,6 +126,31 @@ async def test_more_pipelined_requests_than_may_wait_are_answered_all_the_same()
         client.send(b"".join(b"GET /%d HTTP/1.1\r\nHost: h\r\n\r\n" % i for i in range(50)))
         answers = [(await client.answer())[2].split()[1] for _ in range(50)]
         assert answers == [b"/%d" % i for i in range(50)]
+
+
+async def test_of_requests_in_a_row_few_are_answered_in_one_turn_of_the_loop() -> None:
+    loop = asyncio.get_running_loop()
+    turn, worst, number = 0, 0, 2000
+
+    def next_turn() -> None:
+        nonlocal turn
+        turn = 0
+
+    def handler(request: Request) -> Response:
+        nonlocal turn, worst
+        if not turn:
+            loop.call_soon(next_turn)
+        turn += 1
+        worst = max(worst, turn)
+        return told(request)
+
+    request = b"GET /%04d HTTP/1.1\r\nHost: h\r\n\r\n"
+    async with serving(handler) as connect:
+        client = await connect()
+        client.send(b"".join(request % place for place in range(number)))
+        for place in range(number):
+            assert (await client.answer())[2] == b"GET /%04d [] " % place
+    assert worst <= connection._PIECE // len(request % 0) + 1
 
 
 async def test_a_chunked_body_is_put_together() -> None:

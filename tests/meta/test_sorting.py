@@ -17,12 +17,13 @@ def test_they_are_in_order(texts: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sorting, "_MANY", 8)
         assert in_order(texts) == sorted(texts)
+        assert in_order(texts, lambda text: (len(text), text)) == sorted(texts, key=lambda text: (len(text), text))
 
 
 def test_no_piece_is_much_longer_than_it_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     longest = 0
 
-    def watched(texts: list[str]) -> list[str]:
+    def watched(texts: list[str], key: object = None) -> list[str]:
         nonlocal longest
         longest = max(longest, len(texts))
         return sorted(texts)

@@ -15,6 +15,7 @@ from typing import Any
 
 from podless.fields import elements
 from podless.fields.elements import UnknownElement
+from podless.meta.sorting import in_order
 
 Fields = dict[str, Any]
 Path = tuple[str, ...]
@@ -64,7 +65,7 @@ def has(fields: Fields, path: Path) -> bool:
 
 def paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
     """The paths in the set, in its order: first the members of a level, then what is below each."""
-    names = sorted((name for name in fields if name != SELF), key=elements.rank)
+    names = in_order([name for name in fields if name != SELF], elements.rank)
     for name in names:
         if member(fields[name]):
             yield *base, name
@@ -188,7 +189,7 @@ def ordered(fields: Fields) -> Fields:
     """The set with its elements in the order in which a real server writes them."""
     if len(fields) < 2:
         return {name: ordered(node) for name, node in fields.items()} if fields else fields
-    names = sorted((name for name in fields if name != SELF), key=elements.rank)
+    names = in_order([name for name in fields if name != SELF], elements.rank)
     out: Fields = {SELF: LEAF} if SELF in fields else {}
     for name in names:
         out[name] = ordered(fields[name])

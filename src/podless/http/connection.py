@@ -31,7 +31,7 @@ from podless.meta.watchdog import Watchdog
 log = logging.getLogger("podless")
 
 _SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
-_PIECE = 1 << 14  # bytes that are parsed at a time
+_PIECE = 1 << 13  # bytes that are parsed at a time; of requests in a row no more in one turn of the loop
 _AHEAD = 1 << 18  # bytes of answers that may wait for a client to read before its next request is begun
 _DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so that the connection can be used again
 _LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
@@ -155,12 +155,14 @@ class Connection(asyncio.BufferedProtocol):
                 self._hush()
         if self._waiting or self._rest:
             self._hush()
+            if not self._waiting and self._current is None:
+                self._shared.pace.soon(self._out.user, self._go_on)
 
     def _feed_pieces(self, data: bytes | memoryview) -> None:
         for start in range(0, len(data), _PIECE):
             if self._closing:
                 return
-            if len(self._waiting) >= self._limits.pipeline:
+            if len(self._waiting) >= self._limits.pipeline or (start and self._served):  # others are to be served first
                 self._unread(bytes(data[start:]))
                 return
             self._parser.feed(data[start : start + _PIECE])
@@ -195,6 +197,12 @@ class Connection(asyncio.BufferedProtocol):
         if self._paused:
             self._paused = False
             self._loop.call_soon(self._resume)
+
+    def _go_on(self) -> None:
+        """Serve what came in behind requests that were answered at once."""
+        if self._paused:
+            self._paused = False
+            self._resume()
 
     def _resume(self) -> None:
         if self._closing or self._paused:

@@ -17,6 +17,7 @@ from podless.meta.watchdog import Watchdog
 
 _SWEEP = 2.0  # seconds between two looks at the connections' deadlines
 _BACKLOG = 1024
+_WINDOW = 1 << 16  # bytes that the system takes for a connection; TLS keeps as much room as ever came in at once, twice
 _AT_ONCE = 64  # connections that are taken in one turn of the loop
 _GRACE = 0.1  # seconds that requests at work may take to end when the server stops
 _AGAIN = 0.1  # seconds until connections are taken again where the system has no room for one
@@ -157,6 +158,7 @@ def _bound(family: int, host: str, port: int) -> socket.socket:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _WINDOW)  # those that are accepted have it from here
         made.bind((host, port))
         made.listen(_BACKLOG)
     except OSError:

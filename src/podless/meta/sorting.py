@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any
 
 _MANY = 1 << 14  # texts that are sorted in one go
 _SAMPLES = 8  # of each piece: with as many none becomes much longer than the others, whatever comes in
 
 
-def in_order(texts: Collection[str]) -> list[str]:
-    """Texts that are all different, in order."""
+def in_order(texts: Collection[str], key: Callable[[str], Any] | None = None) -> list[str]:
+    """Texts that are all different, in order: their own, or that of what `key` gives for them."""
     if len(texts) <= _MANY:
-        return sorted(texts)
-    given = list(texts)
+        return sorted(texts, key=key)
+    if key is None:
+        return _sorted(list(texts))
+    return [text for _, text in _sorted([(key(text), text) for text in texts])]
+
+
+def _sorted(given: list[Any]) -> list[Any]:
     pieces = len(given) // _MANY + 1
-    bounds = sorted(random.sample(given, pieces * _SAMPLES))[_SAMPLES::_SAMPLES]  # random: nobody can know them
-    found: list[list[str]] = [[] for _ in range(len(bounds) + 1)]
-    for text in given:
-        found[bisect_right(bounds, text)].append(text)
-    return [text for piece in found for text in sorted(piece)]
+    bounds = sorted(random.sample(given, min(pieces * _SAMPLES, len(given))))[
+        _SAMPLES::_SAMPLES
+    ]  # random: nobody can know them
+    found: list[list[Any]] = [[] for _ in range(len(bounds) + 1)]
+    for item in given:
+        found[bisect_right(bounds, item)].append(item)
+    return [item for piece in found for item in sorted(piece)]
