@@ -228,7 +228,9 @@ class Library:
         if form == V2_PROTOBUF:
             body = v2pb.join(self._protobuf.of(kinds), self._release)
         else:
-            body = codec.encode(v2.join(self._json.of(kinds), self._release))
+            body = orjson.dumps(
+                v2.join(self._json.of(kinds), self._release)
+            )  # whose numbers are in parts, as Go has them
         self._whole[form] = etag, body
         return body
 

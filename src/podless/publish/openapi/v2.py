@@ -7,6 +7,7 @@ version 2 cannot say (schema.lossy), and defaults, which are never in this docum
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
@@ -92,10 +93,16 @@ def _list_of_resources(group: str, version: str) -> Document:
     return {one.path: {"get": _operation(one, [], "")}}
 
 
+@cache
+def _standard() -> Document:
+    flat: Document = flatten(standard())
+    return flat
+
+
 def join(found: Iterable[Document], release: str = "1.36") -> Document:
     """The document of what parts() gave for several kinds; the parts' values may be orjson.Fragment."""
     paths: Document = {}
-    definitions = flatten(standard())
+    definitions = dict(_standard())
     for one in found:
         paths |= one["paths"]
         definitions |= one["definitions"]
