@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -30,14 +32,19 @@ def fair(handler: Handler, limits: Limits) -> PriorityAndFairness:
 
 
 class Work:
-    """A handler whose requests end when they are let go. begun: who asked, in the order in which work began."""
+    """A handler whose requests end when they are let go. begun: who asked, in the order in which work began.
+
+    seconds: of a clock that only its own work moves.
+    """
 
     def __init__(self) -> None:
         self.begun: list[str] = []
         self.gate = asyncio.Event()
+        self.seconds = 0.0
 
     def now(self, request: Request) -> Response:
         self.begun.append(request.user.name)
+        self.seconds += 0.0001
         return DONE
 
     def later(self, request: Request) -> Any:
@@ -73,6 +80,8 @@ async def test_one_user_is_served_at_once() -> None:
 async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow_module, "_TURN", 0.0)  # nothing is begun at once
     work = Work()
+    clock = SimpleNamespace(perf_counter=lambda: work.seconds, monotonic=time.monotonic)
+    monkeypatch.setattr(flow_module, "time", clock)
     flow = fair(work.now, Limits())
     flow._left = 0.0
     waiting = [send(flow, "few")] + [send(flow, "many") for _ in range(100)] + [send(flow, "few") for _ in range(3)]

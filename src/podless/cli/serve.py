@@ -108,6 +108,8 @@ async def _serve(settings: Settings) -> None:
     await app.stop()
 
 
+_M_MMAP_THRESHOLD = -3  # of malloc.h
+_LARGE = 192 << 10  # bytes
 _SOON = ("publish.table", "cel.rules", "kinds.definition.validate", "kinds.definition.advice", "schema.compile")
 
 
@@ -115,3 +117,16 @@ def _prepare() -> None:
     """Import what the first table and the first definition need: that takes longer than all else about them."""
     for name in _SOON:
         import_module(f"podless.{name}")
+    _map_large()
+
+
+def _map_large() -> None:
+    """Have glibc map each large block by itself, and give it back when it is free.
+
+    Else it raises its bound with each large block that is freed, up to 32 MiB; then connections' buffers for TLS
+    (256 KiB, of which few bytes are touched) come from where bodies were, and all of it stays.
+    """
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE)

@@ -120,7 +120,10 @@ class PriorityAndFairness:
             self._spent[user] = self._spent.get(user, 0.0) + cost
 
     async def _later(self, turn: asyncio.Future[Any]) -> Answer:
-        return await settled(await turn)
+        try:
+            return await settled(await turn)
+        finally:
+            del turn  # a refusal in it knows this frame, and with it the request
 
     def _work(self, user: str, pending: Any) -> Pending:
         """A request whose answer takes its time is counted until the answer is there."""

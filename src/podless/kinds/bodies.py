@@ -114,8 +114,11 @@ def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
     except codec.YAMLError as error:
         raise BadRequest(f"{_unrecognized(body)}: {error.message} {_snippet(body)}") from None
     except codec.JSONError as error:
-        unreadable = BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable(error)} {_snippet(body)}")
-        raise _out_of_range(body, str(error)) or unreadable from None
+        raise _out_of_range(body, str(error)) or _unreadable(body, error) from None
+
+
+def _unreadable(body: Body, error: codec.JSONError) -> BadRequest:
+    return BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable(error)} {_snippet(body)}")
 
 
 def _out_of_range(body: Body, why: str) -> BadRequest | None:

@@ -160,7 +160,10 @@ class Aside:
                 loop.call_later(_LOOK, look)
 
         loop.call_later(_LOOK, look)
-        return await asyncio.wrap_future(done)
+        try:
+            return await asyncio.wrap_future(done)
+        finally:
+            del done  # an error in it knows this frame, and with it all that the request is about
 
     def _executor(self) -> ThreadPoolExecutor:
         if self._thread is None:

@@ -317,7 +317,10 @@ class _Parsed(bytes, Generic[T]):
         """What was read, once, for it belongs to who has it. Raises what is wrong with the text."""
         outcome, self.outcome = self.outcome, None
         if isinstance(outcome, Exception):
-            raise outcome
+            try:
+                raise outcome
+            finally:
+                del outcome  # which knows this frame, and with it the text
         return outcome
 
 
@@ -348,11 +351,10 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
 
     def take(self) -> tuple[Any, list[str], Floats] | None:
         """As for all; the copies are made in Python, which lets other threads go on."""
-        outcome = self.outcome
         found = super().take()
         if found is None or not self.kept:
             return found
-        self.outcome = outcome
+        self.outcome = found
         return _copied(found[0]), found[1], found[2]
 
     @classmethod

@@ -118,9 +118,13 @@ class _Parser:
                     pos = self.skip(pos)
                     if pos < self.end:
                         self.fault(pos, "after top-level value")
-                    if self.over is not None:
-                        raise self.over
-                    return value
+                    over, self.over = self.over, None
+                    if over is None:
+                        return value
+                    try:
+                        raise over
+                    finally:
+                        del over  # which knows this frame, and with it the text
                 value, pos = self.after(value, self.skip(pos))
             value, pos = self.value(pos)
 

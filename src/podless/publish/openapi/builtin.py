@@ -16,6 +16,7 @@ from podless.kinds import types
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import autoscaling, docs
 from podless.meta import structs_meta
+from podless.meta.bounded import bounded_cache
 from podless.meta.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
 from podless.meta.structs import Field, Struct
 from podless.publish import discovery_messages
@@ -161,7 +162,7 @@ def _core() -> set[Struct]:
     return set().union(*(_structs(name) for name in names if name in sys.modules))
 
 
-@cache
+@bounded_cache(64)
 def _structs(module: str) -> frozenset[Struct]:
     """The structs of a module that is imported."""
     return frozenset(one for one in vars(sys.modules[module]).values() if isinstance(one, Struct))
