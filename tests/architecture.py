@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SOURCE = pathlib.Path(__file__).parent.parent / "src" / "podless"
 # from the door to the foundation; a layer may import what stands below it
 LAYERS = [

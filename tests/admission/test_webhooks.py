@@ -13,6 +13,8 @@ from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
 from tests.webhooks import Raw
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 FAILING = 'Internal error occurred: failed calling webhook "hook.example.com": '
 

@@ -7,6 +7,8 @@ import pytest
 from tests.check.verdicts import Conversation
 from tests.conformance import recorded
 
+pytestmark = pytest.mark.slow
+
 # steps whose message differs, each with its reason
 KNOWN = {
     ("pod-immutable", 15),  # the difference that is shown has what admission had put into the pod

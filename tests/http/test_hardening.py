@@ -18,6 +18,8 @@ from podless.http.tls import Certificates
 from tests.cost import assert_linear
 from tests.http.test_connection import Client, echo, serving
 
+pytestmark = pytest.mark.slow
+
 GET = b"GET /%b HTTP/1.1\r\nHost: h\r\n\r\n"
 
 

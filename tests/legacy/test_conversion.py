@@ -16,6 +16,8 @@ from podless.meta import structs
 from tests.conftest import CRDS, SHARED, Client
 from tests.legacy.conftest import BETA
 
+pytestmark = pytest.mark.slow
+
 REAL = sorted((SHARED / "conformance" / "scenarios" / "realworld").glob("*.json"))
 
 

@@ -14,6 +14,8 @@ from podless.meta import codec, gotext, jsonlarge, jsontext
 from podless.meta.jsontext import JSONError
 from tests.conftest import tries
 
+pytestmark = pytest.mark.slow
+
 SIGNS = [
     *'[]{}:,"0-1.eE tfn\n\\',
     "null",

@@ -12,6 +12,8 @@ from podless.schema.node import Node
 from podless.schema.shown import MOST
 from tests.cost import assert_linear, lines
 
+pytestmark = pytest.mark.slow
+
 LISTED = {
     "type": "array",
     "x-kubernetes-list-type": "map",

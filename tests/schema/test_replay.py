@@ -7,6 +7,8 @@ import pytest
 from tests.conformance import recorded
 from tests.schema import replay
 
+pytestmark = pytest.mark.slow
+
 AREAS = ("validation", "pruning-defaulting", "schema", "crd", recorded.REALWORLD)
 # rules in CEL and missing schemas are others' to judge
 JUDGED = [one for one in recorded.scenarios(*AREAS) if one["name"] != "crd-schema-required"]

@@ -16,6 +16,8 @@ from podless import Server
 from tests.conftest import CRDS, Client
 from tests.webhooks import Raw, Webhook
 
+pytestmark = pytest.mark.slow
+
 Object = dict[str, Any]
 
 _V1 = {

@@ -17,6 +17,8 @@ from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from tests.conftest import Client
 
+pytestmark = pytest.mark.slow
+
 POLICY = """
 apiVersion: audit.k8s.io/v1
 kind: Policy

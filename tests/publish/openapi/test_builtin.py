@@ -14,6 +14,8 @@ from podless.meta.structs import Field, Struct
 from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb
 from podless.publish.openapi.standard import CORE, META, REF, package
 
+pytestmark = pytest.mark.slow
+
 GROUPS = sorted({(kind.group, version.name) for kind in ALL for version in kind.versions})
 NO_RULES: Any = None
 INNER = Struct("Inner", (Field("name", STRING, always=True), Field("count", INT64, pointer=True)))

@@ -14,6 +14,8 @@ from openapi_spec_validator import OpenAPIV30SpecValidator
 from podless import Server
 from tests.conftest import CRDS, SHARED, Client
 
+pytestmark = pytest.mark.slow
+
 REAL = sorted((SHARED / "conformance" / "scenarios" / "realworld").glob("*.json"))
 
 
