@@ -82,6 +82,22 @@ async def test_a_question_that_is_asked_again_has_no_more_time(
         await store.current()
 
 
+async def test_a_question_that_is_asked_again_for_somebody_who_is_gone(
+    store: EtcdStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def begin(name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
+        told(Refused(rpc.UNAVAILABLE, "away"))
+        return True
+
+    wrong: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: wrong.append(context))
+    monkeypatch.setattr(store._client, "begin", begin)
+    asyncio.ensure_future(store.current()).cancel()
+    await asyncio.gather(*store._asking)
+    await asyncio.sleep(0)
+    assert wrong == []
+
+
 async def test_two_servers_see_the_same(etcd: str) -> None:
     one, other = made(etcd, "/shared"), made(etcd, "/shared")
     await one.open()

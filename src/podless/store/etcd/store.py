@@ -150,9 +150,12 @@ class EtcdStore:
 
     def _asked(self, known: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
         self._asking.discard(asking)
+        error = None if asking.cancelled() else asking.exception()  # who has asked may be gone
+        if known.done():
+            return
         if asking.cancelled():
             known.cancel()
-        elif (error := asking.exception()) is not None:
+        elif error is not None:
             known.set_exception(error)
         else:
             known.set_result(asking.result())
