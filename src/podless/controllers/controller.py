@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
+from podless.cache.watchcache import Event
 from podless.controllers.workqueue import WorkQueue
+from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
 from podless.meta.watchdog import Work
 from podless.store import StoreError
@@ -66,6 +68,17 @@ class Controller:
 
     async def begin(self) -> None:
         """Load what is followed, follow it, and do what must be done before the first request."""
+
+    async def follow(self, kind: Kind) -> None:
+        """Have the key of every object of a kind reconciled, now and whenever one changes."""
+        collection = await self.api.loaded(kind)
+        for entry in collection.under(kind.prefix)[0]:
+            self.queue.add(entry.key)
+        self.leave.append(collection.add_event_handler(self._enqueue))
+
+    def _enqueue(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.queue.add(event.key)
 
     async def reconcile(self, key: str) -> None:
         """Bring what the key stands for to what it should be. What it raises is told, and the key tried again."""

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from podless.cache.watchcache import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
 from podless.controllers.workloads.owned import Object
@@ -18,14 +15,7 @@ class LoadBalancers(Controller):
 
     async def begin(self) -> None:
         """Follow services."""
-        services = await self.api.loaded(SERVICES)
-        for entry in services.under(SERVICES.prefix)[0]:
-            self.queue.add(entry.key)
-        self.leave.append(services.add_event_handler(self._note))
-
-    def _note(self, events: Sequence[Event]) -> None:
-        for event in events:
-            self.queue.add(event.key)
+        await self.follow(SERVICES)
 
     async def reconcile(self, key: str) -> None:
         """Give an address to a service that has none; those of a class are for others."""

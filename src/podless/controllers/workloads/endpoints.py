@@ -25,14 +25,8 @@ class ServiceEndpoints(Controller):
 
     async def begin(self) -> None:
         """Follow services and pods."""
-        services, found = await self.api.loaded(SERVICES), await self.api.loaded(PODS)
-        for entry in services.under(SERVICES.prefix)[0]:
-            self.queue.add(entry.key)
-        self.leave += [services.add_event_handler(self._note_service), found.add_event_handler(self._note_pod)]
-
-    def _note_service(self, events: Sequence[Event]) -> None:
-        for event in events:
-            self.queue.add(event.key)
+        await self.follow(SERVICES)
+        self.leave.append((await self.api.loaded(PODS)).add_event_handler(self._note_pod))
 
     def _note_pod(self, events: Sequence[Event]) -> None:
         homes = {entry.namespace for event in events if (entry := event.after or event.before) is not None}

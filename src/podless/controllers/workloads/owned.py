@@ -37,16 +37,11 @@ class Owner(Controller):
 
     async def begin(self) -> None:
         """Follow both kinds, and look at all owners once."""
-        things, owners = await self.api.loaded(self.things), await self.api.loaded(self.owners)
+        await self.follow(self.owners)
+        things = await self.api.loaded(self.things)
         for entry in things.under(self.things.prefix)[0]:
             self._put(entry.key, entry.decode())
-        for entry in owners.under(self.owners.prefix)[0]:
-            self.queue.add(entry.key)
-        self.leave += [things.add_event_handler(self._note_thing), owners.add_event_handler(self._note_owner)]
-
-    def _note_owner(self, events: Sequence[Event]) -> None:
-        for event in events:
-            self.queue.add(event.key)
+        self.leave.append(things.add_event_handler(self._note_thing))
 
     def _note_thing(self, events: Sequence[Event]) -> None:
         for event in events:
