@@ -22,9 +22,8 @@ def in_order(texts: Collection[str], key: Callable[[str], Any] | None = None) ->
 
 def _sorted(given: list[Any]) -> list[Any]:
     pieces = len(given) // _MANY + 1
-    bounds = sorted(random.sample(given, min(pieces * _SAMPLES, len(given))))[
-        _SAMPLES::_SAMPLES
-    ]  # random: nobody can know them
+    samples = sorted(random.sample(given, min(pieces * _SAMPLES, len(given))))  # which nobody can know beforehand
+    bounds = samples[_SAMPLES::_SAMPLES]
     found: list[list[Any]] = [[] for _ in range(len(bounds) + 1)]
     for item in given:
         found[bisect_right(bounds, item)].append(item)

@@ -228,9 +228,8 @@ class Library:
         if form == V2_PROTOBUF:
             body = v2pb.join(self._protobuf.of(kinds), self._release)
         else:
-            body = orjson.dumps(
-                v2.join(self._json.of(kinds), self._release)
-            )  # whose numbers are in parts, as Go has them
+            # its numbers are in the parts, as Go has them
+            body = orjson.dumps(v2.join(self._json.of(kinds), self._release))
         self._whole[form] = etag, body
         return body
 

@@ -198,7 +198,7 @@ def _held(old: Object) -> bool:
 
 def _adopted(spec: Object, old: Object) -> Object:
     """The spec of the pods as it was, with what may change as it is wanted."""
-    adopted: Object = codec.decode_json(codec.encode(old))
+    adopted: Object = codec.copied(old)
     for name in _DIRECTIVES:
         _take(adopted, spec, name)
     near = dict(adopted.get("affinity") or {})
