@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from podless.kinds.builtin.quotas import QUOTAS
+from podless.kinds.strategy import Object
 from tests.conftest import Client
+from tests.cost import assert_linear
 
 SPACE = "/api/v1/namespaces/default"
 STANDARD = "must be a standard resource type or fully qualified"
@@ -46,6 +49,21 @@ def test_each_resource_that_a_scope_cannot_be_said_of_is_told(client: Client) ->
     hard = {"services": "1", "secrets": "1", "pods": "1", "example.com/a": "1", "hugepages-1Gi": "1Gi"}
     found = told(client, "resourcequotas", {"hard": hard, "scopes": ["BestEffort", "NotBestEffort"]})
     assert found == [("spec.scopes", UNFIT)] * 6 + [("spec.scopes", OPPOSED)]
+
+
+@pytest.mark.parametrize("selected", [False, True])
+def test_many_scopes_of_many_resources_cost_no_more_than_both(selected: bool) -> None:
+    def make(size: int) -> Object:
+        hard = {f"hugepages-{number}": "1" for number in range(size)}
+        expression = {"scopeName": "BestEffort", "operator": "Exists"}
+        scopes: Object = {"scopes": ["BestEffort"] * size}
+        return {"hard": hard, **({"scopeSelector": {"matchExpressions": [expression] * size}} if selected else scopes)}
+
+    def judge(spec: Object) -> None:
+        obj = {"metadata": {"name": "a"}, "spec": spec, "status": {}}
+        assert QUOTAS.strategy.validate_create(QUOTAS, QUOTAS.versions[0], obj)
+
+    assert_linear(judge, make)
 
 
 def test_a_selector_of_scopes_is_shown_as_a_whole(client: Client) -> None:

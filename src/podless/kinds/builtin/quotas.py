@@ -128,16 +128,23 @@ def _standard(name: str) -> bool:
 def _check_scopes(spec: Object) -> list[FieldError]:
     scopes, hard = spec.get("scopes") or [], spec.get("hard") or {}
     selector = spec.get("scopeSelector") or {}
-    errors = [error for scope in scopes for error in _check_scope(scope, hard, "spec.scopes", scopes)]
+    wanted = selector.get("matchExpressions") or []
+    unfit = {scope: _unfit(scope, hard) for scope in {*scopes, *(one["scopeName"] for one in wanted)} & _SCOPES.keys()}
+    errors: list[FieldError] = []
+    for scope in scopes:
+        errors += _check_scope(scope, unfit, "spec.scopes", scopes)
+        if len(errors) > field.MOST:  # nobody is told of more
+            return errors
     errors += _opposed(scopes, "spec.scopes", scopes)
     path, shown = "spec.scopeSelector.matchExpressions", gostructs.shown(SCOPE_SELECTOR, selector)
-    wanted = selector.get("matchExpressions") or []
     for one in wanted:
+        if len(errors) > field.MOST:
+            return errors
         scope, operator, given = one["scopeName"], one["operator"], one.get("values") or []
         if scope not in _SCOPES:
             errors.append(field.invalid(f"{path}.scopeName", scope, _UNSUPPORTED))
         else:
-            errors += _check_scope(scope, hard, path, shown)
+            errors += _check_scope(scope, unfit, path, shown)
         if scope in _BARE_SCOPES and operator != "Exists":
             detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
             detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
@@ -154,15 +161,16 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     return [*errors, *_opposed([one["scopeName"] for one in wanted], path, spec.get("scopes"))]
 
 
-def _check_scope(scope: str, hard: dict[str, str], path: str, shown: object) -> Iterator[FieldError]:
-    """Each of the resources is one that the scope may be said of."""
-    fitting = _SCOPES.get(scope)
-    if fitting is None:
-        yield field.invalid(path, shown, _UNSUPPORTED)
-        return
-    for name in sorted(hard):
-        if _standard(name) and name not in fitting:
-            yield field.invalid(path, shown, "unsupported scope applied to resource")
+def _unfit(scope: str, hard: dict[str, str]) -> int:
+    """How many of the resources are none that a scope may be said of."""
+    return sum(_standard(name) and name not in _SCOPES[scope] for name in hard)
+
+
+def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) -> list[FieldError]:
+    """One error for each of the resources that a scope may not be said of. unfit: how many those are, by scope."""
+    if scope not in unfit:
+        return [field.invalid(path, shown, _UNSUPPORTED)]
+    return [field.invalid(path, shown, "unsupported scope applied to resource")] * unfit[scope]
 
 
 def _opposed(scopes: list[str], path: str, shown: object) -> Iterator[FieldError]:
