@@ -38,7 +38,7 @@ from podless.auth.oidc import Provider
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
-from podless.cache.watchcache import Cache
+from podless.cache.cache import Cache
 from podless.controllers import contents, health, workloads
 from podless.controllers.accounttokens import AccountTokens
 from podless.controllers.aggregation import Availability, Registration

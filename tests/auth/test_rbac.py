@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from podless.auth.attributes import Attributes
 from podless.auth.rbac import RBAC
 from podless.auth.user import User
-from podless.cache.watchcache import Cache
+from podless.cache.cache import Cache
 from podless.kinds import view
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from podless import Server, StartError
 from podless.auth import claims
 from podless.auth.accounts import SECRET, Accounts, make_secret
-from podless.cache.watchcache import Cache
+from podless.cache.cache import Cache
 from podless.kinds.registry import Registry
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API

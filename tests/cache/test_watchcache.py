@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cache import watchcache as module
-from podless.cache.watchcache import Cache, Event, WatchCache
+from podless.cache.cache import Cache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.store import Compacted, Keys, Operation, Stored
 from podless.store.sqlite import SQLiteStore
 from tests.conftest import tries

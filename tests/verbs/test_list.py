@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from podless.cache.watchcache import Cache
+from podless.cache.cache import Cache
 from podless.kinds.builtin import CONFIG_MAPS, EVENTS
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry

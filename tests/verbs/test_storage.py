@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
+from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Cache
 from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless import Server
-from podless.cache.watchcache import Cache
+from podless.cache.cache import Cache
 from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.registry import Registry
 from podless.remote.client import Client

@@ -13,7 +13,7 @@ from functools import partial
 
 from podless.admission.attributes import Along, Overtaken
 from podless.admission.state import State
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.kinds.builtin.allocation import Allocation, Pool
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object

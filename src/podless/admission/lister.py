@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from podless.cache.watchcache import Cache, WatchCache
+from podless.cache.cache import Cache
+from podless.cache.watchcache import WatchCache
 from podless.kinds.kind import Kind
 
 Object = dict[str, Any]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Cache, WatchCache
+from podless.cache.watchcache import WatchCache
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry

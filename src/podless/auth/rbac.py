@@ -13,8 +13,10 @@ from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
 from podless.auth.rules import PolicyRule, Rule, joined
 from podless.auth.user import User
+from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Cache, Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
 from podless.meta.bounded import LONGEST

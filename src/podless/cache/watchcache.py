@@ -7,21 +7,18 @@ watcher sees every change once.
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Protocol
 
-from podless.cache import current
 from podless.cache.entry import Entry
+from podless.cache.events import Batch, Event, EventHandler, join, tell
 from podless.cache.index import LabelIndex
 from podless.meta.collector import paused
-from podless.store import Change, Compacted, Keys, Overdue, Store, StoreError, keys
-
-log = logging.getLogger("podless")
+from podless.store import Change, Compacted, Keys, Store, keys
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
 # what is older is read from the store
@@ -31,46 +28,20 @@ WINDOW_BYTES = 4 << 20
 _REST = 5.0
 _REST_MOST = 0.05
 _PART = 1000  # objects that are read from the store together
-_PATIENCE = 10.0  # seconds in which a revision that is known of is shown here, or will not be soon
-_AGAIN = 0.2  # seconds before a state that could not be read is read again
 
 
-class Event:
-    """One change as watchers see it: after is None for a delete, before is None for a create.
+class Whole(Protocol):
+    """What a collection knows of all of them.
 
-    frames: the event as bytes for each form that someone asked for, made once and shared by all watchers.
+    replaced: bytes of all states that were replaced or deleted. lost: changes up to this revision may not
+    have been told.
     """
 
-    __slots__ = ("_last", "after", "before", "frames", "key", "revision")
+    replaced: int
+    lost: int
 
-    def __init__(self, key: str, revision: int, before: Entry | None, after: Entry | None) -> None:
-        self.key = key
-        self.revision = revision
-        self.before = before
-        self.after = after
-        self.frames: dict[Any, bytes] = {}
-        self._last: Entry | None = None
-
-    def last(self, before: Entry) -> Entry:
-        """What a watcher is shown of an object that leaves its sight: the state before, at this event's revision."""
-        if self._last is None:
-            self._last = before.at(self.revision)
-        return self._last
-
-
-class Batch(list[Event]):
-    """Events that watchers are told of together. views: what some of them see in common, made by the first."""
-
-    __slots__ = ("views",)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.views: dict[str, Any] = {}
-
-
-T = TypeVar("T")
-EventHandler = Callable[[Sequence[Event]], None]
-ChangeHandler = Callable[[Sequence[Change]], None]
+    async def reach(self, revision: int) -> None:
+        """Wait until a revision is shown. Raises Overdue."""
 
 
 class WatchCache:
@@ -80,7 +51,7 @@ class WatchCache:
     told: how many events watchers were told of.
     """
 
-    def __init__(self, cache: Cache, store: Store, where: Keys) -> None:
+    def __init__(self, cache: Whole, store: Store, where: Keys) -> None:
         self.keys = where
         self.prefix = where.prefix
         self.loaded = False
@@ -184,7 +155,7 @@ class WatchCache:
         self._window_bytes = 0
         self.deliver()
         for watcher in self._watchers:
-            _tell(watcher, ())
+            tell(watcher, ())
         self._watchers.clear()
         await self.load()
 
@@ -199,7 +170,7 @@ class WatchCache:
                 events.append(Event(key, after.revision, known, after))
         events.sort(key=lambda event: event.revision)
         for handler in list(self._handlers):
-            _tell(handler, events)
+            tell(handler, events)
 
     def apply(self, change: Change) -> Event | None:
         """Take in one durable change. Returns the event, or None where this collection has not been loaded."""
@@ -232,7 +203,7 @@ class WatchCache:
     def publish(self, events: Sequence[Event]) -> None:
         """Tell every handler of a batch of events at once, and the watchers soon."""
         for handler in list(self._handlers):
-            _tell(handler, events)
+            tell(handler, events)
         if not self._watchers:
             return
         self._undelivered += events
@@ -258,26 +229,26 @@ class WatchCache:
         began = time.monotonic()
         self.told += len(events) * len(self._watchers)
         for watcher in list(self._watchers):
-            _tell(watcher, events)
+            tell(watcher, events)
         rest = (time.monotonic() - began) * _REST
         self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
         """Have `handler` called with every batch as it comes in; the answer ends that."""
-        return _join(self._handlers, handler)
+        return join(self._handlers, handler)
 
     def add_watcher(self, watcher: EventHandler) -> Callable[[], None]:
         """Have `watcher` called with all events soon after they come in; the answer ends that.
 
         Events that have come in before may still be among them; the caller knows by `changed`.
         """
-        return _join(self._watchers, watcher)
+        return join(self._watchers, watcher)
 
     def end(self) -> None:
         """Tell everybody that the resource is gone: an empty batch."""
         self.deliver()
         for handler in [*self._handlers, *self._watchers]:
-            _tell(handler, ())
+            tell(handler, ())
         self._handlers.clear()
         self._watchers.clear()
 
@@ -341,24 +312,6 @@ class WatchCache:
         return events
 
 
-def _tell(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
-    """One that fails keeps nobody else from hearing of the same."""
-    try:
-        handler(events)
-    except Exception:
-        log.exception("what follows a change of the state failed")
-
-
-def _join(handlers: list[T], handler: T) -> Callable[[], None]:
-    handlers.append(handler)
-
-    def leave() -> None:
-        if handler in handlers:
-            handlers.remove(handler)
-
-    return leave
-
-
 def _size(event: Event) -> int:
     """The bytes that an event keeps in memory beside the current state."""
     return len(event.before.body) if event.before is not None else 0
@@ -369,132 +322,3 @@ def _later(window: deque[Event], revision: int) -> Iterator[Event]:
         if event.revision <= revision:
             return
         yield event
-
-
-def _give_up(shown: asyncio.Future[None]) -> None:
-    if not shown.done():
-        shown.set_exception(Overdue())
-
-
-class Cache:
-    """All collections of a store, made as they are asked for, and kept in step with it by one watch.
-
-    `open` first. fresh: nobody can have been told of a state that is not here yet; else a read begins with `refresh`.
-    revision: the newest that is shown here, and what a list answers as its resourceVersion. replaced: bytes of all
-    states that were replaced or deleted since then.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self.revision = 0
-        self.fresh = store.prompt
-        self.replaced = 0
-        self.lost = 0  # changes up to this revision may not have been told
-        self._store = store
-        self._collections: dict[str, WatchCache] = {}
-        self._handlers: list[ChangeHandler] = []
-        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._question = current.Question(lambda: store.current(), lambda: self.revision, self.reach)
-        self._renewal: asyncio.Task[None] | None = None
-        self._astray = False  # changes were lost since all was read
-
-    async def open(self) -> None:
-        """Follow the store from now on."""
-        self.revision = await self._store.current()
-        self._store.watch(keys.ALL, self.revision, self._take, self._lost)
-
-    def _lost(self, revision: int) -> None:
-        """Read all anew, as changes up to a revision will not be told."""
-        self._astray = True
-        self.lost = revision
-        if self._renewal is None:
-            self._renewal = asyncio.get_running_loop().create_task(self._renew())
-        self._take((), revision)
-
-    async def _renew(self) -> None:
-        while self._astray:  # and once more where that has happened again meanwhile
-            self._astray = False
-            left = list(self._collections.values())
-            while left and not self._astray:
-                try:
-                    await left[-1].renew()
-                    left.pop()
-                except StoreError:
-                    await asyncio.sleep(_AGAIN)
-        self._renewal = None
-
-    def collection(self, where: Keys) -> WatchCache:
-        """The collection of a resource; it may not be loaded yet."""
-        found = self._collections.get(where.prefix)
-        if found is None:
-            found = self._collections[where.prefix] = WatchCache(self, self._store, where)
-        return found
-
-    def known(self, prefix: str) -> WatchCache | None:
-        """The collection of a prefix where it has been asked for before."""
-        return self._collections.get(prefix)
-
-    def drop(self, prefix: str) -> None:
-        """Forget a collection whose resource is gone, and tell those who watch it."""
-        collection = self._collections.pop(prefix, None)
-        if collection is not None:
-            collection.end()
-
-    def add_change_handler(self, handler: ChangeHandler) -> Callable[[], None]:
-        """Have `handler` called with all changes in the store as they come in; the answer ends that."""
-        return _join(self._handlers, handler)
-
-    async def refresh(self) -> None:
-        """Wait until all is here that anybody has been told of before this call. Raises StoreError."""
-        if not self.fresh:
-            await self._question.wait()
-            if self._renewal is not None:
-                await asyncio.shield(self._renewal)
-
-    def park(self, go: current.Go) -> None:
-        """Have `go` called where `refresh` is done; but it does not wait for a state that is read anew (`renewing`)."""
-        self._question.park(go)
-
-    @property
-    def renewing(self) -> bool:
-        """Whether the state is read anew, as changes of it were lost."""
-        return self._renewal is not None
-
-    async def current(self) -> None:
-        """As `refresh`, where the present work has not done that already."""
-        if not self.fresh and (self._renewal is not None or not current.begun()):
-            await self.refresh()
-
-    async def reach(self, revision: int) -> None:
-        """Wait until a revision is shown here. Raises Overdue."""
-        if self.revision < revision:
-            loop = asyncio.get_running_loop()
-            shown = loop.create_future()
-            self._waiting.append((revision, shown))
-            late = loop.call_later(_PATIENCE, _give_up, shown)
-            try:
-                await shown
-            finally:
-                late.cancel()
-
-    def _take(self, changes: Sequence[Change], revision: int) -> None:
-        batches: dict[WatchCache, list[Event]] = {}
-        for change in changes:
-            collection = self._collections.get(keys.prefix(change.key))
-            if collection is not None and (event := collection.apply(change)) is not None:
-                batches.setdefault(collection, []).append(event)
-        self.revision = revision
-        for collection, events in batches.items():
-            collection.publish(events)
-        for handler in self._handlers:
-            _tell(handler, changes)
-        if self._waiting:
-            self._answer()
-
-    def _answer(self) -> None:
-        """Let those go on whose revision is shown now."""
-        waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            if one[0] > self.revision:
-                self._waiting.append(one)
-            elif not one[1].done():
-                one[1].set_result(None)

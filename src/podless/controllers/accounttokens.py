@@ -12,7 +12,8 @@ from typing import Any
 
 from podless.auth.accounts import Bound
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend, delete_all
 from podless.kinds.builtin import SECRETS, SERVICE_ACCOUNTS

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import report
 from podless.kinds.builtin.apiservices import available, local

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend, make
 from podless.kinds import groups

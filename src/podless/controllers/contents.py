@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.namespaces import SYSTEM
 from podless.controllers.write import amend, make

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError

@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
 
-from podless.cache.watchcache import Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.naming import SELF, Naming
 from podless.controllers.serving import Serving

@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import discard
 from podless.kinds.kind import Kind

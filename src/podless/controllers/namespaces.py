@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event, EventHandler, WatchCache
+from podless.cache.events import Event, EventHandler
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import amend, delete_all, make
 from podless.kinds.kind import Kind

@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from podless.admission import Along
-from podless.cache.watchcache import Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.controllers.write import report
 from podless.kinds import definition as rules
 from podless.kinds.compile import condition

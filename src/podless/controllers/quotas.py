@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from podless.admission.metering import Meter
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import report
 from podless.kinds.builtin import usage

@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event, WatchCache
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend, empty
 from podless.kinds.builtin.thirdparty import CLEANUP

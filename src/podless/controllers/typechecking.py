@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from podless.auth.user import SERVER
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from podless.cache.watchcache import Cache
+from podless.cache.cache import Cache
 from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry

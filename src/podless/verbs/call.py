@@ -11,8 +11,9 @@ from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
+from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Cache, WatchCache
+from podless.cache.watchcache import WatchCache
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry

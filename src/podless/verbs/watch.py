@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Batch, Event, WatchCache
+from podless.cache.events import Batch, Event
+from podless.cache.watchcache import WatchCache
 from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import Compacted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.workloads import ask, hashes, pods
 from podless.controllers.workloads.owned import Object, Owner, pod_of
 from podless.kinds.builtin.catalog import DAEMON_SETS, NODES, PODS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object

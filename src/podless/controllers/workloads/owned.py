@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
 from podless.kinds.kind import Kind

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object

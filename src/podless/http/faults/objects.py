@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from podless.cache.entry import Entry
-from podless.cache.watchcache import Event
+from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import report
 from podless.http.faults.definition import kind

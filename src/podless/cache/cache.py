@@ -1,0 +1,143 @@
+"""All collections of a store in memory, kept in step with it by one watch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from podless.cache import current
+from podless.cache.events import ChangeHandler, Event, join, tell
+from podless.cache.watchcache import WatchCache
+from podless.store import Change, Keys, Overdue, Store, StoreError, keys
+
+_PATIENCE = 10.0  # seconds in which a revision that is known of is shown here, or will not be soon
+_AGAIN = 0.2  # seconds before a state that could not be read is read again
+
+
+class Cache:
+    """All collections of a store, made as they are asked for, and kept in step with it by one watch.
+
+    `open` first. fresh: nobody can have been told of a state that is not here yet; else a read begins with `refresh`.
+    revision: the newest that is shown here, and what a list answers as its resourceVersion. replaced: bytes of all
+    states that were replaced or deleted since then.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.revision = 0
+        self.fresh = store.prompt
+        self.replaced = 0
+        self.lost = 0  # changes up to this revision may not have been told
+        self._store = store
+        self._collections: dict[str, WatchCache] = {}
+        self._handlers: list[ChangeHandler] = []
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._question = current.Question(lambda: store.current(), lambda: self.revision, self.reach)
+        self._renewal: asyncio.Task[None] | None = None
+        self._astray = False  # changes were lost since all was read
+
+    async def open(self) -> None:
+        """Follow the store from now on."""
+        self.revision = await self._store.current()
+        self._store.watch(keys.ALL, self.revision, self._take, self._lost)
+
+    def _lost(self, revision: int) -> None:
+        """Read all anew, as changes up to a revision will not be told."""
+        self._astray = True
+        self.lost = revision
+        if self._renewal is None:
+            self._renewal = asyncio.get_running_loop().create_task(self._renew())
+        self._take((), revision)
+
+    async def _renew(self) -> None:
+        while self._astray:  # and once more where that has happened again meanwhile
+            self._astray = False
+            left = list(self._collections.values())
+            while left and not self._astray:
+                try:
+                    await left[-1].renew()
+                    left.pop()
+                except StoreError:
+                    await asyncio.sleep(_AGAIN)
+        self._renewal = None
+
+    def collection(self, where: Keys) -> WatchCache:
+        """The collection of a resource; it may not be loaded yet."""
+        found = self._collections.get(where.prefix)
+        if found is None:
+            found = self._collections[where.prefix] = WatchCache(self, self._store, where)
+        return found
+
+    def known(self, prefix: str) -> WatchCache | None:
+        """The collection of a prefix where it has been asked for before."""
+        return self._collections.get(prefix)
+
+    def drop(self, prefix: str) -> None:
+        """Forget a collection whose resource is gone, and tell those who watch it."""
+        collection = self._collections.pop(prefix, None)
+        if collection is not None:
+            collection.end()
+
+    def add_change_handler(self, handler: ChangeHandler) -> Callable[[], None]:
+        """Have `handler` called with all changes in the store as they come in; the answer ends that."""
+        return join(self._handlers, handler)
+
+    async def refresh(self) -> None:
+        """Wait until all is here that anybody has been told of before this call. Raises StoreError."""
+        if not self.fresh:
+            await self._question.wait()
+            if self._renewal is not None:
+                await asyncio.shield(self._renewal)
+
+    def park(self, go: current.Go) -> None:
+        """Have `go` called where `refresh` is done; but it does not wait for a state that is read anew (`renewing`)."""
+        self._question.park(go)
+
+    @property
+    def renewing(self) -> bool:
+        """Whether the state is read anew, as changes of it were lost."""
+        return self._renewal is not None
+
+    async def current(self) -> None:
+        """As `refresh`, where the present work has not done that already."""
+        if not self.fresh and (self._renewal is not None or not current.begun()):
+            await self.refresh()
+
+    async def reach(self, revision: int) -> None:
+        """Wait until a revision is shown here. Raises Overdue."""
+        if self.revision < revision:
+            loop = asyncio.get_running_loop()
+            shown = loop.create_future()
+            self._waiting.append((revision, shown))
+            late = loop.call_later(_PATIENCE, _give_up, shown)
+            try:
+                await shown
+            finally:
+                late.cancel()
+
+    def _take(self, changes: Sequence[Change], revision: int) -> None:
+        batches: dict[WatchCache, list[Event]] = {}
+        for change in changes:
+            collection = self._collections.get(keys.prefix(change.key))
+            if collection is not None and (event := collection.apply(change)) is not None:
+                batches.setdefault(collection, []).append(event)
+        self.revision = revision
+        for collection, events in batches.items():
+            collection.publish(events)
+        for handler in self._handlers:
+            tell(handler, changes)
+        if self._waiting:
+            self._answer()
+
+    def _answer(self) -> None:
+        """Let those go on whose revision is shown now."""
+        waiting, self._waiting = self._waiting, []
+        for one in waiting:
+            if one[0] > self.revision:
+                self._waiting.append(one)
+            elif not one[1].done():
+                one[1].set_result(None)
+
+
+def _give_up(shown: asyncio.Future[None]) -> None:
+    if not shown.done():
+        shown.set_exception(Overdue())

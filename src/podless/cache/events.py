@@ -1,0 +1,72 @@
+"""What watchers and the server's own parts hear of: changes of a resource, and how they are told.
+
+A handler is called with a batch at a time; one that fails keeps nobody else from hearing of the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from podless.cache.entry import Entry
+from podless.store import Change
+
+log = logging.getLogger("podless")
+
+
+class Event:
+    """One change as watchers see it: after is None for a delete, before is None for a create.
+
+    frames: the event as bytes for each form that someone asked for, made once and shared by all watchers.
+    """
+
+    __slots__ = ("_last", "after", "before", "frames", "key", "revision")
+
+    def __init__(self, key: str, revision: int, before: Entry | None, after: Entry | None) -> None:
+        self.key = key
+        self.revision = revision
+        self.before = before
+        self.after = after
+        self.frames: dict[Any, bytes] = {}
+        self._last: Entry | None = None
+
+    def last(self, before: Entry) -> Entry:
+        """What a watcher is shown of an object that leaves its sight: the state before, at this event's revision."""
+        if self._last is None:
+            self._last = before.at(self.revision)
+        return self._last
+
+
+class Batch(list[Event]):
+    """Events that watchers are told of together. views: what some of them see in common, made by the first."""
+
+    __slots__ = ("views",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.views: dict[str, Any] = {}
+
+
+T = TypeVar("T")
+EventHandler = Callable[[Sequence[Event]], None]
+ChangeHandler = Callable[[Sequence[Change]], None]
+
+
+def tell(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
+    """Call a handler; where it fails, the log says so."""
+    try:
+        handler(events)
+    except Exception:
+        log.exception("what follows a change of the state failed")
+
+
+def join(handlers: list[T], handler: T) -> Callable[[], None]:
+    """Add a handler to a list; the answer takes it out again."""
+    handlers.append(handler)
+
+    def leave() -> None:
+        if handler in handlers:
+            handlers.remove(handler)
+
+    return leave
