@@ -69,7 +69,7 @@ BARE = {
     f"{package('apiextensions.k8s.io', version)}JSONSchemaProps.{name}"
     for version in ("v1", "v1beta1")
     for name in ("additionalItems", "additionalProperties", "example", "externalDocs", "items", "not")
-}
+} | {f"{package('networking.k8s.io', 'v1')}IngressRule.http"}
 
 
 def texts() -> Iterator[Any]:

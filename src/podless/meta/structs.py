@@ -57,7 +57,8 @@ class Field:
 class Struct(Type):
     """A Go struct. fields: in Go's order, or a function for a struct that contains itself.
 
-    package: what stands before the name in messages. atomic: it is one leaf where objects are merged.
+    package: what stands before the name in messages. atomic: it is one leaf where objects are merged. union: the field
+    that says which of some others is given, "" for none, and those others.
     """
 
     nested = True
@@ -69,9 +70,11 @@ class Struct(Type):
         package: str = "v1",
         *,
         atomic: bool = False,
+        union: tuple[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.name = name
         self.atomic = atomic
+        self.union = union
         self._made: dict[str, Any] = {}
         self.go = f"{package}.{name}"
         self.given = fields

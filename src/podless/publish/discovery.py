@@ -159,10 +159,10 @@ def _version(registry: Registry, group: str, version: str) -> Document:
 
 
 def _aggregated(kind: Kind, version: Version) -> Document:
-    own = {"group": kind.group, "version": version.name, "kind": kind.kind}
+    own = {"group": kind.group, "version": version.name}
     entry: Document = {
         "resource": kind.plural,
-        "responseKind": own,
+        "responseKind": _shown(kind, own | {"kind": kind.kind}, own),
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular,
         "verbs": list(kind.verbs),
@@ -174,7 +174,13 @@ def _aggregated(kind: Kind, version: Version) -> Document:
     inner = []
     for name in kind.subresources(version):
         answers, verbs = _below(kind, version, name)
-        inner.append({"subresource": name, "responseKind": answers, "verbs": verbs})
+        inner.append({"subresource": name, "responseKind": _shown(kind, answers, own), "verbs": verbs})
     if inner:
         entry["subresources"] = inner
     return entry
+
+
+def _shown(kind: Kind, answers: Document, own: Document) -> Document:
+    """A built-in kind names no group-version where it is its own."""
+    same = own.items() <= answers.items() and not kind.custom
+    return answers | dict.fromkeys(own, "") if same else answers

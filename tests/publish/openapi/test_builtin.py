@@ -54,10 +54,28 @@ def test_every_reference_leads_somewhere(group: str, version: str) -> None:
     assert set(schemas) <= set(definitions)
 
 
-def test_a_kind_that_others_contain_says_in_version_2_what_it_is() -> None:
-    claims = v2.document(ALL)["definitions"]["io.k8s.api.core.v1.PersistentVolumeClaim"]
+def test_a_kind_that_others_contain_says_what_it_is() -> None:
     said = [{"group": "", "kind": "PersistentVolumeClaim", "version": "v1"}]
-    assert claims["x-kubernetes-group-version-kind"] == said
+    for shown in (v2.document(ALL)["definitions"], v3.document("apps", "v1", ALL)["components"]["schemas"]):
+        assert shown["io.k8s.api.core.v1.PersistentVolumeClaim"]["x-kubernetes-group-version-kind"] == said
+
+
+def test_a_union_names_what_tells_its_fields_apart() -> None:
+    definitions = v2.document(ALL)["definitions"]
+    fields = {"exempt": "Exempt", "limited": "Limited"}
+    said = definitions["io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec"]["x-kubernetes-unions"]
+    assert said == [{"discriminator": "type", "fields-to-discriminateBy": fields}]
+    said = definitions["io.k8s.api.core.v1.PodSchedulingGroup"]["x-kubernetes-unions"]
+    assert said == [{"fields-to-discriminateBy": {"podGroupName": "PodGroupName"}}]
+
+
+def test_who_deletes_a_collection_watches_nothing() -> None:
+    collection = v3.document("", "v1", ALL)["paths"]["/api/v1/namespaces/{namespace}/configmaps"]
+    assert {parameter["name"] for parameter in collection["get"]["parameters"]} >= {"allowWatchBookmarks", "watch"}
+    assert not {parameter["name"] for parameter in collection["delete"]["parameters"]} & {
+        "allowWatchBookmarks",
+        "watch",
+    }
 
 
 def test_all_have_a_protobuf_form() -> None:

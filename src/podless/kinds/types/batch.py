@@ -102,7 +102,7 @@ CRON_JOB = Struct(
     (
         *TYPE_META,
         Field("metadata", OBJECT_META, 1),
-        Field("spec", CRON_JOB_SPEC, 2),
+        Field("spec", CRON_JOB_SPEC, 2, required=True),
         Field("status", CRON_JOB_STATUS, 3),
     ),
 )

@@ -62,6 +62,7 @@ PERSISTENT_VOLUME_CLAIM_STATUS = Struct(
                 )
             ),
             7,
+            atomic=False,
         ),
         Field("currentVolumeAttributesClassName", STRING, 8, pointer=True),
         Field("modifyVolumeStatus", MODIFY_VOLUME_STATUS, 9, pointer=True),

@@ -115,7 +115,7 @@ CONTAINER_RESIZE_POLICY = Struct(
 CONTAINER_RESTART_RULE_ON_EXIT_CODES = Struct(
     "ContainerRestartRuleOnExitCodes",
     (
-        Field("operator", String("v1.ContainerRestartRuleOnExitCodesOperator"), 1),
+        Field("operator", String("v1.ContainerRestartRuleOnExitCodesOperator"), 1, required=True),
         Field("values", ListOf(INT32), 2, keys=()),
     ),
 )
@@ -123,7 +123,7 @@ CONTAINER_RESTART_RULE_ON_EXIT_CODES = Struct(
 CONTAINER_RESTART_RULE = Struct(
     "ContainerRestartRule",
     (
-        Field("action", String("v1.ContainerRestartRuleAction"), 1),
+        Field("action", String("v1.ContainerRestartRuleAction"), 1, required=True),
         Field("exitCodes", CONTAINER_RESTART_RULE_ON_EXIT_CODES, 2, pointer=True),
     ),
 )
@@ -176,6 +176,7 @@ SECCOMP_PROFILE = Struct(
         Field("type", String("v1.SeccompProfileType", ("Localhost", "RuntimeDefault", "Unconfined")), 1, always=True),
         Field("localhostProfile", STRING, 2, pointer=True),
     ),
+    union=("type", ("localhostProfile",)),
 )
 
 APP_ARMOR_PROFILE = Struct(
@@ -184,6 +185,7 @@ APP_ARMOR_PROFILE = Struct(
         Field("type", String("v1.AppArmorProfileType", ("Localhost", "RuntimeDefault", "Unconfined")), 1, always=True),
         Field("localhostProfile", STRING, 2, pointer=True),
     ),
+    union=("type", ("localhostProfile",)),
 )
 
 SECURITY_CONTEXT = Struct(

@@ -54,7 +54,7 @@ ENDPOINT_SLICE = Struct(
     (
         *TYPE_META,
         Field("metadata", OBJECT_META, 1),
-        Field("addressType", String("v1.AddressType", ("FQDN",)), 4, always=True),
+        Field("addressType", String("v1.AddressType", ("FQDN", "IPv4", "IPv6")), 4, always=True),
         Field("endpoints", ListOf(ENDPOINT), 2, always=True, required=False),
         Field("ports", ListOf(ENDPOINT_PORT), 3, always=True, required=False),
     ),

@@ -30,6 +30,7 @@ SUBJECT = Struct(
         Field("group", GROUP_SUBJECT, 3, pointer=True),
         Field("serviceAccount", SERVICE_ACCOUNT_SUBJECT, 4, pointer=True),
     ),
+    union=("kind", ("group", "serviceAccount", "user")),
 )
 
 RESOURCE_POLICY_RULE = Struct(
@@ -108,6 +109,7 @@ LIMIT_RESPONSE = Struct(
         Field("type", String("v1.LimitResponseType"), 1, always=True),
         Field("queuing", QUEUING_CONFIGURATION, 2, pointer=True),
     ),
+    union=("type", ("queuing",)),
 )
 
 LIMITED_PRIORITY_LEVEL_CONFIGURATION = Struct(
@@ -135,6 +137,7 @@ PRIORITY_LEVEL_CONFIGURATION_SPEC = Struct(
         Field("limited", LIMITED_PRIORITY_LEVEL_CONFIGURATION, 2, pointer=True),
         Field("exempt", EXEMPT_PRIORITY_LEVEL_CONFIGURATION, 3, pointer=True),
     ),
+    union=("type", ("exempt", "limited")),
 )
 
 PRIORITY_LEVEL_CONFIGURATION_CONDITION = Struct(

@@ -105,12 +105,19 @@ INGRESS_CLASS = Struct(
 
 PARENT_REFERENCE = Struct(
     "ParentReference",
-    (Field("group", STRING, 1), Field("resource", STRING, 2), Field("namespace", STRING, 3), Field("name", STRING, 4)),
+    (
+        Field("group", STRING, 1),
+        Field("resource", STRING, 2, required=True),
+        Field("namespace", STRING, 3),
+        Field("name", STRING, 4, required=True),
+    ),
 )
 
-IP_ADDRESS_SPEC = Struct("IPAddressSpec", (Field("parentRef", PARENT_REFERENCE, 1, pointer=True),))
+IP_ADDRESS_SPEC = Struct("IPAddressSpec", (Field("parentRef", PARENT_REFERENCE, 1, pointer=True, required=True),))
 
-IP_ADDRESS = Struct("IPAddress", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", IP_ADDRESS_SPEC, 2)))
+IP_ADDRESS = Struct(
+    "IPAddress", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", IP_ADDRESS_SPEC, 2, required=True))
+)
 
 NETWORK_POLICY_PORT = Struct(
     "NetworkPolicyPort",

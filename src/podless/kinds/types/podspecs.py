@@ -160,7 +160,9 @@ POD_RESOURCE_CLAIM = Struct(
     ),
 )
 
-POD_SCHEDULING_GROUP = Struct("PodSchedulingGroup", (Field("podGroupName", STRING, 1, pointer=True),))
+POD_SCHEDULING_GROUP = Struct(
+    "PodSchedulingGroup", (Field("podGroupName", STRING, 1, pointer=True),), union=("", ("podGroupName",))
+)
 
 POD_SPEC = Struct(
     "PodSpec",

@@ -85,8 +85,8 @@ CLUSTER_TRUST_BUNDLE_PROJECTION = Struct(
 POD_CERTIFICATE_PROJECTION = Struct(
     "PodCertificateProjection",
     (
-        Field("signerName", STRING, 1),
-        Field("keyType", STRING, 2),
+        Field("signerName", STRING, 1, required=True),
+        Field("keyType", STRING, 2, required=True),
         Field("maxExpirationSeconds", INT32, 3, pointer=True),
         Field("credentialBundlePath", STRING, 4),
         Field("keyPath", STRING, 5),

@@ -34,7 +34,7 @@ CONTAINER_STATE = Struct(
     ),
 )
 
-IMAGE_VOLUME_STATUS = Struct("ImageVolumeStatus", (Field("imageRef", STRING, 1),))
+IMAGE_VOLUME_STATUS = Struct("ImageVolumeStatus", (Field("imageRef", STRING, 1, required=True),))
 
 VOLUME_STATUS = Struct("VolumeStatus", (Field("image", IMAGE_VOLUME_STATUS, 1, pointer=True),))
 

@@ -212,7 +212,7 @@ HORIZONTAL_POD_AUTOSCALER = Struct(
     (
         *TYPE_META,
         Field("metadata", OBJECT_META, 1),
-        Field("spec", HORIZONTAL_POD_AUTOSCALER_SPEC, 2),
+        Field("spec", HORIZONTAL_POD_AUTOSCALER_SPEC, 2, required=True),
         Field("status", HORIZONTAL_POD_AUTOSCALER_STATUS, 3),
     ),
     package="v2",

@@ -57,8 +57,9 @@ _MERGED: Mapping[tuple[str, str], Schema] = {
 
 # fields that are a reference and nothing else: what is said of them is said of their type
 _BARE = {("JSONSchemaProps", name) for name in ("additionalItems", "additionalProperties", "example", "items", "not")}
-_BARE.add(("JSONSchemaProps", "externalDocs"))
+_BARE |= {("JSONSchemaProps", "externalDocs"), ("IngressRule", "http")}
 
+_KIND = {"apiVersion", "kind", "metadata"}  # the fields of a struct that is a kind
 _TIME: Schema = {"type": "string", "format": "date-time"}
 # types that decode themselves: Go type -> component and its schema
 _OWN: Mapping[str, tuple[str, Schema]] = {
@@ -211,6 +212,10 @@ class _Walk:
             shown["properties"] = dict(sorted(properties.items()))
         if struct.atomic:
             shown["x-kubernetes-map-type"] = "atomic"
+        if group == "" and properties.keys() >= _KIND:
+            shown |= _named(group, struct.name, "v1")  # a kind of the core group that others have fields of
+        if struct.union:
+            shown["x-kubernetes-unions"] = [_union(*struct.union)]
         return shown
 
     def _field(self, field: Field, struct: str, group: str) -> Schema:
@@ -220,7 +225,7 @@ class _Walk:
             told["default"] = field.default
         elif isinstance(field.type, Struct) and not field.pointer:
             told["default"] = {}
-        elif field.always and not field.pointer and shape.get("type") in _ZEROS:
+        elif field.always and not field.pointer and shape.get("type") in _ZEROS and shape.get("format") != "byte":
             told["default"] = _ZEROS[shape["type"]]
         told |= _merging(field, struct)
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
@@ -245,6 +250,11 @@ class _Walk:
         """A type that says itself what it is."""
         self.found[name] = described(group, name.rpartition(".")[2]) | shape
         return {"$ref": REF + name}
+
+
+def _union(discriminator: str, fields: tuple[str, ...]) -> Schema:
+    named = {"discriminator": discriminator} if discriminator else {}
+    return named | {"fields-to-discriminateBy": {name: name[0].upper() + name[1:] for name in fields}}
 
 
 def _merging(field: Field, struct: str) -> Schema:

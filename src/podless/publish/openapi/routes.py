@@ -31,6 +31,7 @@ _LIST = [
     "timeoutSeconds",
     "watch",
 ]
+_WATCHING = {"allowWatchBookmarks", "watch"}
 _WRITE = ["dryRun", "fieldManager", "fieldValidation"]
 _DELETE = [
     "dryRun",
@@ -254,7 +255,7 @@ class Writer:
             text=f"Connect to the {known.name} of one {self.kind.kind}.",
             name=f"connect{self.prefix}{name}",
             tag=self.tag,
-            queries=tuple(sorted([*_places(path), *_options(of)])),
+            queries=tuple(sorted([*_places(path), *_options(of)], key=_order)),
             produces=("*/*",),
             answer="",
             codes=(200,),
@@ -293,7 +294,7 @@ class Writer:
         body, answer = route.body, route.answer
         queries = [*QUERIES.get(route.action, dialect.reads)]
         if route.action == "deletecollection" and dialect.deletes:
-            body, queries = "options", [*{*queries, *dialect.deletes}]
+            body, queries = "options", [*{*queries, *dialect.deletes} - _WATCHING]
         if route.action == "delete" and not kind.custom and kind.strategy.shown_deleted:
             answer = "object"
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
@@ -335,6 +336,11 @@ def _places(path: str) -> list[str]:
     """The parameters in a path."""
     found = {"name": "name", "namespace": "namespace", "path": "path in path"}
     return [key for name, key in found.items() if f"{{{name}}}" in path]
+
+
+def _order(key: str) -> tuple[str, bool]:
+    """Parameters are in the order of their names, one in the path before one of the query."""
+    return key.split()[0], not key.endswith(" in path")
 
 
 def _options(kind: Kind) -> list[str]:

@@ -22,6 +22,7 @@ class PodTemplateStrategy(DescribedStrategy):
 
     generation = True
     created_by_update = True
+    shown_deleted = True
 
     def default(self, version: Version, obj: Object) -> None:
         """The defaults of PodSpec."""

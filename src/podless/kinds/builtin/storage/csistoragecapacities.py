@@ -19,7 +19,6 @@ class CSIStorageCapacityStrategy(TypedStrategy):
     """Where and of which class stays; how much changes."""
 
     unconditional = False
-    shown_deleted = True
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """A class, and an amount."""

@@ -40,7 +40,6 @@ TEXTS: dict[str, dict[str, str]] = {
     "IngressRule": {
         "": "Where requests for a host go.",
         "host": "The host name, or *.DOMAIN for all names with one part more; any host where nothing is given.",
-        "http": "Where they go, by their path; to the default backend where nothing is given.",
     },
     "IngressSpec": {
         "": "Where requests from outside go.",

@@ -1,0 +1,50 @@
+"""What discovery documents say of kinds, and that they cost what is in them, also where each kind has a group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from podless.kinds import builtin
+from podless.kinds.compile import compile_kind
+from podless.kinds.registry import Announced, Registry
+from podless.meta import codec
+from podless.publish import discovery
+from tests.conftest import definition
+from tests.cost import assert_linear
+
+
+def served(count: int) -> Registry:
+    registry = Registry()
+    for number in range(count):
+        crd = definition(f"g{number}.example.com")
+        crd["metadata"]["uid"], crd["status"] = str(number), {}
+        registry.put(compile_kind(crd, codec.encode(crd)))
+    registry.announce({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
+    return registry
+
+
+@pytest.mark.parametrize(
+    "document", [discovery.groups, partial(discovery.aggregated, core=False)], ids=["groups", "aggregated"]
+)
+def test_a_document_costs_what_is_in_it(document: Callable[[Registry], object]) -> None:
+    assert_linear(document, served, size=50)
+
+
+def test_a_built_in_kind_names_another_group_version_only() -> None:
+    registry = Registry()
+    for kind in builtin.ALL:
+        registry.put(kind)
+    [core] = discovery.aggregated(registry, core=True)["items"]
+    pods = next(one for one in core["versions"][0]["resources"] if one["resource"] == "pods")
+    assert pods["responseKind"] == {"group": "", "version": "", "kind": "Pod"}
+    answers = {one["subresource"]: one["responseKind"] for one in pods["subresources"]}
+    assert answers["status"] == {"group": "", "version": "", "kind": "Pod"}
+    assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
+    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, codec.encode(crd)))
+    custom = next(
+        one for one in discovery.aggregated(registry, core=False)["items"] if one["metadata"]["name"] == "a.example.com"
+    )
+    assert custom["versions"][0]["resources"][0]["responseKind"]["group"] == "a.example.com"
