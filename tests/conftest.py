@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -35,6 +37,25 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 # what a fixture of a file gets from the shared server: the file's tests may come in two runs, with others in between
 AGAIN = (201, 409)
 SHARED = Path(__file__).parent.parent.parent / "shared"
+
+
+# what is here at the start stays until the end: the collector need not look through it again and again
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # as a server has it
+    gc.enable()
+
+
+LEFT_OUT = re.compile(r"^pytestmark = \[?pytest\.mark\.(slow|clients)\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Modules of which nothing is to run are not even read, unless they are asked for by name."""
+    fast = config.option.markexpr == "not slow and not clients" and collection_path.suffix == ".py"
+    return True if fast and LEFT_OUT.search(collection_path.read_text()) else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,6 +28,8 @@ def _etcd(path: Path | None = None, *, keep: Keep | None = None) -> EtcdStore:
 
 
 ENGINES: dict[str, Callable[..., Store]] = {"sqlite": SQLiteStore, "late": LateStore, "etcd": _etcd}
+# etcd is another program; what the late one finds is most of what it would find
+PARAMETERS = ["sqlite", "late", pytest.param("etcd", marks=pytest.mark.slow)]
 
 
 # what has little to do with the store, or takes long for other reasons, is tried on one engine
@@ -39,7 +41,7 @@ ONCE |= {"test_leader", "test_controller", "test_servers", "test_storage"}  # th
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every test on every engine, but for those that are named."""
     if metafunc.module.__name__.rpartition(".")[2] not in ONCE:
-        metafunc.parametrize("engine", list(ENGINES), indirect=True, scope="package")
+        metafunc.parametrize("engine", PARAMETERS, indirect=True, scope="package")
 
 
 @pytest.fixture(scope="package", autouse=True)

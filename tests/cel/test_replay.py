@@ -7,6 +7,8 @@ import pytest
 from tests.cel import replay
 from tests.conformance import recorded
 
+pytestmark = pytest.mark.slow  # tests.conformance.test_recorded has the server say the same
+
 AREAS = ("cel", "crd", "schema", "validation", "pruning-defaulting", "realworld", "versions", "subresources", "apply")
 
 

@@ -36,7 +36,7 @@ def scenarios() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with running() as server:
+    with running(tls=False) as server:
         client = Client(server.url, server.token)
         yield client
         client.close()

@@ -83,6 +83,7 @@ def check_state(wire: Wire) -> None:
                 assert found | {"kind": 0, "apiVersion": 0} == item | {"kind": 0, "apiVersion": 0}
 
 
+@pytest.hookimpl(optionalhook=True)  # there are workers only where tests run in parallel
 def pytest_testnodedown(node: Any) -> None:
     """What a worker tells of its server."""
     known = node.config.stash.setdefault(HELD, {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,8 +42,9 @@ async def state(store: Store) -> dict[str, Stored]:
     return {record.key: record.stored for record in (await store.range("/"))[0] if not record.key.startswith(FOREIGN)}
 
 
-EACH = [("sqlite", "sqlite"), ("sqlite", "late"), ("late", "sqlite")]
-EACH += [("sqlite", "etcd"), ("etcd", "sqlite"), ("etcd", "etcd")]
+EACH: list[Any] = [("sqlite", "sqlite"), ("sqlite", "late"), ("late", "sqlite")]
+WITH_ETCD = [("sqlite", "etcd"), ("etcd", "sqlite"), ("etcd", "etcd")]
+EACH += [pytest.param(*pair, marks=pytest.mark.slow) for pair in WITH_ETCD]
 
 
 @pytest.mark.parametrize(("source", "target"), EACH)
