@@ -90,8 +90,8 @@ class Client:
     def _connect(self) -> http.client.HTTPConnection:
         host, port = self._url.hostname or "", self._url.port
         if self._url.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=20)
-        return http.client.HTTPSConnection(host, port, timeout=20, context=ssl._create_unverified_context())
+            return http.client.HTTPConnection(host, port, timeout=60)
+        return http.client.HTTPSConnection(host, port, timeout=60, context=ssl._create_unverified_context())
 
     def send(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         sent = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}

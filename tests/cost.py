@@ -24,13 +24,20 @@ class Lines:
     """Counts the lines of Python that this thread executes within it: as often as it is entered, together."""
 
     def __init__(self) -> None:
-        self.number = 0
+        number = 0
         self._before: Any = None
 
-    def _trace(self, frame: FrameType, event: str, arg: Any) -> Any:
-        if event == "line":
-            self.number += 1
-        return self._trace
+        def count(frame: FrameType, event: str, arg: Any) -> None:  # for each line: nothing costs less than a closure
+            nonlocal number
+            if event == "line":
+                number += 1
+
+        self._trace = lambda frame, event, arg: count
+        self._number = lambda: number
+
+    @property
+    def number(self) -> int:
+        return self._number()
 
     def __enter__(self) -> None:
         self._before = sys.gettrace()
@@ -51,7 +58,7 @@ def lines(work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
 
 
 def assert_linear(
-    work: Callable[[T], object], make: Callable[[int], T], size: int = 500, refused: _Refused = ()
+    work: Callable[[T], object], make: Callable[[int], T], size: int = 150, refused: _Refused = ()
 ) -> None:
     """Fails where the lines executed for inputs of n, 2n and 4n grow faster than n log n.
 

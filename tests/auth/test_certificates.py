@@ -53,7 +53,7 @@ def context(folder: Path, certificate: bytes, key: bytes) -> ssl.SSLContext:
 
 
 def ask(server: Server, made: ssl.SSLContext, **headers: str) -> tuple[int, Any]:
-    connection = http.client.HTTPSConnection(server.url.removeprefix("https://"), context=made, timeout=10)
+    connection = http.client.HTTPSConnection(server.url.removeprefix("https://"), context=made, timeout=60)
     connection.request("POST", WHO, b"{}", {"Content-Type": "application/json", **headers})
     answer = connection.getresponse()
     return answer.status, json.loads(answer.read())
@@ -155,7 +155,7 @@ def test_after_the_handshake_no_record_is_told_of(
     with Server(tmp_path / "data") as server:
         made = signed_by_itself(tmp_path, -DAY, DAY)
         made.maximum_version = version
-        connection = http.client.HTTPSConnection(server.url.removeprefix("https://"), context=made, timeout=10)
+        connection = http.client.HTTPSConnection(server.url.removeprefix("https://"), context=made, timeout=60)
         told = []
         for _ in range(3):
             connection.request("GET", "/version", headers={"Authorization": f"Bearer {server.token}"})

@@ -16,6 +16,7 @@ from podless.check.compare import compare
 from podless.check.findings import Severity
 from podless.check.trial import trials
 from podless.schema import Schema, structural
+from tests.conftest import tries
 from tests.kinds.test_offline import definition
 from tests.schema import strategies
 
@@ -168,7 +169,7 @@ def _nodes(schema: Object) -> Iterator[Object]:
 
 
 @settings(
-    max_examples=20,  # most of what is drawn is told
+    max_examples=tries(70),  # most of what is drawn is told
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],

@@ -17,6 +17,7 @@ from podless import check
 from podless.check import CannotCheck, Options, Report, Rules, Source
 from podless.check.openapi import kinds
 from podless.check.output import FORMS, render
+from tests.conftest import tries
 from tests.kinds.test_offline import definition
 
 CRD = json.dumps(definition())
@@ -167,7 +168,7 @@ def test_the_line_is_shown_with_a_caret() -> None:
 SOUND = (HEAD + "spec: {size: 3, color: blue}\n---\n" + CRD).encode()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(400), deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.binary(max_size=4)), min_size=1, max_size=6))
 def test_damaged_files_are_findings_and_no_tracebacks(damage: list[tuple[int, bytes]]) -> None:
     raw = bytearray(SOUND)

@@ -58,7 +58,7 @@ def well(child: subprocess.Popen[str], url: str, context: ssl.SSLContext | None 
     """What a health check answers, once the program says that it serves."""
     assert child.stdout is not None
     assert child.stdout.readline().startswith("podless ")
-    with urllib.request.urlopen(url, context=context, timeout=30) as answer:
+    with urllib.request.urlopen(url, context=context, timeout=60) as answer:
         return str(answer.read().decode())
 
 
@@ -140,7 +140,7 @@ def test_kube_api_test_for_java_finds_what_it_starts(assets: Path, tmp_path: Pat
     context = ssl.create_default_context(cafile=folder / "apiserver.crt")
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     context.load_cert_chain(folder / "client.crt", folder / "client.key")
-    with urllib.request.urlopen(f"{url}/api/v1/namespaces/default", context=context, timeout=30) as answer:
+    with urllib.request.urlopen(f"{url}/api/v1/namespaces/default", context=context, timeout=60) as answer:
         assert json.load(answer)["metadata"]["name"] == "default"
     for child in (etcd, server):
         child.terminate()

@@ -12,6 +12,7 @@ from unittest import mock
 
 import pytest
 
+from podless import Server
 from podless.meta import clock
 from tests.conformance import recorded
 from tests.conformance.replay import replay
@@ -35,26 +36,31 @@ def scenarios() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
+def server() -> Iterator[Server]:
     with running(tls=False) as server:
-        client = Client(server.url, server.token)
-        yield client
-        client.close()
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Iterator[Client]:
+    client = Client(server.url, server.token)
+    yield client
+    client.close()
 
 
 @contextlib.contextmanager
-def one_second(scenario: recorded.Recording) -> Iterator[None]:
+def one_second(server: Server, scenario: recorded.Recording) -> Iterator[None]:
     """A scenario that does not pause was recorded within a second, and managedFields are in the order of seconds."""
     if any(step.get("do") == "pause" for step in scenario["steps"]):
         yield
         return
-    now = clock.now()
+    now = clock.text(int(server.clock.now().timestamp()))
     with mock.patch.object(clock, "now", return_value=now):
         yield
 
 
 @pytest.mark.parametrize("scenario", [*scenarios()])
-def test_the_recorded_answers_are_given(client: Client, scenario: recorded.Recording) -> None:
-    with one_second(scenario):
-        result = replay(client, scenario)
+def test_the_recorded_answers_are_given(server: Server, client: Client, scenario: recorded.Recording) -> None:
+    with one_second(server, scenario):
+        result = replay(client, scenario, lambda seconds: server.clock.advance(seconds=seconds))  # nobody has to wait
     assert {*result.wrong()} <= KNOWN.get(title(scenario), set()), f"\n{result.report(10)}"

@@ -25,7 +25,7 @@ class Client:
         self._token = token
         self._connection: http.client.HTTPConnection | None = None
 
-    def connect(self, timeout: float = 30) -> http.client.HTTPConnection:
+    def connect(self, timeout: float = 60) -> http.client.HTTPConnection:
         host, port = self._url.hostname or "", self._url.port
         if self._url.scheme == "https":
             context = ssl._create_unverified_context()
@@ -91,5 +91,5 @@ class Watch(threading.Thread):
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes the reading thread, which a bare close would not
-        self.join(5)
+        self.join(60)
         self._connection.close()

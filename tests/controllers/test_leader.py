@@ -42,7 +42,7 @@ def leaders(servers: list[Cluster]) -> list[Cluster]:
 
 async def led(servers: list[Cluster]) -> Cluster:
     """The one that leads, as soon as there is one."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not (found := leaders(servers)):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     return found[0]
@@ -68,7 +68,7 @@ async def test_what_is_made_on_one_server_is_seen_to_by_the_leader(servers: list
     }
     await storage.create(api, builtin.NAMESPACES, builtin.NAMESPACES.key("", "made"), obj)
     key = builtin.SERVICE_ACCOUNTS.key("made", "default")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while (await api.loaded(builtin.SERVICE_ACCOUNTS)).get(key) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
@@ -104,5 +104,5 @@ async def test_it_stops_also_where_that_is_said_as_a_look_ends(
 
     monkeypatch.setattr(running, "_turn", turn)
     running._look.set()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await (await stopping.get())

@@ -12,11 +12,12 @@ from podless.kinds.builtin import ALL
 from tests.conftest import CRDS, Client, definition, gadget
 
 
-def until(fact: Callable[[], bool], seconds: float = 10) -> None:
-    """Wait for a fact that comes about by itself."""
-    end = time.monotonic() + seconds
+def until(fact: Callable[[], bool]) -> None:
+    """Wait for a fact that comes about by itself; the rests leave the processor to what it comes about by."""
+    end = time.monotonic() + 60
     while not fact():
         assert time.monotonic() < end
+        time.sleep(0.005)
 
 
 @pytest.fixture

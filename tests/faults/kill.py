@@ -98,7 +98,7 @@ class Watcher(threading.Thread):
     def __init__(self, url: str, token: str, revision: int) -> None:
         super().__init__()
         host = url.removeprefix("http://")
-        self._connection = http.client.HTTPConnection(host, timeout=20)
+        self._connection = http.client.HTTPConnection(host, timeout=60)
         self._connection.request(
             "GET",
             f"{OBJECTS}?watch=1&resourceVersion={revision}",

@@ -77,7 +77,7 @@ def ask(
         context.load_cert_chain(*files)
     else:
         headers["Authorization"] = f"Bearer {server.token}"
-    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=20, context=context)
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=60, context=context)
     try:
         connection.request(method, path, json.dumps(body) if body else None, headers)
         answer = connection.getresponse()

@@ -42,17 +42,17 @@ class Client:
         self.writer.write(data)
 
     async def answer(self) -> tuple[int, dict[str, str], bytes]:
-        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 5)
+        head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 60)
         first, *lines = head.decode().split("\r\n")[:-2]
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
         if headers.get("transfer-encoding") == "chunked":
             return int(first.split()[1]), headers, await self.chunks()
-        body = await asyncio.wait_for(self.reader.readexactly(int(headers.get("content-length", 0))), 5)
+        body = await asyncio.wait_for(self.reader.readexactly(int(headers.get("content-length", 0))), 60)
         return int(first.split()[1]), headers, body
 
     async def chunks(self) -> bytes:
         parts = []
-        while size := int(await asyncio.wait_for(self.reader.readline(), 5), 16):
+        while size := int(await asyncio.wait_for(self.reader.readline(), 60), 16):
             parts.append(await self.reader.readexactly(size))
             await self.reader.readexactly(2)
         await self.reader.readexactly(2)
@@ -60,7 +60,7 @@ class Client:
 
     async def closed(self) -> bytes:
         """What comes before the server closes the connection."""
-        return await asyncio.wait_for(self.reader.read(), 5)
+        return await asyncio.wait_for(self.reader.read(), 60)
 
 
 @asynccontextmanager
@@ -291,7 +291,7 @@ async def test_a_stream_whose_client_leaves_is_stopped() -> None:
         client.send(b"GET /stream HTTP/1.1\r\nHost: h\r\n\r\n")
         await client.reader.readuntil(b"\r\n\r\n")
         client.writer.close()
-        await asyncio.wait_for(tap.stopped.wait(), 5)
+        await asyncio.wait_for(tap.stopped.wait(), 60)
         assert not tap.sinks[0].send(b"x")
 
 
@@ -310,7 +310,7 @@ async def test_what_a_connection_holds_is_free_when_its_client_leaves(path: str)
         assert app._listener is not None
         known = [weakref.ref(connection, lambda _: gone.set()) for connection in app._listener.connections]
         client.writer.close()
-        await asyncio.wait_for(gone.wait(), 5)
+        await asyncio.wait_for(gone.wait(), 60)
         assert [ref() for ref in known] == [None]
     finally:
         gc.enable()
@@ -328,7 +328,7 @@ async def test_a_client_that_does_not_read_its_stream_is_cut_off() -> None:
             sent += 1
             assert sent < 10_000
             await asyncio.sleep(0)
-        await asyncio.wait_for(tap.stopped.wait(), 5)
+        await asyncio.wait_for(tap.stopped.wait(), 60)
 
 
 async def test_a_stopping_server_ends_streams_in_order() -> None:

@@ -33,7 +33,7 @@ def wire(writer: asyncio.StreamWriter) -> Any:
 
 async def until(true: Callable[[], Any]) -> None:
     """Wait for what the other side does."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110
             await asyncio.sleep(0.001)
 
@@ -231,7 +231,7 @@ async def test_a_watch_whose_beginning_is_large_comes_whole(many: Plain) -> None
         while not any(
             event["object"]["metadata"]["name"] == "z" for event in events if "name" in event["object"]["metadata"]
         ):
-            length = int(await asyncio.wait_for(reader.readline(), 10), 16)
+            length = int(await asyncio.wait_for(reader.readline(), 60), 16)
             text += await reader.readexactly(length)
             await reader.readexactly(2)
             *whole, text = text.split(b"\n")

@@ -215,7 +215,7 @@ class Contract:
 
         store.watch("/g/r/", await store.current(), fails)
         follower = Follower(store, "/g/r/", await store.current())
-        revisions = await asyncio.wait_for(asyncio.gather(*(put(store, f"/g/r/{i}", b"") for i in range(3))), 5)
+        revisions = await asyncio.wait_for(asyncio.gather(*(put(store, f"/g/r/{i}", b"") for i in range(3))), 60)
         await follower.reach(max(revisions))
         assert len(follower.changes) == 3
 
@@ -276,5 +276,5 @@ class Contract:
         other = asyncio.ensure_future(put(store, "/g/r/b", b"2"))
         await asyncio.sleep(0)
         given_up.cancel()
-        revision = await asyncio.wait_for(other, 5)
+        revision = await asyncio.wait_for(other, 60)
         assert revision <= await put(store, "/g/r/c", b"3")

@@ -142,7 +142,7 @@ def test_a_watch_ends_when_its_kind_changes_and_not_with_labels(server: Server, 
     place, gadgets = f"{CRDS}/{made['metadata']['name']}", f"/apis/{group}/v1/namespaces/default/gadgets"
     request = urllib.request.Request(f"{server.url}{gadgets}?watch=1&timeoutSeconds=60")
     request.add_header("Authorization", f"Bearer {server.token}")
-    with urllib.request.urlopen(request, timeout=30, context=ssl._create_unverified_context()) as lines:
+    with urllib.request.urlopen(request, timeout=60, context=ssl._create_unverified_context()) as lines:
         client.merge(place, {"metadata": {"labels": {"a": "b"}}})
         client.post(gadgets, gadget(group, "a"))
         assert json.loads(lines.readline())["type"] == "ADDED"
