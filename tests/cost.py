@@ -32,8 +32,8 @@ class Lines:
             if event == "line":
                 number += 1
 
-        self._trace = lambda frame, event, arg: count
-        self._number = lambda: number
+        self._trace: Any = lambda frame, event, arg: count
+        self._number: Callable[[], int] = lambda: number
 
     @property
     def number(self) -> int:
