@@ -32,6 +32,24 @@ async def test_what_only_begins_is_all_that_is_done_in_a_turn() -> None:
     assert {1, 2, 3} <= set(seen)
 
 
+async def test_what_is_begun_counts_for_as_long_as_it_will_take() -> None:
+    made = Pace()
+    begun: list[int] = []
+
+    def begin() -> float:
+        begun.append(0)
+        return 0.0004
+
+    for _ in range(12):
+        made.soon("a", begin)
+    most = before = 0
+    for _ in range(20):
+        await asyncio.sleep(0)
+        most, before = max(most, len(begun) - before), len(begun)
+    assert len(begun) == 12
+    assert most <= 3
+
+
 async def test_slices_are_all_of_the_items_with_rests_between() -> None:
     made = Pace()
     items = list(range(1000))

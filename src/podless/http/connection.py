@@ -31,9 +31,12 @@ from podless.meta.watchdog import Watchdog
 log = logging.getLogger("podless")
 
 _SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
-_PIECE = 1 << 13  # bytes that are parsed at a time; of requests in a row no more in one turn of the loop
+_PIECE = 1 << 13  # bytes of a body that are parsed at a time
+_FEW = 1 << 11  # bytes of requests in a row; of those no more in one turn of the loop
 _AHEAD = 1 << 18  # bytes of answers that may wait for a client to read before its next request is begun
 _DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so that the connection can be used again
+_MUCH = 1 << 14  # bytes that come in at once; who sends so many is read from again when it is the user's turn
+_READING = 0.0003  # seconds that it takes to read on
 _LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
 _NOWHERE = Nowhere()
 _LOST = "unexpected EOF"
@@ -85,6 +88,7 @@ class Connection(asyncio.BufferedProtocol):
         self._answered = False  # the current request is, but its body still comes in
         self._served = False  # since bytes were read last
         self._paused = False
+        self._resting = False  # until it is the user's turn to send more
         self._rest = b""  # bytes that were read, and are not parsed yet
         self._closing = False
         self.deadline = self._loop.time() + shared.limits.head_time
@@ -140,10 +144,28 @@ class Connection(asyncio.BufferedProtocol):
             self._unread(self._rest + self._buffer[:nbytes])
         else:
             self._feed(self._buffer[:nbytes])
+        if nbytes >= _MUCH and not self._closing:
+            self._take_turns()
+
+    def _take_turns(self) -> None:
+        """Many bytes came in: others go first before there are more."""
+        if not self._resting:
+            self._resting = True
+            if not self._paused:
+                self._transport.pause_reading()
+            user = self._current.user.name if self._current is not None else self._out.user
+            self._shared.pace.soon(user, self._rested)
+
+    def _rested(self) -> float:
+        self._resting = False
+        if self._paused or self._closing:
+            return 0.0
+        self._transport.resume_reading()
+        return _READING
 
     def _feed(self, data: bytes | memoryview) -> None:
         self._served = False
-        if len(data) <= _PIECE and not self._waiting:
+        if len(data) <= _FEW and not self._waiting:
             self._parser.feed(data)
         else:
             self._feed_pieces(data)
@@ -159,13 +181,14 @@ class Connection(asyncio.BufferedProtocol):
                 self._shared.pace.soon(self._out.user, self._go_on)
 
     def _feed_pieces(self, data: bytes | memoryview) -> None:
-        for start in range(0, len(data), _PIECE):
-            if self._closing:
-                return
+        start = 0
+        while start < len(data) and not self._closing:
             if len(self._waiting) >= self._limits.pipeline or (start and self._served):  # others are to be served first
                 self._unread(bytes(data[start:]))
                 return
-            self._parser.feed(data[start : start + _PIECE])
+            step = _FEW if self._in.request is None else _PIECE
+            self._parser.feed(data[start : start + step])
+            start += step
 
     def _unread(self, data: bytes) -> None:
         """Keep bytes that are parsed later; where too many of them are kept, the connection ends."""
@@ -190,7 +213,8 @@ class Connection(asyncio.BufferedProtocol):
     def _hush(self) -> None:
         if not self._paused and not self._closing:
             self._paused = True
-            self._transport.pause_reading()
+            if not self._resting:
+                self._transport.pause_reading()
 
     def _listen(self) -> None:
         """Read on, after what was read already."""
@@ -210,7 +234,7 @@ class Connection(asyncio.BufferedProtocol):
         if rest := self._rest:
             self._unread(b"")
             self._feed(rest)
-        if not self._paused:
+        if not self._paused and not self._resting:
             self._transport.resume_reading()
 
     # what the parser tells
@@ -485,6 +509,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _leave(self) -> None:
         self._closing = True
+        self.deadline = self._loop.time() + self._limits.write_time  # for what is still to be sent
         self._transport.close()
 
     # what the server calls

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import logging
 import socket
 import ssl
 from collections.abc import Callable
@@ -12,13 +12,17 @@ from podless.http.connection import Connection, Shared
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.message import Gate, Handler, Response
+from podless.http.secure import Handshakes, Secure
+from podless.http.status import trace
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
 
+log = logging.getLogger("podless")
+
 _SWEEP = 2.0  # seconds between two looks at the connections' deadlines
 _BACKLOG = 1024
-_WINDOW = 1 << 16  # bytes that the system takes for a connection; TLS keeps as much room as ever came in at once, twice
-_AT_ONCE = 64  # connections that are taken in one turn of the loop
+_WINDOW = 1 << 16  # bytes that the system takes for a connection
+_AT_ONCE = 16  # connections that are taken in one turn of the loop
 _GRACE = 0.1  # seconds that requests at work may take to end when the server stops
 _AGAIN = 0.1  # seconds until connections are taken again where the system has no room for one
 
@@ -43,7 +47,9 @@ class Listener:
             handler, refuse, limits, held or Held(limits.held), pace or Pace(), watchdog or Watchdog(), gate
         )
         self._sockets: list[socket.socket] = []
-        self._handshakes: dict[asyncio.Task[None], None] = {}  # the oldest first
+        self._turns = Handshakes()
+        self._handshakes: dict[Secure, None] = {}  # the oldest first
+        self._beginning: set[asyncio.Task[None]] = set()  # connections whose socket is not the loop's yet
         self._sweeper: asyncio.TimerHandle | None = None
 
     @property
@@ -98,22 +104,44 @@ class Listener:
             if not self._handshakes:
                 accepted.close()
                 return
-            next(iter(self._handshakes)).cancel()
+            self._end_oldest()
         elif len(self._handshakes) >= self._limits.handshakes:
-            next(iter(self._handshakes)).cancel()
+            self._end_oldest()
         accepted.setblocking(False)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        task = asyncio.get_running_loop().create_task(self._connect(accepted))
-        self._handshakes[task] = None
-        task.add_done_callback(self._handshakes.pop)
-
-    async def _connect(self, accepted: socket.socket) -> None:
-        time = self._limits.handshake_time if self._context is not None else None
         connection = Connection(self._shared)
-        with contextlib.suppress(OSError, ssl.SSLError):
-            await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: connection, accepted, ssl=self._context, ssl_handshake_timeout=time
-            )
+        protocol: Connection | Secure = connection
+        if self._context is not None:
+            try:
+                protocol = self._secure(connection, self._context)
+            except Exception as error:
+                log.error("TLS cannot be spoken: %s", trace(error))
+                accepted.close()
+                return
+        task = asyncio.get_running_loop().create_task(self._connect(accepted, protocol))
+        self._beginning.add(task)
+        task.add_done_callback(self._beginning.discard)
+
+    def _secure(self, connection: Connection, context: ssl.SSLContext) -> Secure:
+        """A connection over TLS. Raises what making a context raises."""
+        made = Secure(connection, context, self._turns, self._limits.handshake_time, self._settled)
+        self._handshakes[made] = None
+        return made
+
+    def _settled(self, secure: Secure) -> None:
+        self._handshakes.pop(secure, None)
+
+    def _end_oldest(self) -> None:
+        oldest = next(iter(self._handshakes))
+        self._settled(oldest)
+        oldest.abort()
+
+    async def _connect(self, accepted: socket.socket, protocol: Connection | Secure) -> None:
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, accepted)
+        except OSError:  # the client is gone already
+            if isinstance(protocol, Secure):
+                protocol.connection_lost(None)
 
     def _sweep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -135,11 +163,10 @@ class Listener:
         self._deafen()
         if self._sweeper is not None:
             self._sweeper.cancel()
-        handshakes = list(self._handshakes)
-        for each in handshakes:
-            each.cancel()
-        if handshakes:
-            await asyncio.wait(handshakes)
+        if self._beginning:
+            await asyncio.wait(self._beginning)
+        for each in list(self._handshakes):
+            each.abort()
         tasks = [task for connection in list(self.connections) if (task := connection.shut()) is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=_GRACE)

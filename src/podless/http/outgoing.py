@@ -170,7 +170,7 @@ class Outgoing:
         """Bytes that a stream's client may be behind."""
         return self._limits.buffer
 
-    def soon(self, work: Callable[[], None]) -> None:
+    def soon(self, work: Callable[[], float | None]) -> None:
         """Do something when it is this user's turn."""
         self._pace.soon(self.user, work)
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+ALL = 1.0  # seconds; more than there are in any turn
 _TURN = 0.001  # seconds of work in one turn of the loop; the piece that comes over it is the last
 _PIECE = 0.001  # seconds of work in one go of what is done by `slices`
 _LOOK = 32  # items between two looks at the clock, at the most
@@ -24,13 +25,13 @@ class Pace:
     __slots__ = ("_due", "_queues")
 
     def __init__(self) -> None:
-        self._queues: dict[str, deque[Callable[[], object]]] = {}  # whoever's turn is next first
+        self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # whoever's turn is next first
         self._due = False
 
-    def soon(self, user: str, work: Callable[[], object]) -> None:
+    def soon(self, user: str, work: Callable[[], float | None]) -> None:
         """Do something for a user in a later turn. It must not raise, and be done in a few milliseconds.
 
-        Where it returns True it has only begun, and is all that is done in this turn.
+        What it has only begun counts for as many seconds as it returns; `ALL` is all that is done in this turn.
         """
         queue = self._queues.get(user)
         if queue is None:
@@ -42,11 +43,11 @@ class Pace:
         """Wait until it is this user's turn again, for some milliseconds of work."""
         turn = asyncio.get_running_loop().create_future()
 
-        def go() -> bool:
+        def go() -> float:
             if not turn.done():
                 turn.set_result(None)
-                return True
-            return False
+                return ALL
+            return 0.0
 
         self.soon(user, go)
         await turn
@@ -78,7 +79,8 @@ class Pace:
             work = queue.popleft()
             if queue:
                 self._queues[user] = queue
-            if work() is True or time.perf_counter() > until:
+            until -= work() or 0.0
+            if time.perf_counter() > until:
                 break
         if self._queues:
             self._again()

@@ -1,0 +1,301 @@
+"""TLS between the socket and a connection: what it keeps for each client is small, and handshakes take turns.
+
+The event loops' own TLS reads on while nobody wants it to, keeps as much room for a client as ever came in at once,
+and does all handshakes that are there in one turn of the loop, each of which takes a millisecond. Here bytes come in
+through one buffer for all, what is encrypted leaves in records, and who does not listen is not read from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+from podless.http.sending import Nowhere
+
+_READ = 1 << 15  # bytes that are taken from a socket at a time
+_RECORD = 1 << 14  # bytes of one record of TLS, at the most
+_TURN = 0.0005  # seconds of handshakes in one turn of the loop; what one takes more is missing in the next
+_ROOM = _READ + 2 * _RECORD  # bytes that may have been decrypted at once: half a record waits for its other half
+_NOWHERE = Nowhere()
+_NOTHING = memoryview(b"")
+
+
+class Client(Protocol):
+    """The protocol above, as asyncio.BufferedProtocol has it."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The handshake is done."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client is gone."""
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes go, always the same; there is room for as many as are asked for."""
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Bytes came in."""
+
+    def eof_received(self) -> bool:
+        """The client has said all."""
+
+    def pause_writing(self) -> None:
+        """The client does not read."""
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+
+
+class Handshakes:
+    """The handshakes of a listener: some of them in each turn of the loop, who came first before the others.
+
+    buffer: where bytes come in from the sockets.
+    """
+
+    def __init__(self) -> None:
+        self._queue: deque[Secure] = deque()
+        self._left = _TURN  # seconds that may still be taken in this turn
+        self._due = False
+        self.buffer = memoryview(bytearray(_READ))
+
+    def go_on(self, secure: Secure) -> bool:
+        """Have a handshake go on. False: later, when it is its turn."""
+        if self._left > 0 and not self._queue:
+            self._step(secure)
+            return True
+        self._queue.append(secure)
+        return False
+
+    def _step(self, secure: Secure) -> None:
+        began = time.perf_counter()
+        secure.shake()
+        self._left -= time.perf_counter() - began
+        self._again()
+
+    def _again(self) -> None:
+        if not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._due = False
+        self._left = min(self._left + _TURN, _TURN)
+        while self._queue and self._left > 0:
+            self._step(self._queue.popleft())
+        if self._queue or self._left < 0:
+            self._again()
+
+
+class Secure(asyncio.BufferedProtocol):
+    """The protocol of a socket, and the transport of the client above it.
+
+    seconds: for the handshake. over: called with this once the handshake is.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        context: ssl.SSLContext,
+        handshakes: Handshakes,
+        seconds: float,
+        over: Callable[[Secure], object],
+    ) -> None:
+        self._client: Client | None = client
+        self._handshakes = handshakes
+        self._over = over
+        self._raw: asyncio.Transport = _NOWHERE
+        self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._object = context.wrap_bio(self._in, self._out, server_side=True)
+        self._decrypt, self._encrypt, self._sealed = self._object.read, self._object.write, self._out.read
+        self._buffer = handshakes.buffer
+        self._into = _NOTHING  # where what was decrypted goes
+        self._open = False
+        self._closed = False
+        self._waiting = False
+        self._timer = asyncio.get_running_loop().call_later(seconds, self.abort)
+
+    # what the loop calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is there."""
+        self._raw = cast(asyncio.Transport, transport)
+        if self._closed:
+            self._raw.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is gone."""
+        client, self._client = self._client, None
+        self._closed = True
+        self._raw = _NOWHERE
+        self._timer.cancel()
+        if self._open and client is not None:
+            client.connection_lost(exc)
+        elif not self._open:
+            self._over(self)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes go."""
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Bytes came in."""
+        self._in.write(self._buffer[:nbytes])
+        if self._open:
+            self._read()
+        elif not self._waiting and not self._handshakes.go_on(self):
+            self._waiting = True
+            self._raw.pause_reading()
+
+    def eof_received(self) -> bool:
+        """The client says no more: what is there still goes out."""
+        if self._open and self._client is not None:
+            self._client.eof_received()
+        self.close()
+        return False
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is sent to."""
+        if self._open and self._client is not None:
+            self._client.pause_writing()
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        if self._open and self._client is not None:
+            self._client.resume_writing()
+
+    # the handshake
+
+    def shake(self) -> None:
+        """Go on with the handshake, as far as what came in leads."""
+        if self._closed or self._open:
+            return
+        try:
+            self._object.do_handshake()
+        except ssl.SSLWantReadError:
+            self._flush()
+            self._listen()
+        except (ssl.SSLError, ValueError):
+            self._flush()  # what is wrong, in TLS' own words
+            self.close()
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        self._timer.cancel()
+        self._flush()
+        self._open = True
+        self._over(self)
+        self._listen()
+        if self._client is not None:
+            self._client.connection_made(cast(asyncio.Transport, self))
+            self._into = self._client.get_buffer(_ROOM)
+        if self._in.pending:
+            self._read()
+
+    def _listen(self) -> None:
+        """Read on, where that had to wait for the handshake."""
+        if self._waiting:
+            self._waiting = False
+            self._raw.resume_reading()
+
+    def _flush(self) -> None:
+        if self._out.pending:
+            self._raw.write(self._sealed())
+
+    # what comes in
+
+    def _read(self) -> None:
+        """Hand on all that is there, as one. There is room for more than a record, so none is left halfway."""
+        into, source, closed = self._into, self._in, False
+        at = 0
+        try:
+            while source.pending:
+                got: Any = self._decrypt(_ROOM, into[at:] if at else into)
+                if not got:
+                    closed = True
+                    break
+                at += got
+        except ssl.SSLWantReadError:  # half a record
+            pass
+        except ssl.SSLZeroReturnError:
+            closed = True
+        except ssl.SSLError:
+            self._flush()
+            self.abort()
+            return
+        if self._out.pending:
+            self._flush()
+        if at and self._client is not None and not self._closed:
+            self._client.buffer_updated(at)
+        if closed:
+            self.eof_received()
+
+    # what the client's connection calls
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Send bytes."""
+        if self._closed or not data:
+            return
+        try:
+            size = len(data)
+            if size > _RECORD:
+                self._raw.writelines(self._records(memoryview(data)))
+                return
+            sent = self._encrypt(data)
+            self._raw.write(self._sealed())
+            if sent < size:  # the client wants small records
+                self._raw.writelines(self._records(memoryview(data)[sent:]))
+        except ssl.SSLError:
+            self.abort()
+
+    def _records(self, data: memoryview) -> list[bytes]:
+        parts = []
+        while data:
+            data = data[self._encrypt(data[:_RECORD]) :]
+            parts.append(self._sealed())
+        return parts
+
+    def close(self) -> None:
+        """Say goodbye, and end the connection once all is sent."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._open:
+            with contextlib.suppress(ssl.SSLError, ValueError):
+                self._object.unwrap()
+            self._flush()
+        self._raw.close()
+
+    def abort(self) -> None:
+        """Let go at once."""
+        self._closed = True
+        self._raw.abort()
+
+    def pause_reading(self) -> None:
+        """Take nothing more from the socket."""
+        self._raw.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read on."""
+        if not self._closed:
+            self._raw.resume_reading()
+
+    def get_write_buffer_size(self) -> int:
+        """Bytes that wait for the client."""
+        return self._raw.get_write_buffer_size()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """When the client is said not to read."""
+        self._raw.set_write_buffer_limits(high, low)
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        """ssl_object and peercert, and what the socket knows."""
+        if name == "ssl_object":
+            return self._object
+        if name == "peercert":
+            return self._object.getpeercert()
+        return self._raw.get_extra_info(name, default)
