@@ -80,7 +80,7 @@ async def test_one_user_is_served_at_once() -> None:
 async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow_module, "_TURN", 0.0)  # nothing is begun at once
     work = Work()
-    clock = SimpleNamespace(perf_counter=lambda: work.seconds, monotonic=time.monotonic)
+    clock = SimpleNamespace(thread_time=lambda: work.seconds, monotonic=time.monotonic)
     monkeypatch.setattr(flow_module, "time", clock)
     flow = fair(work.now, Limits())
     flow._left = 0.0
@@ -89,6 +89,23 @@ async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypa
     assert {code(answer) for answer in await asyncio.gather(*waiting)} == {200}
     assert work.begun.count("many") == 100
     assert max(place for place, user in enumerate(work.begun) if user == "few") < 20
+
+
+async def test_what_a_user_had_while_nobody_waited_is_not_held_against_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = Work()
+    clock = SimpleNamespace(thread_time=lambda: work.seconds, monotonic=time.monotonic)
+    monkeypatch.setattr(flow_module, "time", clock)
+    flow = fair(work.now, Limits())
+    for _ in range(100):  # others are there, but want nothing
+        flow._left = 1.0
+        assert code(await send(flow, "early")) == 200
+    flow.handle(asked("other"))
+    monkeypatch.setattr(flow_module, "_TURN", 0.0)
+    flow._left = 0.0
+    waiting = [send(flow, "late") for _ in range(50)] + [send(flow, "early")]
+    monkeypatch.setattr(flow_module, "_TURN", 0.002)
+    assert {code(answer) for answer in await asyncio.gather(*waiting)} == {200}
+    assert work.begun[101:].index("early") < 5
 
 
 async def test_too_many_at_work_wait_and_too_many_that_wait_are_refused() -> None:

@@ -2,6 +2,7 @@
 
 As long as one user asks alone, a request goes straight to its handler. Once others ask too, what is begun in one turn
 of the event loop is bounded, and what is over that waits in a queue of its user; the user who had least so far is next.
+What a user had while nobody else wanted anything counts for nothing (start-time fair queueing).
 """
 
 from __future__ import annotations
@@ -15,21 +16,16 @@ from typing import Any
 from podless.http.limits import Limits
 from podless.http.message import TEXT, Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, settled
 
-_TURN = 0.0005  # seconds of work that are begun in one turn of the loop while several users ask
+_TURN = 0.001  # seconds of work that are begun in one turn of the loop while several users ask
 _LATER = 0.0002  # seconds that work is taken for which a handler only begins
+_WIRE = 0.0001  # seconds that it takes to read a request and to send its answer
+_MANY = 1000  # users; of more, those who are behind are forgotten, which makes no difference
 _SHARED = 1.0  # seconds for which another user's request is remembered
 _SWEEP = 0.5  # seconds between two looks at requests that wait
 _REFUSAL = b"Too many requests, please try again later.\n"
 
 
-class _Queue:
-    """The requests of one user that wait, and the seconds of work that the user had."""
-
-    __slots__ = ("entries", "spent")
-
-    def __init__(self, spent: float) -> None:
-        self.spent = spent
-        self.entries: deque[tuple[Request, asyncio.Future[Any], float]] = deque()
+_Queue = deque[tuple[Request, asyncio.Future[Any], float]]  # the requests of one user that wait, and since when
 
 
 class PriorityAndFairness:
@@ -46,7 +42,8 @@ class PriorityAndFairness:
         self._working: dict[str, int] = {}
         self._at_work = 0
         self._queues: dict[str, _Queue] = {}
-        self._spent: dict[str, float] = {}
+        self._had: dict[str, float] = {}  # seconds of work, by user
+        self._fair = 0.0  # what whoever was begun last had had; nobody counts as having had less
         self._waiting = 0
         self._turning = False
         self._sweeper: asyncio.TimerHandle | None = None
@@ -73,25 +70,25 @@ class PriorityAndFairness:
     def _shared(self, user: str, request: Request) -> Answer | Pending:
         """A request while others ask too, or too many are at work."""
         if not self._waiting and time.monotonic() > self._shared_until:
-            self._shared_until = 0.0
-            self._spent.clear()
-        if user not in self._queues and self._left > 0 and self._room(user):
+            self._shared_until = self._fair = 0.0
+            self._had.clear()
+        if user not in self._queues and self._fits(user) and self._room(user):
+            if not self._waiting:
+                self._fair = self._due(user)
             return self._run(user, request)
-        queue = self._queues.get(user)
-        if (len(queue.entries) if queue is not None else 0) >= self._limits.queue:
+        queue = self._queues.get(user, deque())
+        if len(queue) >= self._limits.queue:
             return too_many()
-        if queue is None:
-            queue = self._queues[user] = _Queue(self._start(user))
+        self._queues[user] = queue
         turn: asyncio.Future[Any] = self._loop.create_future()
-        queue.entries.append((request, turn, time.monotonic()))
+        queue.append((request, turn, time.monotonic()))
         self._waiting += 1
         self._turn_soon()
         return self._later(turn)
 
-    def _start(self, user: str) -> float:
-        """What a user is taken to have had: no less than those who wait, so that nobody saves up."""
-        least = min((queue.spent for queue in self._queues.values()), default=0.0)
-        return max(self._spent.get(user, 0.0), least)
+    def _fits(self, user: str) -> bool:
+        """Whether a request may begin in this turn; where that gets a little long only of a user who had little."""
+        return self._left > 0 or (self._left > -_TURN and self._had.get(user, 0.0) <= self._fair + _TURN)
 
     def _room(self, user: str) -> bool:
         """Whether one more request of a user may be at work: together they have a bound, each user has half of it."""
@@ -100,24 +97,20 @@ class PriorityAndFairness:
 
     def _run(self, user: str, request: Request) -> Answer | Pending:
         """Begin a request. Raises what the handler raises."""
-        began = time.perf_counter()
-        more = 0.0
+        began = time.thread_time()  # what others keep the processor for is nobody's
+        more = _WIRE
+        had = self._due(user)
         try:
             answer = self._handler(request)
             if not isinstance(answer, Response):
-                more = _LATER
+                more = _WIRE + _LATER
                 answer = self._work(user, answer)
             return answer
         finally:
-            self._charge(user, time.perf_counter() - began + more)
+            cost = time.thread_time() - began + more
+            self._left -= cost
+            self._had[user] = had + cost
             self._turn_soon()
-
-    def _charge(self, user: str, cost: float) -> None:
-        self._left -= cost
-        if (queue := self._queues.get(user)) is not None:
-            queue.spent += cost
-        else:
-            self._spent[user] = self._spent.get(user, 0.0) + cost
 
     async def _later(self, turn: asyncio.Future[Any]) -> Answer:
         try:
@@ -155,10 +148,11 @@ class PriorityAndFairness:
         self._turning = False
         self._left = _TURN
         while self._waiting and self._left > 0:
-            fitting = [(queue.spent, user) for user, queue in self._queues.items() if self._room(user)]
+            fitting = [user for user in self._queues if self._room(user)]
             if not fitting:
                 break
-            user = min(fitting)[1]
+            user = min(fitting, key=self._due)
+            self._fair = self._due(user)
             request, turn = self._next(user)
             if turn.done():
                 continue
@@ -168,15 +162,21 @@ class PriorityAndFairness:
                 turn.set_exception(error)
         if self._waiting and self._sweeper is None:
             self._sweeper = self._loop.call_later(_SWEEP, self._sweep)
+        if len(self._had) > _MANY:
+            self._had = {user: had for user, had in self._had.items() if had > self._fair}
+
+    def _due(self, user: str) -> float:
+        """What a user counts as having had: whoever has least is next."""
+        return max(self._had.get(user, 0.0), self._fair)
 
     def _next(self, user: str) -> tuple[Request, asyncio.Future[Any]]:
         """The first request that waits of a user."""
         queue = self._queues[user]
-        request, turn, _ = queue.entries.popleft()
+        request, turn, _ = queue.popleft()
         self._waiting -= 1
-        if not queue.entries:
-            self._spent[user] = queue.spent
-            del self._queues[user]
+        del self._queues[user]
+        if queue:
+            self._queues[user] = queue  # behind all who had as much
         return request, turn
 
     def _sweep(self) -> None:
@@ -184,7 +184,7 @@ class PriorityAndFairness:
         self._sweeper = None
         oldest = time.monotonic() - self._limits.wait
         for user, queue in list(self._queues.items()):
-            while queue.entries and queue.entries[0][2] < oldest:
+            while queue and queue[0][2] < oldest:
                 turn = self._next(user)[1]
                 if not turn.done():
                     turn.set_result(too_many())
