@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import Any
 
@@ -9,6 +10,8 @@ import orjson
 import pytest
 
 from podless.http import status
+from podless.http.message import Request, Response
+from podless.meta.errors import BadRequest
 
 
 def failing(secret: str) -> Exception:
@@ -31,3 +34,31 @@ def test_the_text_of_an_unknown_error_is_told_nobody(caplog: pytest.LogCaptureFi
     assert "builtins.ValueError\nthen\n" in caplog.text
     assert "builtins.KeyError" in caplog.text
     assert "in failing" in caplog.text
+
+
+@pytest.mark.parametrize("accept", ["", "application/yaml", "application/vnd.kubernetes.protobuf"])
+@pytest.mark.parametrize("agent", ["", "curl/8"])
+async def test_a_long_message_is_told_as_a_short_one_and_others_are_served_meanwhile(accept: str, agent: str) -> None:
+    text = 'a "quoted" é \U0001f600 \n @message ' * 20_000
+    error = BadRequest(text, {"causes": [{"message": "@message"}]})
+    request = Request("POST", "/", {"accept": accept, "user-agent": agent})
+
+    async def fail() -> Response:
+        raise error
+
+    turns = 0
+
+    async def beside() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    others = asyncio.ensure_future(beside())
+    pending: Any = status.with_status(lambda request: fail())(request)
+    answer = await pending
+    others.cancel()
+    short: Any = status.with_status(lambda request: (_ for _ in ()).throw(error))(request)
+    assert (answer.status, answer.media, answer.size) == (short.status, short.media, short.size)
+    assert b"".join(answer.chunks) == b"".join(short.chunks)
+    assert accept or turns > len(text) // (1 << 16)

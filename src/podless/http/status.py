@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import traceback
@@ -17,6 +18,10 @@ from podless.meta.structs_meta import STATUS
 from podless.store import Full, Overdue, Oversized, StoreError, Unreachable
 
 log = logging.getLogger("podless")
+
+_LONG = 1 << 17  # characters of a message
+_SLICE = 1 << 15  # those that are encoded in one go
+_MARK = "@message"  # its place; what stands before it in a Status is the same in each
 
 _REASONS = {400: "BadRequest", 413: "RequestEntityTooLarge", 431: "RequestHeaderFieldsTooLarge"}
 
@@ -38,7 +43,10 @@ def with_status(handler: Handler) -> Handler:
         try:
             answer = await pending
         except Exception as error:
-            answer = _render(error, request)
+            if isinstance(error, APIError) and len(error.message) > _LONG:
+                answer = await _render_long(error, request)
+            else:
+                answer = _render(error, request)
         return _warn(request, answer) if request.warnings else answer
 
     def handle(request: Request) -> Answer | Pending:
@@ -62,6 +70,22 @@ def _render(error: Exception, request: Request) -> Response:
 
     whole = b"".join(bytes(chunk) for chunk in answer.chunks)
     return Response(answer.status, [pretty(codec.decode_own(whole))], JSON, answer.headers)
+
+
+async def _render_long(error: APIError, request: Request) -> Response:
+    """The same where the message is long: it is encoded in slices, between which others are served."""
+    message, error.message = error.message, _MARK
+    answer = _render(error, request)
+    error.message = message
+    mark = codec.encode(_MARK)
+    head, found, tail = b"".join(bytes(chunk) for chunk in answer.chunks).partition(mark)
+    if answer.media != JSON or not found:
+        return _render(error, request)
+    chunks = [head, b'"']
+    for start in range(0, len(message), _SLICE):
+        chunks.append(codec.encode(message[start : start + _SLICE])[1:-1])
+        await asyncio.sleep(0)
+    return Response(answer.status, [*chunks, b'"', tail], JSON, answer.headers)
 
 
 def _warn(request: Request, answer: Answer) -> Answer:
