@@ -84,6 +84,7 @@ def settle() -> None:
 
 async def _serve(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
+    sys.setswitchinterval(_SWITCH)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -108,6 +109,8 @@ async def _serve(settings: Settings) -> None:
     await app.stop()
 
 
+# seconds for which work beside the loop may keep the interpreter from it: the loop wants it anew for each socket
+_SWITCH = 0.0001
 _M_MMAP_THRESHOLD = -3  # of malloc.h
 _LARGE = 192 << 10  # bytes
 _SOON = ("publish.table", "cel.rules", "kinds.definition.validate", "kinds.definition.advice", "schema.compile")

@@ -24,7 +24,7 @@ Object = dict[str, Any]
 LONG = 128  # objects
 _BYTES = 1 << 18  # of all objects
 _PIECE = 1 << 16  # bytes that are put together
-_MADE = 1 << 10  # bytes that making a row takes as long as, in what is put together
+_MADE = 1 << 10  # bytes that making a row takes as long as, in what is put together; and as many as its object has
 _TOGETHER = 64  # items that are, at the most
 _MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
 
@@ -105,14 +105,14 @@ def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Itera
         if include == "Object":
             body = view.body(kind, version, entry)
             row = table.make_row(layout, view.inner(kind, version, entry), include, form.version, body)
-            yield row, len(body) + _MADE
+            yield row, 2 * len(body) + _MADE
             continue
         known = kept.find(entry.key, (entry.revision, shape))
         if known is not None:
             yield known.row, known.long
             continue
         row = table.make_row(layout, view.inner(kind, version, entry), include, form.version)
-        yield row, kept.keep(entry.key, (entry.revision, shape), row).long + _MADE
+        yield row, kept.keep(entry.key, (entry.revision, shape), row).long + len(entry.body) + _MADE
 
 
 def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:

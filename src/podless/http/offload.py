@@ -77,7 +77,7 @@ class _Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # a signal from the terminal is for the server
+            process_group=0,  # a signal from the terminal is for the server
         )
 
     def _end(self) -> None:

@@ -6,6 +6,7 @@ the text. A frame out is a size and a pickle: what was read, or what is wrong wi
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import struct
@@ -16,6 +17,7 @@ from podless.meta import alike, codec, repeats
 
 HEAD = struct.Struct("!cdQ")
 SIZE = struct.Struct("!Q")
+_NICE = 5  # where there are fewer processors than work, the server goes first
 YAML, JSON, APPLIED = b"y", b"j", b"a"
 
 
@@ -30,6 +32,8 @@ def outcome(kind: bytes, raw: bytes) -> Any:
 
 def main() -> None:
     """Work until the input ends. What takes too long ends the process, should nobody else do so."""
+    with contextlib.suppress(OSError):
+        os.nice(_NICE)
     given, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     while head := given.read(HEAD.size):
         kind, seconds, size = HEAD.unpack(head)

@@ -64,6 +64,7 @@ _REST = 4.0  # background work rests so many times as long as a step took
 # a disk without room, a quota, a file that may not grow
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_TURN = 0.001  # seconds; a turn of the event loop that takes longer is a long one
 _LOOK = 0.2  # seconds between two looks at the files while there are writes
 _SAY = 10.0  # seconds between two lines about writes that fail
 _NOWHERE = "/health"  # a key that nobody writes
@@ -185,10 +186,16 @@ class SQLiteStore:
         future: asyncio.Future[int] = self._loop.create_future()
         if not self._waiting:
             # A turn of the loop later, for that costs less than a transaction: the commits of requests that are read in
-            # this turn share it.
-            self._loop.call_soon(self._loop.call_soon, self._flush)
+            # this turn share it. Where turns are long, those of this one are enough.
+            self._loop.call_soon(self._soon, time.perf_counter())
         self._waiting.append((operations, future))
         return await future
+
+    def _soon(self, since: float) -> None:
+        if self._loop is not None and time.perf_counter() - since < _TURN:
+            self._loop.call_soon(self._flush)
+        else:
+            self._flush()
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
