@@ -1,7 +1,7 @@
 """Three servers over three etcd members, clients that go on at another server, and what is done to all of them.
 
-`python -m tests.faults.fleet [OPERATIONS [SEED]]` does it for long, and says whether what the clients saw is
-linearizable.
+`python -m tests.faults.fleet [OPERATIONS [SEED [OPTION...]]]` does it for long, with options for the servers, and says
+whether what the clients saw is linearizable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import threading
 import time
 import urllib.parse
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,9 @@ def _port(url: str) -> int:
 class Server:
     """A `podless serve` of its own, which can be killed and started again at the same place."""
 
-    def __init__(self, folder: Path, etcd: list[str]) -> None:
+    def __init__(self, folder: Path, etcd: list[str], more: Sequence[str] = ()) -> None:
         self._folder = folder
+        self._more = more
         (self._port,) = ports(1)
         self._etcd = ",".join(etcd)
         self._process: subprocess.Popen[str] | None = None
@@ -96,7 +97,7 @@ class Server:
             "--port",
             str(self._port),
         ]
-        command += ["--store", "etcd", "--etcd-servers", self._etcd, "--profile", "crds"]
+        command += ["--store", "etcd", "--etcd-servers", self._etcd, "--profile", "crds", *self._more]
         self._folder.mkdir(exist_ok=True)
         with (self._folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
@@ -293,8 +294,8 @@ class Fleet:
 
 
 @contextmanager
-def fleet() -> Iterator[Fleet]:
-    """Three members and three servers that serve."""
+def fleet(*more: str) -> Iterator[Fleet]:
+    """Three members and three servers that serve. more: options of the servers."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fleet-")))
         proxies = Proxies()
@@ -304,7 +305,7 @@ def fleet() -> Iterator[Fleet]:
         members.start()
         servers = []
         for number in range(3):
-            server = Server(folder / str(number), members.urls[number:] + members.urls[:number])
+            server = Server(folder / str(number), members.urls[number:] + members.urls[:number], more)
             stack.callback(server.kill)
             servers.append(server)
             server.start()
@@ -332,10 +333,12 @@ def torment(over: Fleet, traffic: Traffic, rounds: int, each: int, seed: int) ->
     traffic.more(each, sure=True)
 
 
-def main(count: int = 10_000, seed: int = 1) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Do so many things, and judge. Returns the exit code."""
+    count = int(arguments[0]) if arguments else 10_000
+    seed, more = int(arguments[1]) if len(arguments) > 1 else 1, arguments[2:]
     began = time.monotonic()
-    with fleet() as over:
+    with fleet(*more) as over:
         print(f"started after {time.monotonic() - began:.1f} s", flush=True)
         with Traffic(over.servers, seed, 40) as traffic:
             rounds = 0
@@ -357,4 +360,4 @@ def main(count: int = 10_000, seed: int = 1) -> int:
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):
-        sys.exit(main(*map(int, sys.argv[1:])))
+        sys.exit(main(sys.argv[1:]))

@@ -37,6 +37,7 @@ def api(authorizer: AllowAll | None = None) -> Any:
             authenticator=Authenticator(Tokens({"z": ZOE})),
             authorizer=authorizer or AllowAll(),
             cache=SimpleNamespace(fresh=True),
+            store=SimpleNamespace(prompt=True),
         ),
     )
 

@@ -69,6 +69,9 @@ class LateStore:
         for _ in range(self._random.randint(0, _TURNS)):
             await asyncio.sleep(0)
 
+    def alone(self, shown: int) -> bool:
+        return False
+
     async def current(self) -> int:
         await self._later()
         revision = await self._inner.current()

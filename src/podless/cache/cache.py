@@ -17,14 +17,12 @@ _AGAIN = 0.2  # seconds before a state that could not be read is read again
 class Cache:
     """All collections of a store, made as they are asked for, and kept in step with it by one watch.
 
-    `open` first. fresh: nobody can have been told of a state that is not here yet; else a read begins with `refresh`.
-    revision: the newest that is shown here, and what a list answers as its resourceVersion. replaced: bytes of all
-    states that were replaced or deleted since then.
+    `open` first. revision: the newest that is shown here, and what a list answers as its resourceVersion. replaced:
+    bytes of all states that were replaced or deleted since then.
     """
 
     def __init__(self, store: Store) -> None:
         self.revision = 0
-        self.fresh = store.prompt
         self.replaced = 0
         self.lost = 0  # changes up to this revision may not have been told
         self._store = store
@@ -34,6 +32,11 @@ class Cache:
         self._question = current.Question(lambda: store.current(), lambda: self.revision, self.reach)
         self._renewal: asyncio.Task[None] | None = None
         self._astray = False  # changes were lost since all was read
+
+    @property
+    def fresh(self) -> bool:
+        """Whether nobody can have been told of a state that is not here yet; else a read begins with `refresh`."""
+        return self._store.alone(self.revision)
 
     async def open(self) -> None:
         """Follow the store from now on."""

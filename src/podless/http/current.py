@@ -21,16 +21,24 @@ _ASKED = ("/api", "/openapi")  # what is answered from the state; health and met
 
 def reads_wait(api: API) -> Gate | None:
     """The gate, where there may be other servers."""
-    if api.cache.fresh:
+    if api.store.prompt:
         return None
 
     def gate(request: Request, go: Callable[[Request], None]) -> bool:
+        if _at_once(api):
+            request.current = True
+            return False
         if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_ASKED):
             return False
         api.cache.park(partial(_go, api, request, go))
         return True
 
     return gate
+
+
+def _at_once(api: API) -> bool:
+    """Whether there is nothing to wait for."""
+    return api.cache.fresh and not api.cache.renewing and not api.unsettled()
 
 
 def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseException | None) -> None:
@@ -44,7 +52,7 @@ def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseEx
 
 def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
     """The filter, where there may be other servers; it stands before all that looks at the state."""
-    return [] if api.cache.fresh else [_filter(api)]
+    return [] if api.store.prompt else [_filter(api)]
 
 
 def _filter(api: API) -> Callable[[Handler], Handler]:
@@ -68,7 +76,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
 
         def handle(request: Request) -> Answer | Pending:
             known = request.current
-            if known is True:
+            if known is True or (known is None and _at_once(api)):
                 return within(request)
             if isinstance(known, BaseException):
                 raise known

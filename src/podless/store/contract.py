@@ -128,6 +128,11 @@ class Store(Protocol):
     def current(self) -> Awaitable[int]:
         """The revision of the newest durable commit of anybody, 0 for an empty store."""
 
+    def alone(self, shown: int) -> bool:
+        """Whether nobody can have been told of a change later than `shown`, up to which a watch was told; always where
+        the engine is prompt.
+        """
+
     async def check(self) -> None:
         """Raises StoreError where the store cannot be read, or where writes fail."""
 

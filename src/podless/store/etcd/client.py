@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -203,14 +203,15 @@ class Client:
         return True
 
     async def ask(self, name: str, request: Any, began: float | None = None) -> Any:
-        """The answer to a request. began: the loop's time at which it was wanted; its patience counts from then.
+        """The answer to a request, a message or its bytes. began: the loop's time at which it was wanted; its patience
+        counts from then.
 
         Raises Forgotten, and StoreError as `_refusal` says.
         """
         loop = asyncio.get_running_loop()
         began = loop.time() if began is None else began
         until = began + _PATIENCE
-        message = request.SerializeToString()
+        message = request if isinstance(request, bytes) else request.SerializeToString()
         while True:
             member = self._member
             try:
@@ -240,25 +241,41 @@ class Client:
         if member == self._member and len(self._settings.servers) > 1:
             self._change(member + 1)
 
-    async def watch(self, create: Any) -> AsyncGenerator[Any, None]:
-        """What a watch is told, from its creation on. Raises StoreError where it ends."""
+    async def watch(self, create: Any, take: Callable[[Any], bool]) -> None:
+        """Have what a watch is told taken as it comes in, from its creation on, until `take` says that it is enough.
+
+        Raises what `take` raises, and StoreError where the watch ends.
+        """
         member = self._member
-        told: asyncio.Queue[bytes] = asyncio.Queue()
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def told(message: bytes) -> None:
+            if over.done():
+                return
+            try:
+                if take(m.WatchResponse.FromString(message)):
+                    over.set_result(None)
+            except Exception as error:
+                over.set_exception(error)
+
+        def ended(outcome: bytes | Refused) -> None:
+            if not over.done():
+                quiet = Unreachable("etcdserver: the watch has ended")
+                over.set_exception(outcome if isinstance(outcome, Refused) else quiet)
+
+        call: rpc.Call | None = None
         try:
             channel = await self._reached()
-            call = channel.call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told.put_nowait)
+            call = channel.call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told)
+            call.told = ended
+            await over
         except Refused as error:
             raise self._broken(member, error) from None
-        call.done.add_done_callback(lambda _: told.put_nowait(b""))
-        try:
-            while message := await told.get():
-                yield m.WatchResponse.FromString(message)
-            call.done.result()
-            raise Unreachable("etcdserver: the watch has ended")
-        except Refused as error:
-            raise self._broken(member, error) from None
+        except m.DecodeError:
+            raise StoreError("etcd says what is no message") from None
         finally:
-            call.leave()
+            if call is not None:
+                call.leave()
 
     def _broken(self, member: int, error: Refused) -> Exception:
         refusal = _refusal(error)

@@ -54,18 +54,16 @@ async def read(
     create = m.WatchCreate(
         key=start, range_end=start[:-1] + b"0", start_revision=after + 1, progress_notify=True, prev_kv=before
     )
-    answers = client.watch(create)
-    try:
-        async for answer in answers:
-            if answer.compact_revision:
-                raise Gone(answer.compact_revision)
-            if answer.canceled:
-                raise StoreError(answer.cancel_reason or "etcdserver: the watch has ended")
-            events = answer.events
-            if events and take(events, events[-1].kv.mod_revision):
-                return
-    finally:
-        await answers.aclose()
+
+    def told(answer: Any) -> bool:
+        if answer.compact_revision:
+            raise Gone(answer.compact_revision)
+        if answer.canceled:
+            raise StoreError(answer.cancel_reason or "etcdserver: the watch has ended")
+        events = answer.events
+        return bool(events) and take(events, events[-1].kv.mod_revision)
+
+    await client.watch(create, told)
 
 
 class Follower:

@@ -35,7 +35,9 @@ _MESSAGES = {
     "DeleteRequest": "key bytes 1",
     "Request": "request_range RangeRequest 1, request_put PutRequest 2, request_delete_range DeleteRequest 3",
     "Answer": "response_range RangeResponse 1",
-    "Compare": "result enum 1, target enum 2, key bytes 3, mod_revision int 6",
+    "Compare": (
+        "result enum 1, target enum 2, key bytes 3, create_revision int 5, mod_revision int 6, range_end bytes 64"
+    ),
     "TxnRequest": "compare Compare* 1, success Request* 2, failure Request* 3",
     "TxnResponse": "header Header 1, succeeded bool 2, responses Answer* 3",
     "CompactionRequest": "revision int 1, physical bool 2",
@@ -99,5 +101,5 @@ StatusRequest = _MADE["StatusRequest"]
 StatusResponse = _MADE["StatusResponse"]
 
 EQUAL, LESS = 0, 2  # results of a Compare
-MOD = 2  # its target: the revision of the last write
+CREATE, MOD = 1, 2  # its targets: the revisions of the first write and of the last
 DELETE = 1  # the type of an Event

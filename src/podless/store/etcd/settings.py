@@ -72,6 +72,13 @@ class Etcd:
         parse=interval,
         default="5m",
     )
+    exclusive: bool = option(
+        "--etcd-exclusive",
+        "only podless writes below the prefix: while one server alone is there, its reads need not ask etcd; what is "
+        "written in other ways (kube-apiserver, etcdctl) may be shown a moment late",
+        value=False,
+        values=(True, False),
+    )
 
     def __post_init__(self) -> None:
         if bool(self.certfile) != bool(self.keyfile):

@@ -14,6 +14,8 @@ from podless.meta.histogram import Histogram
 from podless.store import keys
 from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
 from podless.store.etcd import messages as m
+from podless.store.etcd import transaction
+from podless.store.etcd.alone import Alone
 from podless.store.etcd.channel import Refused
 from podless.store.etcd.client import Client, Forgotten
 from podless.store.etcd.compactor import Compactor
@@ -21,6 +23,7 @@ from podless.store.etcd.follow import FENCES, MOVED, Follower, Gone, change, rea
 from podless.store.etcd.layout import Layout
 from podless.store.etcd.leases import Leases
 from podless.store.etcd.settings import Etcd
+from podless.store.keys import Stored
 
 log = logging.getLogger("podless")
 
@@ -51,6 +54,7 @@ class EtcdStore:
         self._client = Client(settings)
         self._layout = layout or Layout(settings.prefix, {})
         self._leases = Leases(self._client, times or {})
+        self._alone = Alone(self._client, self._layout, wanted=settings.exclusive)
         self._compactor = Compactor(self._client, interval, self._forgot)
         self._followers: list[Follower] = []
         self._compacted = 0
@@ -77,11 +81,13 @@ class EtcdStore:
         self._client.open()
         await self.current()
         await self._look()
+        await self._alone.start()
         self._compactor.start()
 
     async def close(self) -> None:
         """Finish what is under way, and leave the cluster."""
         await self._compactor.stop()
+        await self._alone.stop()
         for follower in self._followers:
             follower.stop()
         for follower in self._followers:
@@ -219,37 +225,57 @@ class EtcdStore:
         self._newest = max(self._newest, revision)
         return revision
 
+    def alone(self, shown: int) -> bool:
+        """Whether only this server writes, and a follower that was told up to `shown` knows all that it has written."""
+        return self._alone.holds(shown)
+
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
-        compares, writes, reads = [], [], []
+        wanted = b""
         for key, stored, expect in operations:
-            there = self._layout.key(key)
-            # nothing cannot be deleted: no revision is below 0
-            result = m.LESS if stored is None and not expect else m.EQUAL
-            compares.append(m.Compare(result=result, target=m.MOD, key=there, mod_revision=expect))
-            reads.append(m.Request(request_range=m.RangeRequest(key=there)))
-            if stored is KEPT:
-                continue
-            if stored is None:
-                writes.append(m.Request(request_delete_range=m.DeleteRequest(key=there)))
-            else:
-                lease = await self._leases.lease(key) if self._leases.wanted(key) else 0
-                put = m.PutRequest(key=there, value=self._layout.value(stored), lease=lease)
-                writes.append(m.Request(request_put=put))
+            leased = stored is not None and stored is not KEPT and self._leases.wanted(key)
+            lease = await self._leases.lease(key) if leased else 0
+            wanted += self._wanted(key, stored, expect, lease)
+        while True:
+            answer, made = await self._transact(wanted)
+            if answer.succeeded:
+                return int(answer.header.revision)
+            *found, holder = (one.response_range.kvs for one in answer.responses)
+            for (key, stored, expect), kvs in zip(operations, found, strict=True):
+                actual = kvs[0].mod_revision if kvs else 0
+                if actual != expect or (stored is None and not expect):
+                    raise Conflicted(key, record(self._layout, kvs[0]) if kvs else None)
+            if (holder[0].create_revision if holder else 0) == made:
+                raise StoreError("etcd refused a transaction whose conditions hold")
+            await self._alone.share(made)
+
+    def _wanted(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
+        """One operation as a part of a transaction: its condition, what is done, and what is read where it is not."""
+        there = self._layout.key(key)
+        # nothing cannot be deleted: no revision is below 0
+        compare = transaction.compare(there, expect, below=stored is None and not expect)
+        if stored is KEPT:
+            return compare + transaction.otherwise(there)
+        if stored is None:
+            return compare + transaction.delete(there) + transaction.otherwise(there)
+        return compare + transaction.put(there, self._layout.value(stored), lease) + transaction.otherwise(there)
+
+    async def _transact(self, wanted: bytes) -> tuple[Any, int]:
+        """The answer to a transaction, and under which condition of who is alone it was sent. Raises StoreError."""
         before = self._newest
-        answer = await self._client.ask("txn", m.TxnRequest(compare=compares, success=writes, failure=reads))
+        made, condition = self._alone.sent()
+        try:
+            answer = await self._client.ask("txn", wanted + condition)
+        except BaseException as error:
+            self._alone.failed(made, error)
+            raise
         revision: int = answer.header.revision
+        self._alone.answered(made, revision if answer.succeeded else 0)
         if revision < before:
             await self._moved_on(before)
-        if answer.succeeded:
+        elif answer.succeeded:
             self._newest = max(self._newest, revision)
-            return revision
-        for (key, stored, expect), one in zip(operations, answer.responses, strict=True):
-            found = one.response_range.kvs
-            actual = found[0].mod_revision if found else 0
-            if actual != expect or (stored is None and not expect):
-                raise Conflicted(key, record(self._layout, found[0]) if found else None)
-        raise StoreError("etcd refused a transaction whose conditions hold")
+        return answer, made
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
         """All records under `prefix` now, and the revision of that state."""

@@ -1,0 +1,237 @@
+"""The right of one server to read without asking etcd: it holds a key, and only the holder's transactions succeed.
+
+Every transaction of every server has a condition: that the key is the one that this server has made, or that there is
+none. So what the holder shows is the newest state, once the outcome of all that it has sent is known and shown. It puts
+the key again each second, and counts on it for a while from before it did so, by a clock that goes on while the machine
+sleeps. Another server that wants to write puts a key of its own beside it: the holder finds that, asks from then on,
+and deletes the key. From one that does not, for it is gone or paused, the key is taken when it has stayed the same for
+longer than its holder counts on it. No two clocks are compared; they need only go about equally fast.
+
+Who writes to etcd in other ways has no such condition: the holder may show what such a one has written a moment late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from contextlib import suppress
+from typing import Any
+
+from podless.store.contract import Full, Overdue, Oversized, StoreError
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import Client
+from podless.store.etcd.follow import FENCES
+from podless.store.etcd.layout import Layout
+
+_KEY = f"{FENCES}alone"
+_OTHERS = f"{FENCES}sharing/"  # keys of those who want nobody to be alone
+_RENEW = 1.0  # seconds between two puts
+_HOLDS = 3.0  # seconds for which the holder counts on one
+_LASTS = 4.5  # seconds without one after which the key is taken away
+_HERE = 10.0  # seconds between two puts of who wants to share
+_LEFT = 30.0  # seconds without one after which he is gone
+_PATIENCE = 10.0  # seconds in which a holder is moved
+_REST = 0.05  # seconds between two looks at whether he was
+_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+def _now() -> float:
+    return time.clock_gettime(_CLOCK)
+
+
+class Alone:
+    """One server's part in it. wanted: it takes the key where it can. made: at which revision it did, 0 without it."""
+
+    def __init__(self, client: Client, layout: Layout, *, wanted: bool) -> None:
+        self.made = 0
+        self._client = client
+        self._key, self._others = layout.key(_KEY), layout.key(_OTHERS)
+        self._end = self._others[:-1] + b"0"
+        self._name = str(uuid.uuid4()).encode()
+        self._own = self._others + self._name
+        self._look = m.Request(request_range=m.RangeRequest(key=self._key))
+        self._condition = -1, b""
+        self._wanted = wanted
+        self._until = 0.0
+        self._unknown = 0  # transactions whose outcome is not known yet
+        self._newest = 0  # the revision of the last of those that is
+        self._seen: dict[bytes, tuple[int, float]] = {}  # revisions of keys, and since when they are the same
+        self._shares = False
+        self._shared = 0.0
+        self._lock = asyncio.Lock()  # of what asks etcd about the key
+        self._sharing: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Take the key where that is wanted and nobody has it, and see to it from now on."""
+        if self._wanted:
+            with suppress(StoreError):
+                await self._turn()
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def stop(self) -> None:
+        """Leave the key, and what was said about sharing it, to others."""
+        tasks = [one for one in (self._task, self._sharing) if one is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._task = self._sharing = None
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(_RENEW):
+                if self.made:
+                    await self._leave()
+                if self._shares:
+                    await self._delete(self._own, 0)
+
+    def holds(self, shown: int) -> bool:
+        """Whether nobody can have been told of anything later than the revision `shown`."""
+        return self.made > 0 and not self._unknown and shown >= self._newest and _now() < self._until
+
+    # transactions
+
+    def sent(self) -> tuple[int, bytes]:
+        """A transaction is sent. Returns what to give `answered` or `failed`, and what to add to the transaction."""
+        if self.made:
+            self._unknown += 1
+        if self._condition[0] != self.made:
+            self._condition = self.made, self._added()
+        return self._condition
+
+    def _added(self) -> bytes:
+        """The condition, and that the key is read where a condition fails."""
+        added: bytes = m.TxnRequest(compare=[self._mine(self.made)], failure=[self._look]).SerializeToString()
+        return added
+
+    def _mine(self, made: int) -> Any:
+        return m.Compare(result=m.EQUAL, target=m.CREATE, key=self._key, create_revision=made)
+
+    def answered(self, made: int, revision: int) -> None:
+        """Its outcome is known. revision: that it made, 0 for none."""
+        if made and made == self.made:
+            self._unknown -= 1
+            self._newest = max(self._newest, revision)
+
+    def failed(self, made: int, error: BaseException) -> None:
+        """It was not answered: it may yet be carried out, as long as the key is the same."""
+        if made and made == self.made:
+            self._unknown -= 1
+            if not isinstance(error, (Full, Oversized)):
+                self.made = 0
+
+    async def share(self, made: int) -> None:
+        """Have a transaction's condition hold where it has not. Raises StoreError."""
+        if made and made == self.made:
+            self.made = 0  # the key was taken away
+        if self._sharing is None:
+            self._sharing = asyncio.get_running_loop().create_task(self._share())
+            self._sharing.add_done_callback(self._has_shared)
+        await asyncio.shield(self._sharing)
+
+    def _has_shared(self, sharing: asyncio.Task[None]) -> None:
+        self._sharing = None
+        if not sharing.cancelled():
+            sharing.exception()  # who has waited may be gone
+
+    async def _share(self) -> None:
+        until = _now() + _PATIENCE
+        async with self._lock:
+            if self.made:
+                return  # meanwhile
+            await self._say_so()
+            while not await self._gone():
+                if _now() > until:
+                    raise Overdue
+                await asyncio.sleep(_REST)
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    # what is done from time to time
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(_RENEW)
+            with suppress(StoreError):  # then the time of what is held runs out
+                await self._turn()
+
+    async def _turn(self) -> None:
+        async with self._lock:
+            if self.made:
+                await self._renew()
+                return
+            if self._shares and _now() > self._shared + _HERE:
+                await self._say_so()
+            if self._wanted:
+                await self._take()
+
+    async def _renew(self) -> None:
+        began, made = _now(), self.made
+        answer = await self._put(made)
+        if self.made != made:
+            return
+        if answer.succeeded and answer.header.revision > self._newest:
+            self._until = began + _HOLDS
+        else:  # others want to write, have taken the key, or etcd was restored to an earlier state
+            await self._leave()
+            await self._say_so()
+
+    async def _take(self) -> None:
+        began = _now()
+        answer = await self._put(0)
+        if answer.succeeded:
+            self.made = self._newest = answer.header.revision
+            self._unknown = 0
+            self._until = began + _HOLDS
+            self._shares = False
+            return
+        others = answer.responses[1].response_range.kvs
+        if await self._gone(answer.responses[0].response_range.kvs) and [one.key for one in others] == [self._own]:
+            self._shares = False
+            await self._delete(self._own, 0)
+            return
+        for one in others:
+            if one.key != self._own and self._same(one) > _LEFT:
+                await self._delete(one.key, one.mod_revision)
+
+    async def _put(self, made: int) -> Any:
+        """Put the key where it is as it was made, and nobody wants to share it."""
+        nobody = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
+        put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
+        others = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
+        txn = m.TxnRequest(compare=[self._mine(made), nobody], success=[put], failure=[self._look, others])
+        return await self._client.ask("txn", txn)
+
+    async def _leave(self) -> None:
+        made, self.made = self.made, 0
+        gone = m.Request(request_delete_range=m.DeleteRequest(key=self._key))
+        await self._client.ask("txn", m.TxnRequest(compare=[self._mine(made)], success=[gone]))
+
+    async def _say_so(self) -> None:
+        self._shares, self._shared = True, _now()
+        await self._client.ask("put", m.PutRequest(key=self._own))
+
+    async def _gone(self, found: Any = None) -> bool:
+        """Whether there is no key; one whose holder is gone, or that is this server's own by mistake, is deleted."""
+        if found is None:
+            found = (await self._client.ask("range", m.RangeRequest(key=self._key))).kvs
+        if not found:
+            return True
+        (key,) = found
+        if key.value == self._name or self._same(key) > _LASTS:
+            await self._delete(self._key, key.mod_revision)
+        return False
+
+    def _same(self, kv: Any) -> float:
+        """Seconds since a key was seen to be as it is."""
+        revision, since = self._seen.get(kv.key, (0, 0.0))
+        if revision == kv.mod_revision:
+            return _now() - since
+        self._seen[kv.key] = kv.mod_revision, _now()
+        return 0.0
+
+    async def _delete(self, key: bytes, revision: int) -> None:
+        """Delete a key where its revision is still the same, 0 for any."""
+        self._seen.pop(key, None)
+        same = [m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)] if revision else []
+        gone = m.Request(request_delete_range=m.DeleteRequest(key=key))
+        await self._client.ask("txn", m.TxnRequest(compare=same, success=[gone]))
