@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from podless import Server
 from tests.inside import inside as inside  # a fixture
@@ -31,7 +32,12 @@ settings.register_profile("quick", max_examples=15, derandomize=True, deadline=N
 settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("fresh", max_examples=100, database=None, print_blob=True, deadline=None)
 settings.register_profile("long", max_examples=2000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+settings.load_profile(PROFILE)
+if PROFILE in ("few", "quick", "ci") and hasattr(providers, "_get_local_constants"):
+    # Examples have constants of all modules that happen to be imported in them. Without these they are the same
+    # whatever ran before, and the source is not read for them.
+    providers._get_local_constants = lambda: providers._local_constants
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 # what a fixture of a file gets from the shared server: the file's tests may come in two runs, with others in between

@@ -174,7 +174,7 @@ def mutated(draw: st.DrawFn) -> tuple[Struct, bytes]:
     return struct, bytes(raw)
 
 
-@settings(max_examples=tries(1500), deadline=None)
+@settings(max_examples=tries(700), deadline=None)
 @given(mutated())
 def test_hostile_bytes_are_read_or_refused(case: tuple[Struct, bytes]) -> None:
     struct, raw = case
