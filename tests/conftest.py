@@ -64,8 +64,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if fast and LEFT_OUT.search(collection_path.read_text()) else None
 
 
+# what takes longest is begun first: else others wait for it at the end
+LONGEST = ("test_corpus.py", "test_examples.py", "test_pytest_plugin.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What is known to be slow may take longer before it counts as hanging."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(400))

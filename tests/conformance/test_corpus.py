@@ -30,7 +30,7 @@ def test_every_corpus_has_its_floor() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXACT)
 def test_no_answer_is_lost(name: str) -> None:
-    with running(bare=True) as server:
+    with running(bare=True, tls=False) as server:
         client = Client(server.url, server.token)
         # writes of different managers stand a second apart, for which nobody has to wait
         results = [
