@@ -162,8 +162,8 @@ def gadget(group: str, name: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
-    """One server in memory for all tests; each takes an API group of its own."""
-    with Server() as running:
+    """One server in memory for all tests; each takes an API group of its own. TLS has tests of its own."""
+    with Server(tls=False) as running:
         yield running
 
 

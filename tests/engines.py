@@ -56,5 +56,5 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture(scope="package")
 def server(engine: str) -> Iterator[Server]:
     """One server in memory for the tests of a folder; each takes an API group of its own."""
-    with Server() as running:
+    with Server(tls=False) as running:
         yield running

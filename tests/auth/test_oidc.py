@@ -153,6 +153,7 @@ def test_keys_are_fetched_again_for_a_new_one_but_not_at_once(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oidc = OIDC(issuer=provider.issuer, client_id="podless", ca_file=provider.authority)
+    monkeypatch.setattr("podless.auth.oidc._AGAIN", 1e9)  # longer than any machine takes for what follows
     with Server(oidc=oidc) as server:
         provider.fetched = 0
         assert who(server, provider.sign("one")).body["status"]["userInfo"]["username"] == f"{provider.issuer}#u-1"
