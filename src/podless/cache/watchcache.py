@@ -267,7 +267,7 @@ class WatchCache:
         low = bisect_left(self._keys, max(prefix, start))
         high = bisect_left(self._keys, keys.end(prefix))
         end = min(low + most, high) if most else high
-        return [self._entries[key] for key in self._keys[low:end]], max(high - end, 0)
+        return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
     def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry]:
         """As `under`, those only whose label `name` has one of the values."""

@@ -65,10 +65,7 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
         return
     kind, version = call.kind, call.version
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
-    left = outcome.entries
-    if struct is None and version.name == kind.storage_version and kind.settled:
-        changed = kind.changed
-        left = [entry for entry in left if entry.revision <= changed]  # see view.direct
+    left = outcome.entries if struct is not None else view.indirect(kind, version, outcome.entries)
     async for some in api.pace.slices(call.user.name, left):
         for entry in some:
             if struct is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 import orjson
@@ -19,6 +20,7 @@ Object = dict[str, Any]
 # stands for the revision while an object is encoded; no client can know it
 _MARK = f"revision-{secrets.token_hex(16)}"
 _MARK_BYTES = _MARK.encode()
+_REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
 
 def encode(kind: Kind, obj: Object) -> Stored:
@@ -58,6 +60,16 @@ def _ordered(metadata: Object) -> Object:
 def direct(kind: Kind, version: Version, entry: Entry) -> bool:
     """Whether the stored bytes are what this version shows: written as this version under the kind as it stands."""
     return version.name == kind.storage_version and entry.revision > kind.changed and kind.settled
+
+
+def indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Sequence[Entry]:
+    """Those of which that does not hold. Long lists, most of which have none, are not looked through in Python."""
+    if version.name != kind.storage_version or not kind.settled:
+        return entries
+    changed = kind.changed
+    if min(map(_REVISION, entries), default=changed + 1) > changed:
+        return ()
+    return [entry for entry in entries if entry.revision <= changed]
 
 
 def stored_version(kind: Kind, entry: Entry) -> str:
@@ -137,12 +149,9 @@ def item(kind: Kind, version: Version, entry: Entry) -> bytes:
 
 def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
     """As `body`, of many."""
-    if not entries:
-        return []
-    if version.name != kind.storage_version or not kind.settled:
+    if indirect(kind, version, entries):
         return [body(kind, version, entry) for entry in entries]
-    changed = kind.changed  # most lists are of stored bytes: see `direct`
-    return [entry.body if entry.revision > changed else body(kind, version, entry) for entry in entries]
+    return list(map(_BODY, entries))
 
 
 def copy(obj: Object) -> Object:
