@@ -46,6 +46,9 @@ class Told:
     def ended(self) -> None:
         pass
 
+    def whole(self, request: Request) -> None:
+        self.requests.append(request)
+
     def failed(self, status: int, text: str) -> None:
         self.faults.append((status, text))
 

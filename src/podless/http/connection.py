@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from podless.auth.certificates import Certificate
 from podless.http import sending, websocket
+from podless.http.heads import Heads
 from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
@@ -61,6 +62,7 @@ class Shared:
     gate: Gate | None = None
     connections: set[Connection] = field(default_factory=set)
     clock: Clock = field(default_factory=Clock)
+    heads: Heads = field(default_factory=Heads)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
 
 
@@ -74,7 +76,7 @@ class Connection(asyncio.BufferedProtocol):
         self._limits = shared.limits
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
-        self._parser: Parser | websocket.Reader = Parser(self, shared.limits.head, self._make)
+        self._parser: Parser | websocket.Reader = Parser(self, shared.limits.head, self._make, shared.heads)
         self._peer = ""
         self._certificate: Certificate | None = None
         # requests that wait for their turn, and the refusal that ends them; only the last may lack its body
@@ -262,6 +264,15 @@ class Connection(asyncio.BufferedProtocol):
         if self._out.writable is not None:
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
+
+    def whole(self, request: Request) -> None:
+        """A request without a body begins, or waits for its turn."""
+        self.deadline = 0.0
+        if self._current is not None or self._waiting or self._flooded():
+            self._waiting.append(request)
+            self._turn_soon()
+        else:
+            self._begin(request)
 
     def piece(self, part: bytes) -> None:
         """A piece of a body."""

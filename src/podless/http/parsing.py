@@ -7,10 +7,12 @@ from typing import Any, Protocol
 
 import httptools
 
+from podless.http.heads import Heads
 from podless.http.message import Request
 
 _MALFORMED = "the request is not HTTP/1.1"
 _VERSIONS = ("1.1", "1.0")
+_GET = b"GET "
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 32  # characters of a method that nobody knows
 
@@ -30,19 +32,30 @@ class Receiver(Protocol):
     def ended(self) -> None:
         """The body, and so the request, is whole."""
 
+    def whole(self, request: Request) -> None:
+        """A request without a body is there: all of the above at once."""
+
     def failed(self, status: int, text: str) -> None:
         """The bytes are no request: what comes after them is not looked at any more."""
 
 
 class Parser:
     """The bytes of one connection, in pieces of any size. most: bytes of a head. make: a request from method, target
-    and headers. After a failure nothing more is told.
+    and headers. heads: what came in before, on any connection. After a failure nothing more is told.
     """
 
-    def __init__(self, receiver: Receiver, most: int, make: Callable[[str, str, dict[str, str]], Request]) -> None:
+    def __init__(
+        self,
+        receiver: Receiver,
+        most: int,
+        make: Callable[[str, str, dict[str, str]], Request],
+        heads: Heads | None = None,
+    ) -> None:
         self._receiver: Receiver = receiver
         self._most = most
         self._make = make
+        self._heads = heads
+        self._between = True  # no request has begun and not ended
         self._llhttp: Any = httptools.HttpRequestParser(self)
         self._deaf = False
         self._method = ""  # one that llhttp does not know
@@ -65,6 +78,11 @@ class Parser:
 
     def feed(self, data: bytes | memoryview) -> None:
         """Take bytes."""
+        if self._between and self._heads is not None and data[:4] == _GET and len(data) <= self._most:
+            found = self._heads.find(bytes(data))
+            if found is not None and not self._deaf:
+                self._receiver.whole(self._make("GET", *found))
+                return
         if 0 < self._left < len(data):  # what follows a body begins a request, and that is to be seen
             left = self._left
             self._take(data[:left])
@@ -74,9 +92,12 @@ class Parser:
     def _take(self, data: bytes | memoryview) -> None:
         self._ended = 0
         began = not self._in_head
+        fresh = self._between
         while data and not self._deaf:
             try:
                 self._llhttp.feed_data(data)
+                if fresh and self._between and self._ended == 1 and data[:4] == _GET:
+                    self._keep(bytes(data))
                 break
             except httptools.HttpParserUpgrade as upgrade:  # offered, but not taken: what follows is a request
                 data = data[upgrade.args[0] :]
@@ -89,6 +110,11 @@ class Parser:
             self._unfinished += len(data)
             if self._unfinished > self._most:
                 self._too_long()
+
+    def _keep(self, data: bytes) -> None:
+        """Remember the fields of the request that the bytes were."""
+        if self._heads is not None and not self._deaf:
+            self._heads.keep(data, self._target.decode("latin-1"), self._headers)
 
     def _unknown(self, data: bytes) -> bytes:
         """llhttp knows a fixed list of methods; HTTP allows any, and a clear 405 needs the request.
@@ -125,6 +151,7 @@ class Parser:
             return
         self._reset()
         self._in_head = True
+        self._between = False
         self._unfinished = 0
         self._receiver.begun()
 
@@ -209,4 +236,5 @@ class Parser:
         """The request is whole."""
         if not self._deaf:
             self._ended += 1
+            self._between = True
             self._receiver.ended()
