@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podless.auth.attributes import Attributes
-from podless.http.info import request_info
+from podless.http.info import _info, request_info
 from podless.http.message import Request
 
 CASES = [
@@ -39,3 +41,12 @@ CASES = [
 def test_a_request_asks_for_a_verb_on_something(method: str, target: str, asked: Attributes) -> None:
     made = Request(method, target, {})
     assert request_info(made.method, made.path, made.query_text).asked == asked
+
+
+PARTS = ("api", "apis", "v1", "g", "namespaces", "a", "cogs", "watch", "proxy", "status", "finalize", "-", "")
+
+
+@given(st.sampled_from(("GET", "DELETE", "POST", "OPTIONS")), st.lists(st.sampled_from(PARTS), max_size=10))
+def test_an_object_is_asked_for_in_the_same_way_whatever_its_name(method: str, parts: list[str]) -> None:
+    path = "/" + "/".join(parts)
+    assert request_info(method, path, "") == _info(method, path, "")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from podless.auth.certificates import Certificate
-from podless.http import sending, websocket
+from podless.http import websocket
 from podless.http.heads import Heads
 from podless.http.held import Held
 from podless.http.incoming import Incoming
@@ -418,9 +418,13 @@ class Connection(asyncio.BufferedProtocol):
         return b"" if request.keep_alive else b"Connection: close\r\n"
 
     def _write(self, answer: Response, request: Request) -> None:
-        end = b"Content-Length: %d\r\n%b" % (answer.size, self._end(request))
-        head = sending.head(answer.status, answer.media, answer.headers, self._shared.clock.line(), end)
-        self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
+        clock = self._shared.clock
+        end = b"Content-Length: %d\r\n" % answer.size + self._end(request)
+        if answer.headers or request.method == "HEAD":
+            head = clock.head(answer.status, answer.media, answer.headers, end)
+            self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
+        else:
+            self._transport.write(b"".join((clock.lines(answer.status, answer.media), end, b"\r\n", *answer.chunks)))
 
     def _stream(self, request: Request, answer: Stream) -> None:
         if "upgrade" in request.headers and websocket.wanted(request.headers) and request is not self._in.request:
@@ -429,7 +433,7 @@ class Connection(asyncio.BufferedProtocol):
         chunked = request.version != "1.0"
         request.keep_alive = request.keep_alive and chunked
         end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
-        head = sending.head(200, answer.media, answer.headers, self._shared.clock.line(), end)
+        head = self._shared.clock.head(200, answer.media, answer.headers, end)
         if request.method == "HEAD":
             self._transport.write(head)
             answer.start(Nobody())()

@@ -47,16 +47,32 @@ _TELLING = ("watch", "fieldSelector")  # query parameters that change what is as
 _OF_A_NAMESPACE = {"status", "finalize"}  # what follows a namespace's name and is no resource in it
 _PREFIXES = ("watch", "proxy")
 _LONG = ("watch", "proxy")
+_ANY = "-"  # stands for a name
 
 
 def request_info(method: str, path: str, query: str) -> RequestInfo:
     """What a request asks for, by its line. query: as sent."""
+    place, _, name = path.rpartition("/")
+    found = _object(method, place) if name else None
+    if found is not None:
+        return RequestInfo(Attributes(*found.asked[:6], name), *found[1:4], name)
     if query and "%" not in query and not any(name in query for name in _TELLING):
         query = ""
     return _info(method, path, query)
 
 
-@bounded_cache(8192)
+@bounded_cache(1024)
+def _object(method: str, place: str) -> RequestInfo | None:
+    """What is asked for of any object at a place, whatever its name; None where what comes there is no object's name.
+
+    So there is no need to know each object, and of one that is asked for seldom nothing stays in memory.
+    """
+    found = _info(method, f"{place}/{_ANY}", "")
+    named = found.name == found.asked.name == _ANY and not found.asked.subresource and not found.prefix
+    return found if named and found.asked.namespace == found.namespace else None
+
+
+@bounded_cache(1024)
 def _info(method: str, path: str, query: str) -> RequestInfo:
     parts = _parts(path)
     if parts is None:

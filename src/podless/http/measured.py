@@ -52,7 +52,7 @@ class Measured:
         return handle
 
     def _of(self, asked: Attributes, answer: Answer) -> Histogram:
-        sort = asked.verb, asked.group, asked.version, asked.resource, asked.subresource
+        sort: _Sort = asked[:5]
         found = self._times.get(sort)
         if found is not None:
             return found

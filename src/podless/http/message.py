@@ -167,8 +167,10 @@ class Response:
     ) -> None:
         self.status = status
         self.chunks = chunks
-        self.shared = isinstance(chunks, (Listing, Pieces))
-        self.size = chunks.size if isinstance(chunks, (Listing, Pieces)) else sum(map(len, chunks))
+        if isinstance(chunks, (Listing, Pieces)):
+            self.shared, self.size = True, chunks.size
+        else:
+            self.shared, self.size = False, sum(map(len, chunks))
         self.media = media
         self.headers = headers
 

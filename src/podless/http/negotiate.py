@@ -37,6 +37,7 @@ class Form(NamedTuple):
     pretty: bool = False
 
 
+PLAIN = Form()
 _RESOURCE = frozenset(_TRANSFORMS)
 _AGGREGATED = frozenset({DISCOVERY})
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
@@ -94,6 +95,8 @@ def of_resource(accept: str, *, builtin: bool = False, watch: bool = False, tabl
 
     Raises NotAcceptable, with the text of built-in kinds for these.
     """
+    if accept == JSON:
+        return PLAIN
     form = choose(accept, _RESOURCE, OFFERED, builtin=builtin)
     if builtin and not watch:
         of_route(accept, OFFERED)

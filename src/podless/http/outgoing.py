@@ -113,7 +113,7 @@ class Outgoing:
         length = b"Content-Length: %d\r\n" % answer.size
         if answer.size < 0:
             length = b"Transfer-Encoding: chunked\r\n" if chunked else b""
-        return sending.head(answer.status, answer.media, answer.headers, self.clock.line(), length + end)
+        return self.clock.head(answer.status, answer.media, answer.headers, length + end)
 
     def whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
         """Send a long body piece by piece, as fast as the client takes it. done: called when all is out.

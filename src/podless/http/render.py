@@ -10,7 +10,7 @@ import orjson
 from podless.cache.entry import Entry
 from podless.http import lists
 from podless.http.message import Listing, Pieces, Response
-from podless.http.negotiate import PROTOBUF, YAML, Form
+from podless.http.negotiate import PLAIN, PROTOBUF, YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.kinds.types import SCALE, STATUS
@@ -35,6 +35,8 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
 
     Raises NotAcceptable or BadRequest for forms that do not fit it.
     """
+    if form is PLAIN and isinstance(outcome, Single) and outcome.entry is not None:  # what is asked for most
+        return Response(outcome.code, (view.body(call.kind, call.version, outcome.entry), b"\n"))
     if form.media == PROTOBUF:
         answer = Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
         answer.shared = isinstance(outcome, Many) and not form.target

@@ -15,19 +15,33 @@ _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the p
 
 
 class Clock:
-    """The Date header, made once a second."""
+    """How answers begin, with the second in it: made once for each second, status and media type."""
+
+    __slots__ = ("_lines", "_second")
 
     def __init__(self) -> None:
         self._second = 0
-        self._line = b""
+        self._lines: dict[tuple[int, bytes], bytes] = {}  # there are few of both
 
-    def line(self) -> bytes:
-        """The header line with its end."""
+    def lines(self, status: int, media: bytes) -> bytes:
+        """The status line and the headers that all answers have. media: b"" for none."""
         now = int(time.time())
         if now != self._second:
             self._second = now
-            self._line = f"Date: {date(now)}\r\n".encode()
-        return self._line
+            self._lines = {}
+        found = self._lines.get((status, media))
+        if found is None:
+            line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
+            kind = b"Content-Type: %b\r\n" % media if media else b""
+            shown = date(now).encode()
+            found = b"%bCache-Control: no-cache, private\r\n%bDate: %b\r\n" % (line, kind, shown)
+            self._lines[status, media] = found
+        return found
+
+    def head(self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes) -> bytes:
+        """The head of an answer. end: the lines about its body and the connection."""
+        more = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]
+        return b"".join((self.lines(status, media), *more, end, b"\r\n"))
 
 
 def date(second: int) -> str:
@@ -53,19 +67,6 @@ class Nowhere(asyncio.Transport):
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         """There is no buffer."""
-
-
-def head(status: int, media: bytes, headers: Sequence[tuple[str, str]], date: bytes, end: bytes) -> bytes:
-    """The head of an answer. end: the lines about its body and the connection."""
-    more = b"".join(f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers)
-    kind = b"Content-Type: %b\r\n" % media if media else b""
-    return b"%bCache-Control: no-cache, private\r\n%b%b%b%b\r\n" % (
-        _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status,
-        kind,
-        date,
-        more,
-        end,
-    )
 
 
 def chunk(piece: bytes | memoryview) -> bytes:

@@ -9,7 +9,6 @@ from podless.meta.bounded import bounded_cache
 _HEX = frozenset("0123456789abcdefABCDEF")
 
 
-@bounded_cache(4096)
 def split_target(target: str) -> tuple[str, str]:
     """The decoded path and the raw query of a request target."""
     path, _, query = target.partition("?")
