@@ -1,6 +1,7 @@
-"""The work of bench/serve.py on SQLite, on one server over etcd, and on three servers over three members.
+"""The work of bench/serve.py on SQLite, on one server over etcd, without and with --etcd-exclusive, and on three
+servers over three members.
 
-The last lines are a table of all three. With three servers the connections are spread over them. Beside them is what
+The last lines are a table of all. With three servers the connections are spread over them. Beside them is what
 the disk and etcd do without a server. Where etcd is not installed a line says so.
 """
 
@@ -56,14 +57,14 @@ class _Spread(Work):
         self.sheet.put("mixed, 64 connections: 99% within", load.at(0.99), "ms")
 
 
-def _run(driver: Driver, size: Size, crowd: int, members: int, servers: int) -> Sheet:
+def _run(driver: Driver, size: Size, crowd: int, members: int, servers: int, *options: str) -> Sheet:
     """All lines on so many servers over so many members; on SQLite where there are none."""
     with ExitStack() as stack:
-        more: list[str] = []
+        more = [*options]
         beside = Sheet()
         if members:
             cluster = stack.enter_context(etcd.Cluster(members))
-            more = ["--store", "etcd", "--etcd-servers", ",".join(cluster.urls)]
+            more += ["--store", "etcd", "--etcd-servers", ",".join(cluster.urls)]
             if members == 1:
                 beside.put("durable small writes of the disk", cluster.synced(size.seconds / 2), "/s", more=True)
             rate, cpu = cluster.questions(size.seconds / 2)
@@ -78,15 +79,20 @@ def _run(driver: Driver, size: Size, crowd: int, members: int, servers: int) -> 
 
 def main(smoke: bool = False) -> list[Figure]:
     size, crowd = (SMOKE, 50) if smoke else (Size(), _CROWD)
-    cases = {"SQLite": (0, 1), "one on etcd": (1, 1), "three on etcd": (3, 3)}
+    cases: dict[str, tuple[int, int, *tuple[str, ...]]] = {
+        "SQLite": (0, 1),
+        "one on etcd": (1, 1),
+        "one, exclusive": (1, 1, "--etcd-exclusive"),
+        "three on etcd": (3, 3),
+    }
     if etcd.COMMAND is None:
         print("left out: etcd is not installed (Debian: apt-get install etcd-server)")
         return []
     sheets = {}
     with Driver() as driver:
-        for name, (members, servers) in cases.items():
+        for name, case in cases.items():
             print(f"-- {name}")
-            sheets[name] = _run(driver, size, crowd, members, servers)
+            sheets[name] = _run(driver, size, crowd, *case)
     lines = list(dict.fromkeys(each.name for sheet in reversed(sheets.values()) for each in sheet))
     print(f"{'':52}" + "".join(f"{name:>16}" for name in sheets) + f"{'etcd : SQLite':>16}")
     for line in lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import resource
 import signal
 import ssl
@@ -38,7 +39,7 @@ class Served:
         if not self._tls:
             command.append("--insecure-http")
         began = time.perf_counter()
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=_compiled())
         try:
             self._reach()
         except BaseException:
@@ -118,6 +119,14 @@ class Served:
     def cpu(self) -> float:
         """Seconds of CPU so far."""
         return process.cpu(self.pid)
+
+
+def _compiled() -> dict[str, str]:
+    """The environment, in which what was compiled is kept, as it is where podless is installed."""
+    environment = dict(os.environ)
+    if environment.pop("PYTHONDONTWRITEBYTECODE", ""):
+        environment.setdefault("PYTHONPYCACHEPREFIX", f"{tempfile.gettempdir()}/podless-bench-compiled-{os.getuid()}")
+    return environment
 
 
 def _files() -> None:

@@ -174,6 +174,7 @@ async def test_a_state_is_read_in_parts_once_for_all_and_has_what_was_written_me
     async def slow(*given: object) -> object:
         nonlocal asked
         asked += 1
+        assert world.cache.loading == 1
         if asked == 2:  # what was read already, what was not, and what was not there
             await world.write("ns1/n0", 9)
             await world.write("ns1/n5", None)
@@ -182,7 +183,7 @@ async def test_a_state_is_read_in_parts_once_for_all_and_has_what_was_written_me
 
     monkeypatch.setattr(world.store, "page", slow)
     await asyncio.gather(*(collection.load() for _ in range(5)))
-    assert asked == 4
+    assert (asked, world.cache.loading) == (4, 0)
     assert {entry.key: entry.revision for entry in collection.under(PREFIX)[0]} == world.history[-1]
     assert len(await collection.since(7, 0)) == 3
     await world.store.close()

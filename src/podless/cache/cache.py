@@ -18,12 +18,12 @@ class Cache:
     """All collections of a store, made as they are asked for, and kept in step with it by one watch.
 
     `open` first. revision: the newest that is shown here, and what a list answers as its resourceVersion. replaced:
-    bytes of all states that were replaced or deleted since then.
+    bytes of all states that were replaced or deleted since then. loading: how many resources are read at present.
     """
 
     def __init__(self, store: Store) -> None:
         self.revision = 0
-        self.replaced = 0
+        self.replaced = self.loading = 0
         self.lost = 0  # changes up to this revision may not have been told
         self._store = store
         self._collections: dict[str, WatchCache] = {}

@@ -33,11 +33,12 @@ _PART = 1000  # objects that are read from the store together
 class Whole(Protocol):
     """What a collection knows of all of them.
 
-    replaced: bytes of all states that were replaced or deleted. lost: changes up to this revision may not
-    have been told.
+    replaced: bytes of all states that were replaced or deleted. lost: changes up to this revision may not have been
+    told. loading: how many resources are read at present.
     """
 
     replaced: int
+    loading: int
     lost: int
 
     async def reach(self, revision: int) -> None:
@@ -98,6 +99,13 @@ class WatchCache:
             loading.exception()  # those who wait are told; there may be nobody
 
     async def _load(self) -> None:
+        self._cache.loading += 1
+        try:
+            await self._read_state()
+        finally:
+            self._cache.loading -= 1
+
+    async def _read_state(self) -> None:
         if self._early is None:
             self._early = []
         while True:

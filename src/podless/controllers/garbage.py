@@ -32,6 +32,7 @@ _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
 _SCAN = "scan"
 _OTHERS = 2  # slashes of a key that is of no resource
 _PAGE = 200  # objects that are read together
+_MEANWHILE = 0.02  # seconds between two looks at whether requests wait for what is stored
 _REMEMBERED = 10_000  # uids of owners that are known to be gone
 
 
@@ -104,7 +105,10 @@ class Garbage(Controller):
     # what is found
 
     async def _scan(self) -> None:
-        """Read what is stored, without keeping it: nobody may ever ask for it. Requests have half of the time."""
+        """Read what is stored, without keeping it: nobody may ever ask for it.
+
+        Requests have half of the time, and those that wait for a resource to be read have all of it.
+        """
         store, after = self.api.store, ""
         let_go = store.hold()
         try:
@@ -119,6 +123,8 @@ class Garbage(Controller):
                 if not after:
                     break
                 await asyncio.sleep(time.monotonic() - began)
+                while self.api.cache.loading:  # noqa: ASYNC110
+                    await asyncio.sleep(_MEANWHILE)
         finally:
             let_go()
         self._scanning = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from zlib import crc32
 
 from podless.store.contract import Damaged, Record
@@ -17,14 +18,16 @@ COLUMNS = "key, value, offset, revision, created, sequence, at, checksum"
 def checksum(key: str, value: bytes | None, offset: int, revision: int, created: int, sequence: int, at: int) -> int:
     """The checksum of a row (CRC-32)."""
     head = _NUMBERS(offset, revision, created, sequence, at, -1 if value is None else len(value))
-    return crc32(value or b"", crc32(key.encode(), crc32(head)))
+    return crc32(value or b"", crc32(head + key.encode()))
 
 
 def verify(row: Row) -> Row:
     """The row. Raises Damaged where it is not what was written."""
     key, value, offset, revision, created, sequence, at, check = row
     try:
-        if checksum(key, value, offset, revision, created, sequence, at) == check:
+        # as `checksum` has it: a start does this for every object
+        head = _NUMBERS(offset, revision, created, sequence, at, -1 if value is None else len(value))
+        if crc32(value or b"", crc32(head + key.encode())) == check:
             return row
     except (TypeError, ValueError, AttributeError, struct.error):
         pass  # not even of the right types
@@ -33,7 +36,13 @@ def verify(row: Row) -> Row:
 
 def record(row: Row | None) -> Record | None:
     """A row as the state of its key, None for a delete."""
-    if row is None:
-        return None
-    key, value, offset, revision, created = row[:5]
-    return None if value is None else Record(key, Stored(value, offset), revision, created)
+    return next(iter(records([row])), None) if row is not None else None
+
+
+def records(rows: Iterable[Row]) -> list[Record]:
+    """Rows as the states of their keys, without those that are gone."""
+    return [
+        Record(key, Stored(value, offset), revision, created)
+        for key, value, offset, revision, created, _, _, _ in rows
+        if value is not None
+    ]

@@ -35,7 +35,7 @@ from podless.store.contract import (
 )
 from podless.store.files import Files
 from podless.store.history import Clock, History, Keep
-from podless.store.rows import COLUMNS, Row, checksum, record, verify
+from podless.store.rows import COLUMNS, Row, checksum, record, records, verify
 
 log = logging.getLogger("podless")
 
@@ -307,15 +307,14 @@ class SQLiteStore:
     def _state(self, prefix: str, revision: int) -> list[Record]:
         with paused():
             rows = self._query(_STATE, (prefix, keys.end(prefix), revision, -1))
-            return [found for row in rows if (found := record(row)) is not None]
+            return records(rows)
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
         if revision < self._compacted:
             raise Compacted(self._compacted)
         rows = self._query(_STATE, (after + "\0" if after else prefix, keys.end(prefix), revision, most))
-        found = [one for row in rows if (one := record(row)) is not None]
-        return found, rows[-1][0] if len(rows) == most else ""
+        return records(rows), rows[-1][0] if len(rows) == most else ""
 
     def hold(self) -> Callable[[], None]:
         """Have no history forgotten until what this returns is called."""
