@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
-from bench.asks import bodies, definitions, kinds, reads, writes
+from bench.asks import bodies, definitions, kinds, places, reads, writes
 from bench.asks.ask import CRDS, MAPS, THINGS, Ask, ask, config, crd, named, raw, text
 from bench.asks.schemas import SCHEMA
 from bench.flood import Wire
@@ -43,7 +43,7 @@ TRIES = 3
 
 def wanted(only: str, every: bool) -> Iterator[tuple[str, Ask]]:
     """The requests, each made when it is its turn."""
-    for part in (bodies.bodies, writes.writes, definitions.definitions, reads.reads):
+    for part in (bodies.bodies, writes.writes, definitions.definitions, reads.reads, places.places):
         yield from (each for each in part() if only in each[0])
     if every:
         yield from kinds.kinds(only)
@@ -161,7 +161,7 @@ async def fill(wire: Wire, token: str, objects: int, more: int) -> None:
         await must(ask("POST", THINGS, text(named({"any": {"text": f"line {number} " * 60}}, f"t{number}"))))
         await must(ask("POST", MAPS, text(config(f"m{number}", {"a": f"line {number}\n" * 60}))))
     await must(ask("POST", MAPS, text(config("big", {"a": "some words: and more\n" * 40_000}))))
-    for asked in kinds.setup():
+    for asked in (*kinds.setup(), *places.setup()):
         await must(asked)
 
 

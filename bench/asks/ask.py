@@ -73,5 +73,7 @@ def varint(number: int) -> bytes:
 def raw(token: str, asked: Ask) -> bytes:
     method, path, body, headers = asked
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {token}\r\n{lines}"
+    if "Authorization" not in headers:
+        lines += f"Authorization: Bearer {token}\r\n"
+    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\n{lines}"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body

@@ -45,7 +45,7 @@ class Reinvocation:
 
     def end(self, attr: AdmissionAttributes) -> None:
         """The step is done for this round."""
-        self._last = view.copy(attr.obj) if attr.obj is not None else None
+        self._last = view.copy(attr.obj) if self._earlier and attr.obj is not None else None
 
     def _require(self) -> None:
         self._again |= self._earlier

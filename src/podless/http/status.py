@@ -74,6 +74,8 @@ def _render(error: Exception, request: Request) -> Response:
 
 async def _render_long(error: APIError, request: Request) -> Response:
     """The same where the message is long: it is encoded in slices, between which others are served."""
+    if negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
+        return await asyncio.to_thread(_render, error, request)
     message, error.message = error.message, _MARK
     answer = _render(error, request)
     error.message = message

@@ -41,14 +41,16 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     metadata = obj["metadata"]
     steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
-    given = view.copy(obj) if kind.prefix in api.allocators else None
+    given = None
+    if kind.prefix in api.allocators:
+        given = await api.aside.run(len(call.body), view.copy, obj)
     while True:
         attempts, told = attempts - 1, len(call.warnings)
         try:
             return await _insert(api, call, obj, chosen)
         except Overtaken:
             assert given is not None
-            obj, attempts = view.copy(given), attempts + 1
+            obj, attempts = await api.aside.run(len(call.body), view.copy, given), attempts + 1
             metadata = obj["metadata"]
             del call.warnings[told:]
             continue

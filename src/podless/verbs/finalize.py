@@ -15,11 +15,11 @@ Object = dict[str, Any]
 async def finalize(api: API, call: Call) -> Single:
     """Replace the finalizers; an object being deleted that nobody holds any longer goes. Raises what update does."""
     chosen = options.write(call, "UpdateOptions")
-    given = body.read(call, chosen)
+    given = await api.aside.run(len(call.body), body.read, call, chosen)
     steps.fit_name(call, given["metadata"])
 
     async def change(old: Object) -> Object:
-        obj = view.copy(given)
+        obj = await api.aside.run(len(call.body), view.copy, given)
         steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
         fieldmanager.changed(call, old, obj, chosen.manager)
         return await admit.mutate(api, call, chosen, obj, old)

@@ -22,6 +22,7 @@ from podless.verbs.call import API, Call, Document
 
 Object = dict[str, Any]
 
+_RULE = 64  # bytes of a rule, about
 _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 
 
@@ -32,7 +33,7 @@ async def review(api: API, call: Call) -> Document:
     if known is not None and known.kind is not None:
         asked = replace(call, kind=known.kind, version=known.kind.versions[0], subresource="")
     chosen = options.write(call, "CreateOptions")
-    obj = body.read(asked, chosen)
+    obj = await api.aside.run(len(call.body), body.read, asked, chosen)
     steps.fit_namespace(asked, obj["metadata"])
     await fieldmanager.created(api, asked, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)
@@ -68,22 +69,23 @@ async def _token(api: API, call: Call, obj: Object) -> Object:
 
 async def _access(api: API, call: Call, obj: Object) -> Object:
     """Whether the client may do something."""
-    errors = _attribute_errors(obj["spec"])
+    errors = await api.aside.run(len(call.body), _attribute_errors, obj["spec"])
     _refuse([*errors, *_metadata_errors(obj)])
     return _decided(api, obj, call.user)
 
 
 async def _subject_access(api: API, call: Call, obj: Object) -> Object:
     """Whether somebody may do something."""
-    errors = _attribute_errors(obj["spec"])
+    errors = await api.aside.run(len(call.body), _attribute_errors, obj["spec"])
     _refuse([*errors, *_subject_errors(obj["spec"]), *_metadata_errors(obj)])
-    return _decided(api, obj, _subject(obj["spec"]))
+    return _decided(api, obj, await api.aside.run(len(call.body), _subject, obj["spec"]))
 
 
 async def _local_access(api: API, call: Call, obj: Object) -> Object:
     """Whether somebody may do something in one namespace."""
     spec = obj["spec"]
-    errors = [*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj, "namespace")]
+    errors = await api.aside.run(len(call.body), _attribute_errors, spec)
+    errors += [*_subject_errors(spec), *_metadata_errors(obj, "namespace")]
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if resource is not None and resource.get("namespace", "") != call.namespace:
         given = resource.get("namespace", "")
@@ -92,7 +94,7 @@ async def _local_access(api: API, call: Call, obj: Object) -> Object:
         shown = _go(path)
         errors.append(field.invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
     _refuse(errors)
-    return _decided(api, obj, _subject(spec))
+    return _decided(api, obj, await api.aside.run(len(call.body), _subject, spec))
 
 
 def _attribute_errors(spec: Object) -> list[FieldError]:
@@ -189,17 +191,19 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     if not namespace:
         raise BadRequest("no namespace on request")
     found, errors = api.authorizer.rules(call.user, namespace)
-    resources = ("verbs", "apiGroups", "resources", "resourceNames")
-    status: Object = {
-        "resourceRules": [_only(rule, resources) for rule in found if rule.get("resources")],
-        "nonResourceRules": [
-            _only(rule, ("verbs", "nonResourceURLs")) for rule in found if rule.get("nonResourceURLs")
-        ],
-        "incomplete": False,
-    }
+    status = await api.aside.run(len(found) * _RULE, _listed, found)
     if errors:
         status["evaluationError"] = rules.joined(errors)
     return _head(obj) | {"metadata": {}, "spec": {}, "status": status}
+
+
+def _listed(found: Sequence[Object]) -> Object:
+    resources, paths = ("verbs", "apiGroups", "resources", "resourceNames"), ("verbs", "nonResourceURLs")
+    return {
+        "resourceRules": [_only(rule, resources) for rule in found if rule.get("resources")],
+        "nonResourceRules": [_only(rule, paths) for rule in found if rule.get("nonResourceURLs")],
+        "incomplete": False,
+    }
 
 
 def _only(rule: Object, names: Sequence[str]) -> Object:

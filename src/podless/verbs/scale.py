@@ -123,7 +123,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         before = shown(old)
         if _get(old, paths.spec_replicas_path) is None:
             before["spec"] = {"replicas": _UNSET}
-        given = make(view.copy(before))
+        given = await api.aside.run(len(call.body), make, view.copy(before))
         if verb == "patch":
             _fit(call, given)
         else:
