@@ -119,7 +119,7 @@ class APIHandler:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
         if version.deprecated:
             call.warnings.append(kind.deprecation(version))
-        return call, info.verb
+        return call, asked.verb
 
     def _form(self, call: Call, verb: str, accept: str) -> Form:
         known = call.kind.subresource(call.subresource) if call.subresource else None
@@ -158,9 +158,13 @@ class APIHandler:
             await self._api.aside.run(LONG, call.kind.strategy.load)
         size = self._size(call)
         if size < LONG:
-            return await self._written(request, call, verb, form, size)
+            outcome = await self._written(call, verb)
+            answer = response(call, outcome, form, self._rows)
+            return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
         async with self._api.aside.turn(call.user.name, size):
-            return await self._written(request, call, verb, form, size)
+            outcome = await self._written(call, verb)
+            answer = await self._api.aside.run(size, response, call, outcome, form, self._rows)
+            return await compress(request, answer)
 
     def _size(self, call: Call) -> int:
         """Bytes of the object that is written, about: those that are sent, or those that are there."""
@@ -171,7 +175,7 @@ class APIHandler:
             size = max(size, len(entry.body) if entry is not None else 0)
         return size
 
-    async def _written(self, request: Request, call: Call, verb: str, form: Form, size: int) -> Answer:
+    async def _written(self, call: Call, verb: str) -> Outcome:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
             call.content_type = negotiate.body_type(call.content_type, custom=whole)
@@ -185,9 +189,9 @@ class APIHandler:
             outcome = await review(self._api, call)
         else:
             outcome = await _WRITES[verb](self._api, call)
-        await self._api.converter.ready(call.kind, call.version, entries(outcome))
-        answer = await self._api.aside.run(size, response, call, outcome, form, self._rows)
-        return await compress(request, answer)
+        if call.kind.webhook is not None:
+            await self._api.converter.ready(call.kind, call.version, entries(outcome))
+        return outcome
 
     async def _read_offloaded(self, call: Call, verb: str) -> bytes:
         """A long body, read beforehand where that takes long; others are served meanwhile."""

@@ -18,6 +18,16 @@ _INVALID = (
 )
 
 
+def mutates(api: API, call: Call, operation: str) -> bool:
+    """Whether `mutate` has anything to do for such a write: nearly never, and then nothing need be waited for."""
+    return bool(api.admission.mutating(operation, call.kind, call.subresource, call.namespace))
+
+
+def validates(api: API, call: Call, operation: str) -> bool:
+    """Whether `validate` has anything to do for such a write."""
+    return bool(api.admission.validating(operation, call.kind, call.subresource))
+
+
 async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> Object:
     """The object as admission wants it: with its defaults, not yet checked. old: None for a create.
 

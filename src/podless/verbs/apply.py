@@ -9,12 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 from podless import schema
+from podless.admission import UPDATE
 from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.builtin import scales
 from podless.kinds.custom import CustomStrategy
 from podless.meta import alike, clock, codec, gotypes, objectmeta, restore, structs
+from podless.meta.aside import LONG
 from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
@@ -33,7 +35,8 @@ async def apply(api: API, call: Call) -> Single:
     Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does where
     what is applied is not of the schema).
     """
-    request = await api.aside.run(len(call.body), _Request, call)
+    size = len(call.body)
+    request = _Request(call) if size < LONG else await api.aside.run(size, _Request, call)
     api.aside.keep(request.body)
     warned = len(call.warnings)
     made: Single | None = None
@@ -42,7 +45,8 @@ async def apply(api: API, call: Call) -> Single:
         return request.fit(request.merged(old))
 
     async def change(old: Object) -> Object:
-        return await admit.mutate(api, call, request.chosen, await api.aside.run(len(call.body), merge, old), old)
+        obj = merge(old) if size < LONG else await api.aside.run(size, merge, old)
+        return await admit.mutate(api, call, request.chosen, obj, old) if admit.mutates(api, call, UPDATE) else obj
 
     rewriting = Rewriting(api, call, request.chosen, change)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.admission.attributes import Overtaken, both
+from podless.admission.attributes import CREATE, Overtaken, both
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.meta import objectmeta
+from podless.meta.aside import LONG
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record
 from podless.verbs import admit, body, fieldmanager, options, steps, storage
@@ -21,9 +22,10 @@ _NAMES_TRIED = 8  # of those that are generated; with a million objects of one p
 
 async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    chosen = options.write(call, "CreateOptions")
-    obj = await api.aside.run(len(call.body), body.read, call, chosen)
-    api.aside.keep(call.floats)
+    chosen, size = options.write(call, "CreateOptions"), len(call.body)
+    obj = body.read(call, chosen) if size < LONG else await api.aside.run(size, body.read, call, chosen)
+    if call.floats:
+        api.aside.keep(call.floats)
     steps.wipe(obj["metadata"])
     return await make(api, call, obj, chosen)
 
@@ -37,9 +39,10 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.group, metadata.get("name") or "", why)
     await fieldmanager.created(api, call, obj, chosen.manager)
-    obj = await admit.mutate(api, call, chosen, obj)
-    metadata = obj["metadata"]
-    steps.fit_namespace(call, metadata)
+    if admit.mutates(api, call, CREATE):
+        obj = await admit.mutate(api, call, chosen, obj)
+        metadata = obj["metadata"]
+        steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
     given = None
     if kind.prefix in api.allocators:
@@ -70,7 +73,9 @@ async def _insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Si
     obj = await prepare(api, call, obj, chosen)
     key = kind.key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     if not chosen.dry_run:
-        return Single(await storage.create(api, kind, key, obj, call.along, len(call.body)), None, 201)
+        size, encode = len(call.body), storage.encode
+        stored = encode(kind, obj) if size < LONG else await api.aside.run(size, encode, kind, obj)
+        return Single(await storage.put(api, kind, key, stored, call.along, obj), None, 201)
     if (existing := (await api.loaded(kind)).get(key)) is not None:
         raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
     return Single(None, obj, 201)
@@ -81,17 +86,29 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
 
     Raises Invalid, Internal for a resourceVersion that a client gave, or what admission raises.
     """
-    kind, metadata = call.kind, obj["metadata"]
+    kind, metadata, size = call.kind, obj["metadata"], len(call.body)
     steps.generate_name(metadata)
     steps.identify(kind, metadata)
-    await api.aside.run(len(call.body), kind.strategy.prepare_create, call.version, obj)
-    taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
-    await api.aside.run(len(call.body), _check, call, obj)
-    await admit.validate(api, call, chosen, obj)
-    call.along = both(call.along, taken)
+    taken = None
+    if size < LONG:
+        kind.strategy.prepare_create(call.version, obj)
+    else:
+        await api.aside.run(size, kind.strategy.prepare_create, call.version, obj)
+    if kind.prefix in api.allocators:
+        taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
+    if size < LONG:
+        _check(call, obj)
+    else:
+        await api.aside.run(size, _check, call, obj)
+    call.along = taken
+    if admit.validates(api, call, CREATE):
+        await admit.validate(api, call, chosen, obj)
+        call.along = both(call.along, taken)
     if chosen.dry_run:
         return await api.converter.unstored(kind, call.version, obj)
     steps.check_new_revision(metadata)
+    if kind.webhook is None:
+        return kind.strategy.store(kind, obj)
     return await api.converter.stored(kind, obj)
 
 

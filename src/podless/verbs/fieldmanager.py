@@ -15,6 +15,7 @@ from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
 from podless.meta import clock, restore, structs
+from podless.meta.aside import LONG
 from podless.verbs.call import API, Call
 
 Object = dict[str, Any]
@@ -40,8 +41,8 @@ def place(call: Call) -> Endpoint:
     if call.subresource == "scale":
         return _SCALE_PLACE
     kind, version, subresource = call.kind, call.version, call.subresource
-    found = kind.made(("endpoint", version.name, subresource), lambda: _place(kind, version, subresource))
-    if call.kind.webhook is not None:
+    found = kind.made(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
+    if kind.webhook is not None:
         return replace(found, convert=partial(conversion.lookup, call.kind, call.conversions))
     return found
 
@@ -108,11 +109,14 @@ async def created(api: API, call: Call, obj: Object, manager: str) -> None:
 
     manager: the fieldManager parameter. What the client sent as managedFields is still in the object.
     """
-    given = obj["metadata"].get("managedFields")
+    given, size = obj["metadata"].get("managedFields"), len(call.body)
     while True:
         try:
-            name, now = managers.name(manager, call.agent), clock.now()
-            entries = await api.aside.run(len(call.body), managers.update, place(call), None, obj, name, now)
+            name, now, there = managers.name(manager, call.agent), clock.now(), place(call)
+            if size < LONG:
+                entries = managers.update(there, None, obj, name, now)
+            else:
+                entries = await api.aside.run(size, managers.update, there, None, obj, name, now)
         except conversion.Unconverted as unconverted:
             await unconverted.fetch(api.converter)
             obj["metadata"]["managedFields"] = given

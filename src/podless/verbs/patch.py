@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from podless import schema
+from podless.admission import UPDATE
 from podless.fields import jsonpatch, mergepatch, strategic
 from podless.kinds import bodies, scheme, typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, gotypes, restore, structs
+from podless.meta.aside import LONG
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.verbs import admit, fieldmanager, options, steps
@@ -63,14 +65,19 @@ async def patch(api: API, call: Call) -> Single:
     if media == APPLY_PATCH:
         return await apply(api, call)
     chosen = options.write(call, "PatchOptions")
-    collection = await api.loaded(call.kind)
+    collection = api.collection(call.kind)
+    if not (collection.loaded and api.cache.fresh):
+        await api.loaded(call.kind)
     entry = collection.get(call.key)
     if entry is None:
         raise call.not_found()
     repeated: list[str] = []
     size = max(len(call.body), len(entry.body))
-    made = await api.aside.run(size, prepare, call, media, chosen, repeated)
-    api.aside.keep((made.document, call.floats))
+    if size < LONG:
+        made = prepare(call, media, chosen, repeated)
+    else:
+        made = await api.aside.run(size, prepare, call, media, chosen, repeated)
+        api.aside.keep((made.document, call.floats))
 
     def merge(old: Object) -> Object:
         obj = read(call, chosen, made, made.apply(old), repeated, old["metadata"])
@@ -81,8 +88,8 @@ async def patch(api: API, call: Call) -> Single:
         return obj
 
     async def change(old: Object) -> Object:
-        obj = await api.aside.run(size, merge, old)
-        return await admit.mutate(api, call, chosen, obj, old)
+        obj = merge(old) if size < LONG else await api.aside.run(size, merge, old)
+        return await admit.mutate(api, call, chosen, obj, old) if admit.mutates(api, call, UPDATE) else obj
 
     return await rewrite(api, call, chosen, change)
 

@@ -7,11 +7,11 @@ Source: GuaranteedUpdate of k8s.io/apiserver.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from podless.admission.attributes import Along, Overtaken
 from podless.cache.entry import Entry
@@ -19,6 +19,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import protobuf
+from podless.meta.aside import LONG
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.verbs.call import API, Reaction
@@ -64,17 +65,18 @@ class Written(NamedTuple):
 Attempt = Callable[[Entry | None], Awaitable[Next | Action]]
 
 
-async def create(api: API, kind: Kind, key: str, obj: Object, along: Along | None = None, size: int = 0) -> Entry:
-    """Store a new object. size: bytes that it came in, about. Raises Conflicted where the key is in use,
-    Overtaken, or what refuses what goes along.
-    """
-    return await put(api, kind, key, await api.aside.run(size, _encode, kind, obj), along, obj)
+async def create(api: API, kind: Kind, key: str, obj: Object) -> Entry:
+    """Store a new object. Raises Conflicted where the key is in use."""
+    return await put(api, kind, key, encode(kind, obj), None, obj)
 
 
 async def put(
     api: API, kind: Kind, key: str, stored: Stored, along: Along | None = None, obj: Object | None = None
 ) -> Entry:
-    """As `create`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it."""
+    """As `create`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it.
+
+    Raises Conflicted, Overtaken, or what refuses what goes along.
+    """
     for _ in range(_TRIES):
         try:
             revision = await _write(api, kind, Operation(key, stored, 0), along, obj)
@@ -92,15 +94,19 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
 
     Raises what `attempt` raises, or Unavailable where it is overtaken again and again.
     """
-    entry = (await api.loaded(kind)).get(key)
+    collection = api.collection(kind)
+    if not (collection.loaded and api.cache.fresh):
+        await api.loaded(kind)
+    entry = collection.get(key)
     for _ in range(_TRIES):
         wanted = await attempt(entry)
         if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
             return Written(entry)
         stored, along = None, None
         if isinstance(wanted, Next):
+            obj, along = wanted
             size = len(entry.body) if entry is not None else 0
-            stored, along = await api.aside.run(size, _encode, kind, wanted.obj), wanted.along
+            stored = encode(kind, obj) if size < LONG else await api.aside.run(size, encode, kind, obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
@@ -119,7 +125,7 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
     raise Unavailable(_BUSY)
 
 
-def _encode(kind: Kind, obj: Object) -> Stored:
+def encode(kind: Kind, obj: Object) -> Stored:
     """The object as it is stored. Raises Oversized."""
     stored = view.encode(kind, obj)
     if len(stored.data) > _MOST:
@@ -163,14 +169,16 @@ async def once(api: API, key: str, make: Callable[[], bytes]) -> bytes:
     return made
 
 
-async def _write(
+def _write(
     api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, react: bool = True
-) -> int:
+) -> Coroutine[Any, Any, int]:
     """Commit, and have happen what follows. obj: what is written, decoded. Raises Conflicted."""
     reaction = api.reactions.get(kind.prefix) if react else None
     commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
-    if reaction is None:
-        return await commit
+    return commit if reaction is None else _shielded(commit, reaction, obj)
+
+
+async def _shielded(commit: Awaitable[int], reaction: Reaction, obj: Object | None) -> int:
     # what follows must follow, also where the client does not wait for it
     return await asyncio.shield(asyncio.get_running_loop().create_task(_followed(commit, reaction, obj)))
 

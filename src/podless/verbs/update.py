@@ -7,11 +7,12 @@ from contextlib import nullcontext
 from typing import Any
 
 from podless.admission import Along
-from podless.admission.attributes import both
+from podless.admission.attributes import UPDATE, both
 from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
 from podless.meta import codec, objectmeta, protobuf
+from podless.meta.aside import LONG
 from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make
@@ -26,7 +27,8 @@ Change = Callable[[Object], Awaitable[Object]]
 async def update(api: API, call: Call) -> Single:
     """Replace the object, or its status, by what the body says. Raises what `rewrite` does, and BadRequest."""
     chosen = options.write(call, "UpdateOptions")
-    given = await api.aside.run(len(call.body), body.read, call, chosen)
+    size = len(call.body)
+    given = body.read(call, chosen) if size < LONG else await api.aside.run(size, body.read, call, chosen)
     steps.fit_namespace(call, given["metadata"])
     steps.fit_name(call, given["metadata"])
     if await _makes(api, call):
@@ -45,8 +47,8 @@ async def update(api: API, call: Call) -> Single:
         return obj
 
     async def change(old: Object) -> Object:
-        obj = await api.aside.run(len(call.body), merge, old)
-        return await admit.mutate(api, call, chosen, obj, old)
+        obj = merge(old) if size < LONG else await api.aside.run(size, merge, old)
+        return await admit.mutate(api, call, chosen, obj, old) if admit.mutates(api, call, UPDATE) else obj
 
     return await rewrite(api, call, chosen, change)
 
@@ -97,17 +99,24 @@ class Rewriting:
         if entry is None:
             raise call.not_found()
         # two copies: a patch shares with what it is applied to, and the checks need the old state untouched
-        old, obj = await self._changed(entry)
-        steps.check_revision(call, obj["metadata"], entry.revision)
-        taken = await self._finish(obj, old, max(len(call.body), len(entry.body)))
-        if shown is None:
-            await admit.validate(api, call, chosen, obj, old)
+        kind, version, size = call.kind, call.version, len(entry.body)
+        if size < LONG and kind.webhook is None:
+            del call.warnings[self._warned :]
+            old = view.load(kind, version, entry)
+            obj = await self._change(view.load(kind, version, entry))
         else:
-            await admit.validate(api, call, chosen, shown(obj), shown(old))
-        return await self._outcome(entry, obj, both(call.along, taken))
+            old, obj = await self._changed(entry)
+        steps.check_revision(call, obj["metadata"], entry.revision)
+        taken = await self._finish(obj, old, max(len(call.body), size))
+        call.along = taken
+        if admit.validates(api, call, UPDATE):
+            seen = (obj, old) if shown is None else (shown(obj), shown(old))
+            await admit.validate(api, call, chosen, *seen)
+            call.along = both(call.along, taken)
+        return await self._outcome(entry, obj, call.along)
 
     async def _changed(self, entry: Entry) -> tuple[Object, Object]:
-        """The object as it is, and as it is wanted."""
+        """The object as it is, and as it is wanted, where that takes its time or has to be asked for."""
         call = self._call
         while True:
             del call.warnings[self._warned :]
@@ -121,23 +130,32 @@ class Rewriting:
 
     async def _finish(self, obj: Object, old: Object, size: int) -> Along | None:
         """The steps between what the client wants and what is stored. size: in bytes, about."""
-        call = self._call
-        await self._api.aside.run(size, prepare, call, obj, old)
-        taken = await steps.allocate(self._api, call, obj, old, dry_run=self._chosen.dry_run)
-        await self._api.aside.run(size, check, call, obj, old)
+        api, call, taken = self._api, self._call, None
+        if size < LONG:
+            prepare(call, obj, old)
+        else:
+            await api.aside.run(size, prepare, call, obj, old)
+        if call.kind.prefix in api.allocators:
+            taken = await steps.allocate(api, call, obj, old, dry_run=self._chosen.dry_run)
+        if size < LONG:
+            check(call, obj, old)
+        else:
+            await api.aside.run(size, check, call, obj, old)
         return taken
 
     async def _outcome(self, entry: Entry, obj: Object, along: Along | None) -> Next | Action:
-        kind = self._call.kind
+        kind, converter = self._call.kind, self._api.converter
         obj["metadata"]["resourceVersion"] = str(entry.revision)
         if self._chosen.dry_run:
-            self.answer = Single(None, await self._api.converter.unstored(kind, self._call.version, obj))
+            self.answer = Single(None, await converter.unstored(kind, self._call.version, obj))
             return Action.KEEP
         if _ends(kind.strategy.ordered, obj):
             self.answer = Single(None, obj)  # as it was to be, at the revision that it had
             return Action.DELETE
         self.answer = None
-        return Next(await self._api.converter.stored(kind, obj), along)
+        return Next(
+            kind.strategy.store(kind, obj) if kind.webhook is None else await converter.stored(kind, obj), along
+        )
 
 
 def prepare(call: Call, obj: Object, old: Object) -> None:
