@@ -8,7 +8,9 @@ stay in memory for that. An answer is longer than its question by a constant at 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache, wraps
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
@@ -35,9 +37,18 @@ def caches() -> tuple[Cache, ...]:
 
 
 def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As functools.lru_cache(most), but what has a long text among its arguments is worked out anew each time."""
+    """As functools.lru_cache(most), but what has a long text among its arguments is worked out anew each time.
+
+    A function of one argument forgets what was asked first, and takes it by its place only.
+    """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        name = f"{function.__module__}.{function.__qualname__}"
+        if _takes_one(function):
+            answers = _Answers(function, most)
+            _caches.append(Cache(name, most, answers.__len__, answers.clear))
+            return cast(Callable[P, R], answers.__getitem__)
+
         def short(*args: Any, **kwargs: Any) -> R:
             answer = function(*args, **kwargs)
             for arg in (*args, *kwargs.values()):
@@ -46,7 +57,6 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
             return answer
 
         kept: Any = lru_cache(most)(short)
-        name = f"{function.__module__}.{function.__qualname__}"
         _caches.append(Cache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
 
         @wraps(function)
@@ -62,6 +72,31 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
+def _takes_one(function: Callable[..., Any]) -> bool:
+    code = function.__code__
+    return code.co_argcount == 1 and not code.co_kwonlyargcount and not code.co_flags & _VARIABLE
+
+
+class _Answers(dict[Any, Any]):
+    """The answers of a function of one argument, by that: one that is known costs a look into a dict, and no call."""
+
+    __slots__ = ("_function", "_most")
+
+    def __init__(self, function: Callable[..., Any], most: int) -> None:
+        super().__init__()
+        self._function: Any = function
+        self._most = most
+
+    def __missing__(self, question: Any) -> Any:
+        answer = self._function(question)
+        if question.__class__ not in _TEXTS or len(question) <= LONGEST:
+            self[question] = answer
+            while len(self) > self._most:
+                with suppress(KeyError, RuntimeError, StopIteration):  # another thread was quicker
+                    del self[next(iter(self))]  # who was asked first
+        return answer
+
+
 class _Long(Exception):
     """The answer to a question that is not kept, for what is raised is not."""
 
@@ -71,3 +106,4 @@ class _Long(Exception):
 
 
 _TEXTS = (str, bytes)
+_VARIABLE = CO_VARARGS | CO_VARKEYWORDS
