@@ -72,7 +72,8 @@ class Held:
         share = self._users.get(user)
         if share is None:
             share = self._users[user] = _Share()
-        if share.size + size > self._most // 2 or not self._make_room(share, size):
+        full = self._taken + self.loose + size > self._most
+        if share.size + size > self._most // 2 or (full and not self._make_room(share, size)):
             self._forget(user, share)
             raise TooManyRequests(_REFUSAL, {"retryAfterSeconds": 1})
         self._taken += size
@@ -104,7 +105,8 @@ class Held:
             share.holders[holder] -= size
             if share.holders[holder] <= 0:
                 del share.holders[holder]
-        self._forget(user, share)
+        if not share.size:
+            self._forget(user, share)
 
     def arrived(self, user: str, holder: Holder) -> None:
         """What a holder has waited for is there; it stays on the account, and is not cut any more."""

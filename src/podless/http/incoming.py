@@ -77,7 +77,8 @@ class Incoming:
         size = len(request.body) if not arriving else request.length if request.length >= 0 else most
         if max(size, self.size if arriving else 0) > most:
             raise self.too_large()
-        self.release(request)
+        if request.loose or request.taken:
+            self.release(request)
         self._held.take(request.user.name, size, BODIES, self if arriving else None)
         request.payer, request.taken = request.user.name, size
 

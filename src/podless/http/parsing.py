@@ -15,6 +15,9 @@ _VERSIONS = ("1.1", "1.0")
 _GET = b"GET "
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 32  # characters of a method that nobody knows
+# the names of header fields that most clients send, in the ways that they write them
+_USUAL = ("accept", "accept-encoding", "authorization", "content-length", "content-type", "host", "user-agent")
+_NAMES = {written.encode(): name for name in _USUAL for written in (name, name.title())}
 
 
 class Receiver(Protocol):
@@ -157,15 +160,19 @@ class Parser:
 
     def on_url(self, part: bytes) -> None:
         """A piece of the request target."""
-        self._count(len(part))
+        self._size += len(part)
+        if self._size > self._most:
+            self._too_long()
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header field; one behind a chunked body counts for nothing."""
-        self._count(len(name) + len(value) + 4)
+        self._size += len(name) + len(value) + 4
+        if self._size > self._most:
+            self._too_long()
         if self._deaf or not self._in_head:
             return
-        key = name.decode("latin-1").lower()
+        key = _NAMES.get(name) or name.decode("latin-1").lower()
         text = value.decode("utf-8", "replace")
         if key in self._headers:
             self._repeat(key, text)
@@ -176,11 +183,6 @@ class Parser:
         if self._repeated is None:
             self._repeated = {}
         self._repeated.setdefault(key, [self._headers[key]]).append(text)
-
-    def _count(self, size: int) -> None:
-        self._size += size
-        if self._size > self._most:
-            self._too_long()
 
     def on_headers_complete(self) -> None:
         """The head is whole."""

@@ -27,7 +27,7 @@ def check(kind: Kind, info: RequestInfo, method: str) -> None:
 
 
 def _check_custom(kind: Kind, info: RequestInfo) -> None:
-    verb = info.verb
+    verb = info.asked.verb
     if kind.namespaced != info.namespaced and not (kind.namespaced and verb in _EVERYWHERE):
         raise PageNotFound
     if info.asked.subresource:

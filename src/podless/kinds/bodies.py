@@ -62,8 +62,10 @@ def read(body: Body) -> Object:
         if yaml and struct is not None:
             parsed = gotypes.rewritten(parsed, body.kind.raws(body.version))
         kind = _kind(body, parsed)
-        _read_foreign(body, parsed or {}, kind, repeated)
-        raw = _check_version(body, parsed or {}, kind, repeated)
+        raw = parsed or {}
+        if not body.kind.custom or raw.get("apiVersion") != body.api_version:
+            _read_foreign(body, raw, kind, repeated)
+            raw = _check_version(body, raw, kind, repeated)
         # an integer is written without a point and an exponent; the numbers of YAML have been written anew
         if struct is not None and body.floats and not yaml and (why := _literal(body, "")):
             raise BadRequest(f"{_cannot(body, kind)}: {why}")
@@ -101,6 +103,8 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
 
 def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
     """Refuse or warn of what is too much in an object. Raises BadRequest."""
+    if not repeated and not unknown:
+        return
     findings = list(dict.fromkeys([*repeated, *untold(body.kind, unknown)]))
     if body.validation == "Strict" and findings:
         raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(findings)}")

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from podless.kinds.strategy import Strategy
 from podless.kinds.version import Column, Scale, Version
 from podless.meta import gvk, structs
-from podless.meta.gvk import GroupVersion
 
 if TYPE_CHECKING:
     from podless.meta.structs import Struct
@@ -111,7 +110,7 @@ class Kind:
         home = self.home or self
         return (home, *home.others())
 
-    @property
+    @cached_property
     def custom(self) -> bool:
         """Whether a CustomResourceDefinition made this kind."""
         return self.struct is None
@@ -176,7 +175,7 @@ class Kind:
 
     def api_version(self, version: str) -> str:
         """The apiVersion of objects in one version."""
-        return str(GroupVersion(self.group, version))
+        return f"{self.group}/{version}" if self.group else version
 
     def deprecation(self, version: Version) -> str:
         """What the users of a deprecated version are told; "" for one that is not."""
@@ -186,9 +185,10 @@ class Kind:
         newer = [other for other in self.versions if not other.deprecated and gvk.priority(other.name) < before]
         return f"{base}; use {self.api_version(newer[0].name)} {self.kind}" if newer else base
 
-    def key(self, namespace: str, name: str) -> str:
-        """The object's key in the store."""
-        return self.keys.key(namespace, name)
+    @cached_property
+    def key(self) -> Callable[[str, str], str]:
+        """Gives the key of an object in the store, by its namespace and name."""
+        return self.keys.key
 
 
 def same(one: Kind, other: Kind) -> bool:

@@ -11,6 +11,8 @@ from podless.meta import gotypes
 
 _STRUCT = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
+_TEXT = (str, type(None))
+
 
 class TypeMeta(NamedTuple):
     """apiVersion and kind; "" for what is not given."""
@@ -25,14 +27,15 @@ def interpret(value: Any) -> TypeMeta:
         return TypeMeta("", "")
     if not isinstance(value, dict):
         raise unreadable(f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type {_STRUCT}")
-    for name in ("kind", "apiVersion"):
-        if not isinstance(value.get(name, ""), str | None):
-            found = gotypes.JSON_NAMES[type(value[name])]
-            raise unreadable(f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
-    api_version = value.get("apiVersion") or ""
+    kind, api_version = value.get("kind") or "", value.get("apiVersion") or ""
+    if type(kind) is not str or type(api_version) is not str or not (kind and api_version):
+        for name in ("kind", "apiVersion"):
+            if not isinstance(value.get(name, ""), _TEXT):
+                found = gotypes.JSON_NAMES[type(value[name])]
+                raise unreadable(f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
     if api_version.count("/") > 1:
         raise ValueError(f"unexpected GroupVersion string: {api_version}")
-    return TypeMeta(api_version, value.get("kind") or "")
+    return TypeMeta(api_version, kind)
 
 
 def unreadable(why: object) -> ValueError:

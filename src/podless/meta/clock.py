@@ -45,7 +45,7 @@ def time() -> float:
 
 def now(ahead: int = 0) -> str:
     """The present time: RFC 3339, whole seconds, in UTC. ahead: so many seconds later, years at the most."""
-    return text(int(system.time() + _current().shift) + min(ahead, _FAR))
+    return _moment(int(system.time() + _current().shift) + (min(ahead, _FAR) if ahead else 0))
 
 
 _FAR = 1 << 32

@@ -57,6 +57,8 @@ class Syntax:
 
     def check(self, value: str) -> list[str]:
         """What is wrong with the value."""
+        if self.matches(value) and (len(value) <= self.most or not self.most):  # what matches is of one byte each
+            return []
         errors = [self.long] if self.most and _size(value) > self.most else []
         return errors if self.matches(value) else [*errors, self.text]
 

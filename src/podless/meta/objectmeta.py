@@ -6,6 +6,7 @@ Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recor
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from podless.meta import field, gotext, gotypes, gvk, names, structs
@@ -18,6 +19,7 @@ from podless.meta.structs_meta import OBJECT_META, OWNER_REFERENCE
 MOST_ANNOTATIONS = 256 * 1024
 MOST_MANAGER = 128
 MOST_SUBRESOURCE = 256
+_LONGEST_CHAR = 4  # bytes of a character in UTF-8
 # A real server shows the whole list, or the whole name, with each of its faults. Here as many are told as show so many
 # owner references, and so many characters of a name, and never none.
 _ROOM = 10_000
@@ -66,20 +68,19 @@ def validate(
     """What is wrong with the metadata of a new object, whose name has been generated already."""
     errors: list[FieldError] = []
     prefix, name = meta.get("generateName"), meta.get("name")
-    if prefix:
-        errors += [field.invalid(f"{path}.generateName", prefix, text) for text in name_check(prefix, True)]
-    if name:
-        errors += [field.invalid(f"{path}.name", name, text) for text in name_check(name, False)]
-    else:
+    if prefix and (texts := name_check(prefix, True)):
+        errors += [field.invalid(f"{path}.generateName", prefix, text) for text in texts]
+    if not name:
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
+    elif texts := name_check(name, False):
+        errors += [field.invalid(f"{path}.name", name, text) for text in texts]
     errors += _namespace(meta.get("namespace", ""), namespaced, f"{path}.namespace")
     if meta.get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], NONNEGATIVE))
-    errors += check_labels(meta.get("labels") or {}, f"{path}.labels")
-    errors += check_annotations(meta.get("annotations") or {}, f"{path}.annotations")
-    errors += check_owners(meta.get("ownerReferences") or [], f"{path}.ownerReferences")
-    errors += check_finalizers(meta.get("finalizers") or [], f"{path}.finalizers")
-    return errors + check_managed_fields(meta.get("managedFields") or [], f"{path}.managedFields")
+    for part, check in _PARTS:
+        if given := meta.get(part):
+            errors += check(given, f"{path}.{part}")
+    return errors
 
 
 def untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
@@ -117,15 +118,22 @@ def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
     """What is wrong with label keys and values."""
     errors: list[FieldError] = []
     for key, value in items.items():
-        errors += [field.invalid(path, key, text) for text in _key(key)]
-        errors += [field.invalid(path, value, text) for text in names.label_value(value)]
+        if texts := _key(key):
+            errors += [field.invalid(path, key, text) for text in texts]
+        if faults := names.label_value(value):
+            errors += [field.invalid(path, value, text) for text in faults]
     return errors
 
 
 def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     """What is wrong with annotation keys, whose case does not matter, and with the size of all of them."""
-    errors = [field.invalid(path, key, text) for key in items for text in _key(key.lower())]
-    if sum(len(key.encode()) + len(value.encode()) for key, value in items.items()) > MOST_ANNOTATIONS:
+    errors: list[FieldError] = []
+    size = 0
+    for key, value in items.items():
+        size += len(key.encode()) + len(value.encode())
+        if texts := _key(key.lower()):
+            errors += [field.invalid(path, key, text) for text in texts]
+    if size > MOST_ANNOTATIONS:
         errors.append(field.too_long(path, MOST_ANNOTATIONS))
     return errors
 
@@ -177,15 +185,16 @@ def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[Field
     """What is wrong with managed fields as a client sends them."""
     errors: list[FieldError] = []
     for index, entry in enumerate(entries):
-        at = f"{path}[{index}]"
+        manager = entry.get("manager", "")
         if entry.get("operation") not in ("Apply", "Update"):
             text = "must be `Apply` or `Update`"
-            errors.append(field.invalid(f"{at}.operation", entry.get("operation", ""), text))
+            errors.append(field.invalid(f"{path}[{index}].operation", entry.get("operation", ""), text))
         if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
-            errors.append(field.invalid(f"{at}.fieldsType", entry["fieldsType"], "must be `FieldsV1`"))
-        errors += check_field_manager(entry.get("manager", ""), f"{at}.manager")
+            errors.append(field.invalid(f"{path}[{index}].fieldsType", entry["fieldsType"], "must be `FieldsV1`"))
+        if len(manager) * _LONGEST_CHAR > MOST_MANAGER or not manager.isprintable():
+            errors += check_field_manager(manager, f"{path}[{index}].manager")
         if len(entry.get("subresource", "").encode()) > MOST_SUBRESOURCE:
-            errors.append(field.too_long(f"{at}.subresource", MOST_SUBRESOURCE))
+            errors.append(field.too_long(f"{path}[{index}].subresource", MOST_SUBRESOURCE))
     return errors
 
 
@@ -235,6 +244,16 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
     meta["ownerReferences"] = kept
     when = " after mutating admission happens" if after_admission else ""
     return [_DUPLICATES.format(when=when, uids=", ".join(uids))]
+
+
+# the parts of metadata that are judged by themselves
+_PARTS: tuple[tuple[str, Callable[[Any, str], list[FieldError]]], ...] = (
+    ("labels", check_labels),
+    ("annotations", check_annotations),
+    ("ownerReferences", check_owners),
+    ("finalizers", check_finalizers),
+    ("managedFields", check_managed_fields),
+)
 
 
 @bounded_cache(4096)

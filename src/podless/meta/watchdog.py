@@ -6,8 +6,8 @@ While the loop is held nobody is served, so this is what one client can take fro
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Coroutine, Generator
+from time import perf_counter as _clock
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -63,16 +63,20 @@ class Steps(Coroutine[Any, Any, Any]):
 
     def send(self, value: Any) -> Any:
         """One step."""
-        began = time.perf_counter()
+        began = _clock()
         try:
             return self._send(value)
         finally:
-            seconds = time.perf_counter() - began
-            if seconds > self._watchdog.long:
-                self._watchdog.tell(seconds, self._about())
+            if _clock() - began > self._watchdog.long:
+                self._watchdog.tell(_clock() - began, self._about())
 
-    def __next__(self) -> Any:
-        return self.send(None)
+    def __next__(self) -> Any:  # as `send`, which nearly every step would call
+        began = _clock()
+        try:
+            return self._send(None)
+        finally:
+            if _clock() - began > self._watchdog.long:
+                self._watchdog.tell(_clock() - began, self._about())
 
     def __iter__(self) -> Steps:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,7 +10,7 @@ class Mode:
     """What a walk does: prune, fill in defaults, check.
 
     nested: below allOf, anyOf, oneOf or not, where only checks are. keep: unknown fields stay. root: the value is a
-    whole object, whose apiVersion, kind and metadata others handle.
+    whole object, whose apiVersion, kind and metadata others handle. name: of a walk over whole objects.
     """
 
     prune: bool = False
@@ -19,9 +19,10 @@ class Mode:
     nested: bool = False
     keep: bool = False
     root: bool = False
+    name: str = field(default="", compare=False)
 
 
-NORMALIZE = Mode(prune=True, fill=True, root=True)
-CHECK = Mode(check=True, root=True)
-PRUNE = Mode(prune=True, root=True)
-FILL = Mode(fill=True, root=True)
+NORMALIZE = Mode(prune=True, fill=True, root=True, name="normalize")
+CHECK = Mode(check=True, root=True, name="check")
+PRUNE = Mode(prune=True, root=True, name="prune")
+FILL = Mode(fill=True, root=True, name="fill")

@@ -40,7 +40,7 @@ class Schema:
         self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
-        self._walks: dict[Mode, Callable[[Any], bool]] = {}
+        self._walks: dict[str, Callable[[Any], bool]] = {}
 
     @classmethod
     def compile(cls, openapi_schema: dict[str, Any] | None, preserve: bool = False) -> Schema:
@@ -77,10 +77,10 @@ class Schema:
         return self._rules
 
     def _walk(self, mode: Mode) -> Callable[[Any], bool]:
-        walk = self._walks.get(mode)
+        walk = self._walks.get(mode.name)
         if walk is None:
             program = compile.Program()
-            walk = self._walks[mode] = program.build("walk", self.node, mode)
+            walk = self._walks[mode.name] = program.build("walk", self.node, mode)
         return walk
 
     def prune(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = False) -> None:
