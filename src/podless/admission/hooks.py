@@ -105,11 +105,11 @@ class Hooks(Generic[P]):
 
     def concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Hook[P]]:
         """Those that may have to do with such writes."""
-        seen = self._policies.revision, self._bindings.revision
+        seen = self._policies.collection.changed, self._bindings.collection.changed
         if self._seen != seen:
             self._pair()
             self._seen = seen
-        return self._hooks.of(operation, kind, subresource)
+        return self._hooks.of(operation, kind, subresource) if self._hooks.items else ()
 
     def _pair(self) -> None:
         by_policy: dict[str, list[Binding]] = {}

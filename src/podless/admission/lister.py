@@ -14,10 +14,13 @@ T = TypeVar("T")
 
 
 class Lister(Generic[T]):
-    """All objects of a kind of configuration, in the order of their names. make: compiles one; it must be cheap."""
+    """All objects of a kind of configuration, in the order of their names. make: compiles one; it must be cheap.
+
+    collection: the objects, with the revision that they have changed at.
+    """
 
     def __init__(self, cache: Cache, kind: Kind, make: Callable[[Object], T]) -> None:
-        self._collection: WatchCache = cache.collection(kind.keys)
+        self.collection: WatchCache = cache.collection(kind.keys)
         self._prefix = kind.prefix
         self._make = make
         self._made: dict[str, tuple[int, T]] = {}
@@ -26,25 +29,20 @@ class Lister(Generic[T]):
 
     async def load(self) -> None:
         """Read what there is; from then on every change is known at once."""
-        await self._collection.load()
-
-    @property
-    def revision(self) -> int:
-        """Changes with every change."""
-        return self._collection.changed
+        await self.collection.load()
 
     def items(self) -> list[T]:
         """All of them."""
-        if self._seen != self._collection.changed:
+        if self._seen != self.collection.changed:
             self._refresh()
         return self._items
 
     def _refresh(self) -> None:
         known, self._made = self._made, {}
-        for entry in self._collection.under(self._prefix)[0]:
+        for entry in self.collection.under(self._prefix)[0]:
             made = known.get(entry.key)
             if made is None or made[0] != entry.revision:
                 made = entry.revision, self._make(entry.decode())
             self._made[entry.key] = made
         self._items = [made for _, made in self._made.values()]
-        self._seen = self._collection.changed
+        self._seen = self.collection.changed

@@ -201,30 +201,30 @@ T = TypeVar("T")
 class Concerned(Generic[T]):
     """Which of some items have to do with which writes; found out once for each kind of write.
 
-    covers: whether an item may have to do with such writes. exempt: kinds that none has to do with.
+    covers: whether an item may have to do with such writes. exempt: kinds that none has to do with. items: all of them.
     """
 
     def __init__(self, covers: Callable[[T, str, Kind, str], bool], exempt: Callable[[Kind], bool]) -> None:
         self._covers = covers
         self._exempt = exempt
-        self._items: Sequence[T] = ()
+        self.items: Sequence[T] = ()
         self._known: WeakKeyDictionary[Kind, dict[tuple[str, str], Sequence[T]]] = WeakKeyDictionary()
 
     def put(self, items: Sequence[T]) -> None:
         """Choose among these from now on."""
-        self._items = items
+        self.items = items
         self._known.clear()
 
     def of(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         """Those that may have to do with such writes."""
-        if not self._items:
+        if not self.items:
             return ()
         known = self._known.get(kind)
         if known is None:
             known = self._known[kind] = {}
         found = known.get((operation, subresource))
         if found is None:
-            items = () if self._exempt(kind) else self._items
+            items = () if self._exempt(kind) else self.items
             found = [item for item in items if self._covers(item, operation, kind, subresource)]
             known[operation, subresource] = found
         return found

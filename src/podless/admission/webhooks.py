@@ -72,10 +72,11 @@ class _Webhooks(Step):
 
     def _concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Webhook]:
         """Those that may have to do with such writes."""
-        if self._seen != self._source.revision:
+        changed = self._source.collection.changed
+        if self._seen != changed:
             self._webhooks.put([webhook for webhooks in self._source.items() for webhook in webhooks])
-            self._seen = self._source.revision
-        return self._webhooks.of(operation, kind, subresource)
+            self._seen = changed
+        return self._webhooks.of(operation, kind, subresource) if self._webhooks.items else ()
 
     def _subject(self, attr: AdmissionAttributes) -> Subject:
         return Subject(attr, self._state, self._authorizer)

@@ -74,8 +74,9 @@ class Garbage(Controller):
             self._look(key)
         elif before:
             self._graph.drop(key)
-        held = {owner.uid for owner in self._graph.owners(key) if owner.blocks}
-        self._look_at_owners(key, [owner for owner in before if owner.blocks and owner.uid not in held])
+        if before:
+            held = {owner.uid for owner in self._graph.owners(key) if owner.blocks}
+            self._look_at_owners(key, [owner for owner in before if owner.blocks and owner.uid not in held])
         if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._look(key)
 

@@ -167,6 +167,8 @@ def _reset(entries: Any) -> bool:
 
 def current(place: Endpoint, old: Object | None, given: Any) -> tuple[Owners, Times]:
     """The owners before an update: those that the client sends, else (or where they are not sound) those there are."""
+    if old is None and given is None:
+        return {}, {}
     held = ((old or {}).get("metadata") or {}).get("managedFields")
     if not place.subresource:
         if _reset(given):
@@ -199,7 +201,7 @@ def update(
         return []  # an object whose fields nobody manages stays so until somebody applies
     try:
         before = place.blank if old is None else _unmanaged(old)
-        owner = Owner(manager or "unknown", "Update", place.version, "")
+        owner = Owner(manager or "unknown", "Update", place.version, place.subresource)
         owners = _updated(place, before, new, owners, times, owner, now, settled=settled)
     except (Misfit, NoVersion):
         return []
@@ -222,7 +224,6 @@ def _updated(
     taken = owners.pop(_SELF, None)
     fields = sets.difference(taken.fields, _UNOWNED) if taken is not None else {}
     if fields:
-        owner = owner._replace(subresource=place.subresource)
         held = owners.get(owner)
         owners[owner] = Owned(sets.union(fields, held.fields) if held is not None else fields, place.version)
         times[owner] = now
@@ -231,6 +232,8 @@ def _updated(
 
 def _capped(owners: Owners, times: Times) -> Owners:
     """Not more than so many updaters: the oldest of a version become one."""
+    if len(owners) <= _MOST_UPDATES:
+        return owners
     updaters = [owner for owner in owners if owner.operation == "Update"]
     over = len(updaters) - _MOST_UPDATES
     if over <= 0:
@@ -290,7 +293,8 @@ def apply(place: Endpoint, live: Object | None, applied: Object, manager: str, f
 def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
     """One owner for all fields of an object that had none. Raises Misfit."""
     try:
-        return _updated(place, place.blank, live, {}, times, Owner(BEFORE_APPLY, "Update", place.version, ""), now)
+        owner = Owner(BEFORE_APPLY, "Update", place.version, place.subresource)
+        return _updated(place, place.blank, live, {}, times, owner, now)
     except Misfit as misfit:
         why = f"failed to convert new object ({described(live)}) to smd typed: {_told(place, live, misfit)}"
         raise Misfit(f"failed to create manager for existing fields: {why}") from None

@@ -108,6 +108,10 @@ def update(place: Endpoint, old: Object, new: Object, owners: Owners, owner: Own
 
     settled: the owners' fields are of the present schema.
     """
+    if not owners:  # a new object, as a rule: there is nobody whose fields could be lost
+        compared = compare(old, new, place.shape(place.version))
+        owned = place.drop(sets.union(compared.modified, compared.added), place.version)
+        return {owner: Owned(owned, place.version)} if owned else {}
     owners = _reconciled(place, old, owners, settled)
     compared = compare(old, new, place.shape(place.version))
     owners = _settle(place, old, new, owners, owner, compared, force=True)
