@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
-# what serves, and what works on the project: the second has all of the first, in the same versions
+# what serves, what tests as well, and what works on the project: each has all of the one before, in the same versions
 SERVING := $(VENV)/.serving
+TESTING := $(VENV)/.testing
 WORKING := $(VENV)/.working
 # half as many again as there are processors: some tests wait for other programs
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
@@ -26,7 +27,7 @@ test-all: $(WORKING)
 
 # where one Python can differ from another: the interpreter, its libraries, and all that is compiled or made at run time
 PORTABLE := $(addprefix tests/,test_*.py cel http meta schema store)
-test-python: $(WORKING)
+test-python: $(TESTING)
 	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients" $(PORTABLE) $(ARGS)
 
 clients: $(WORKING) # programs in other languages, and versions of kubectl; ARGS="go kubectl-1.20" for some of them
@@ -64,11 +65,19 @@ $(SERVING): requirements.lock | $(BIN)/python
 	chmod +x $(BIN)/podless
 	touch $@
 
+# clients, linters and what checks types are not tried on another Python
+TOOLS := pytest|pluggy|iniconfig|packaging|pygments|pytest-xdist|execnet|pytest-asyncio|typing-extensions|pytest-timeout
+TOOLS := $(TOOLS)|hypothesis|sortedcontainers
+$(TESTING): requirements-dev.lock $(SERVING)
+	sed -nE '/^($(TOOLS))==/,/[^\\]$$/p' requirements-dev.lock > $@.lock
+	$(PIP) install --no-compile --no-deps --require-hashes -r $@.lock
+	touch $@
+
 $(WORKING): pyproject.toml requirements-dev.lock requirements.lock | $(BIN)/python
 	$(PIP) install --no-compile --require-hashes -r requirements-dev.lock
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q src
-	touch $(SERVING) $@
+	touch $(SERVING) $(TESTING) $@
 
 lock: # needs uv (pip install uv); resolves the ranges of pyproject.toml for every Python from 3.11 up
 	$(LOCK) --extra dev -o requirements-dev.lock pyproject.toml

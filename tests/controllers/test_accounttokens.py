@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,9 +18,18 @@ HOME = "/api/v1/namespaces/default"
 REVIEWS = "/apis/authentication.k8s.io/v1"
 
 
+@pytest.fixture(scope="module")
+def server(engine: str) -> Iterator[Server]:
+    """A server with TLS, so that there is an authority to be told of."""
+    with Server() as running:
+        yield running
+
+
 @pytest.fixture
-def admin(server: Server) -> Client:
-    return Client(server.url, server.token)
+def admin(server: Server) -> Iterator[Client]:
+    client = Client(server.url, server.token)
+    yield client
+    client.close()
 
 
 @pytest.fixture
