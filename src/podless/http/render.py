@@ -127,8 +127,18 @@ def _review(obj: Object, form: Form) -> Object:
     """The metadata of a review. Raises NotAcceptable for a list of it."""
     if form.target == "PartialObjectMetadata":
         return table.partial(obj, form.version)
-    go = f"*{obj['apiVersion'].partition('.')[0]}.{obj['kind']}"
-    raise NotAcceptable(f"you requested {form.target}, but the requested object is not a list ({go})")
+    raise _not_a_list(form, obj["apiVersion"].partition("/")[0], obj["kind"])
+
+
+def _not_a_list(form: Form, group: str, kind: str) -> NotAcceptable:
+    go = _go_type(group, kind)
+    return NotAcceptable(f"you requested {form.target}, but the requested object is not a list ({go})")
+
+
+def _go_type(group: str, kind: str) -> str:
+    """The type that a real server has objects of a built-in kind in: those of events.k8s.io are the core group's."""
+    package = "core" if group in ("", "events.k8s.io") else group.partition(".")[0]
+    return f"*{package}.{kind}"
 
 
 def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
@@ -142,7 +152,9 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     if not form.target:
         return [codec.encode(obj) if call.kind.strategy.ordered else codec.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":
-        raise Internal("content is not a list")
+        raise Internal("content is not a list") if call.kind.custom else _not_a_list(
+            form, call.kind.group, call.kind.kind
+        )
     if form.target == "PartialObjectMetadata":
         return [codec.encode(table.partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
@@ -158,7 +170,8 @@ def _pieces(call: Call, page: Many, form: Form, kept: Rows) -> Pieces:
 def _refuse_partial(call: Call, form: Form) -> None:
     """Raises NotAcceptable where the metadata of a single object was asked for, and there is a list."""
     if form.target == "PartialObjectMetadata":
-        go = "*unstructured.UnstructuredList" if call.kind.custom else f"*v1.{call.kind.list_kind}"
+        custom, group = call.kind.custom, call.kind.group
+        go = "*unstructured.UnstructuredList" if custom else _go_type(group, call.kind.list_kind)
         raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
 
 
@@ -199,7 +212,7 @@ def _partials(call: Call, page: Many, form: Form) -> Object:
 def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
     """A list as a Table."""
     rows = list(lists.rows(call, page, form, kept, include(call)))
-    head, tail = table.frame(table.layout(call.kind, call.version), lists.meta(page), form.version)
+    head, tail = table.frame(table.layout(call.kind, call.version), lists.meta(page), form.version, bare=not rows)
     return Listing(head, rows, tail + b"\n")
 
 

@@ -14,9 +14,10 @@ from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.kinds.builtin import catalog, reviews
 from podless.kinds.kind import Kind
-from podless.meta import clock, field, labelselector
+from podless.meta import clock, field, labelselector, structs
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
+from podless.meta.structs_meta import OBJECT_META
 from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens
 from podless.verbs.call import API, Call, Document
 
@@ -146,9 +147,8 @@ def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
     metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
     if not metadata:
         return []
-    return [
-        field.invalid("metadata", obj["metadata"], "must be empty except for namespace" if allowed else "must be empty")
-    ]
+    shown = structs.arrange(OBJECT_META, obj["metadata"])
+    return [field.invalid("metadata", shown, "must be empty except for namespace" if allowed else "must be empty")]
 
 
 def _refuse(errors: Sequence[FieldError]) -> None:

@@ -110,13 +110,18 @@ def keep(metadata: Object, old: Object) -> None:
         metadata.pop("generation", None)
 
 
-def check_revision(call: Call, metadata: Object, revision: int) -> None:
-    """The client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
+def read_revision(metadata: Object) -> int:
+    """The resourceVersion that a client names, 0 for none. Raises Internal for one that is no number."""
     given = metadata.get("resourceVersion") or ""
     try:
-        wanted = options_.parse_revision(given) if given else 0
+        return options_.parse_revision(given) if given else 0
     except ValueError as error:
         raise Internal(str(error)) from None
+
+
+def check_revision(call: Call, metadata: Object, revision: int) -> None:
+    """The client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
+    wanted = read_revision(metadata)
     kind = call.kind
     if not wanted:
         if kind.strategy.unconditional:

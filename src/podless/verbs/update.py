@@ -33,6 +33,7 @@ async def update(api: API, call: Call) -> Single:
     steps.fit_name(call, given["metadata"])
     if await _makes(api, call):
         steps.may_create(api, call)
+        steps.read_revision(given["metadata"])
         steps.check_uid(call, given["metadata"], "", dry_run=chosen.dry_run)
         if not chosen.dry_run:
             given["metadata"].pop("resourceVersion", None)

@@ -15,7 +15,7 @@ from typing import Any
 from podless.kinds.builtin.families import checked
 from podless.kinds.builtin.serving import EXTERNAL, HEADLESS
 from podless.kinds.strategy import Object
-from podless.meta import field
+from podless.meta import field, names
 from podless.meta.errors import APIError, Invalid
 from podless.meta.field import FieldError
 
@@ -29,6 +29,7 @@ _KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
 _GUESS = 32768  # a dry run makes ports up, from the next one on
 _EXPOSED = ("LoadBalancer", "NodePort")
 _TAKEN = "provided port is already allocated"
+_HOLDER = "spec.parentRef.name"
 _OUTSIDE = "provided port is not in the valid range. The range of valid ports is 30000-32767"
 
 
@@ -97,7 +98,7 @@ class Allocation:
         ips = [*ips, *("" for _ in families[len(ips) :])]
         shown = list(ips)
         for place, ip in enumerate(ips[: len(families)]):
-            ips[place] = self._named_address(ip, shown) if ip else self._any_address()
+            ips[place] = self._named_address(ip, shown) if ip else self._any_address(shown)
         spec["clusterIP"], spec["clusterIPs"] = ips[0], ips
 
     def _named_address(self, ip: str, shown: list[str]) -> str:
@@ -109,16 +110,30 @@ class Allocation:
             why = "provided IP is already allocated"
         if why:
             self._refuse(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {why}"))
+        self._check_holder(ip, shown, f"failed to allocate IP {ip}")
         self.addresses.add(ip)
         return ip
 
-    def _any_address(self) -> str:
+    def _check_holder(self, ip: str, shown: list[str], failed: str) -> None:
+        """An address is of a service that has a name that fits a path. Raises Invalid."""
+        if self._dry_run:
+            return
+        faults = [str(field.invalid(_HOLDER, self._name, text)) for text in names.path_segment(self._name)]
+        if not self._name:
+            faults = [str(field.required(_HOLDER))]
+        if faults:
+            why = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
+            detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {why}'
+            self._refuse(field.invalid("spec.clusterIPs", shown, detail))
+
+    def _any_address(self, shown: list[str]) -> str:
         if self._dry_run:
             return str(NETWORK.network_address)
         try:
             ip = self._pool.free_address()
         except Refused as refusal:
             raise _internal(f"failed to allocate a serviceIP: {refusal}") from None
+        self._check_holder(ip, shown, "failed to allocate IP")
         self.addresses.add(ip)
         return ip
 

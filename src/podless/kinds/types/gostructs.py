@@ -10,7 +10,7 @@ import difflib
 import json
 from typing import Any
 
-from podless.meta import gotext, gotypes, structs_meta
+from podless.meta import gotext, gotypes, structs, structs_meta
 from podless.meta.gotypes import ListOf, Type
 from podless.meta.structs import Field, Struct
 
@@ -154,7 +154,8 @@ def _struct(struct: Struct, value: Object) -> Any:
         value = {**value, "securityContext": _context(value)}
     for name, given, known in plan:
         if name == "metadata":
-            out |= {key: item for key, item in value.get(name, {}).items() if item is not None}
+            metadata = structs.arrange(structs_meta.OBJECT_META, value.get(name, {}))
+            out |= {key: item for key, item in metadata.items() if item is not None}
             continue
         item = value.get(name)
         out[given] = _blank(struct, known) if item is None else _read(known.type, item)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from podless.meta import clock, codec
+from podless.publish.columns import cell
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
 from podless.publish.table.layout import Layout
@@ -97,13 +98,19 @@ def encode_row(
     return Clock(clock.time() if now is None else now).fill(row)
 
 
-def frame(shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True) -> tuple[bytes, bytes]:
-    """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns."""
+def frame(
+    shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
+) -> tuple[bytes, bytes]:
+    """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns.
+
+    bare: there are no rows; of kinds that have no columns of their own a real server then shows null.
+    """
     head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
     definitions = shown.encoded if headed else b"null"
+    opened, closed = (b"null", b"}") if bare and shown.columns is cell.DATED else (b"[", b"]}")
     return b"".join(
-        (head, codec.encode(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":[')
-    ), b"]}"
+        (head, codec.encode(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
+    ), closed
 
 
 def encode_table(
