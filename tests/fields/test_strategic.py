@@ -245,3 +245,14 @@ def test_merging_is_a_merge_patch_of_lists_by_their_keys(document: dict[str, Any
     merged = settled(apply(document, patch))
     assert modelled(merged) == settled(mergepatch.apply(modelled(document), modelled(patch)))
     assert settled(apply(merged, patch)) == merged
+
+
+def test_a_directive_that_is_null_is_none_where_nothing_is_merged() -> None:
+    assert apply({}, {"a": {"$patch": None, "b": 1}}) == {"a": {"b": 1}}
+
+
+@pytest.mark.parametrize(("directive", "shown"), [(None, "%!s(<nil>)"), (1, "%!s(int64=1)"), ("x", "x")])
+def test_unknown_directives_are_told_as_go_prints_texts(directive: Any, shown: str) -> None:
+    with pytest.raises(Internal) as raised:
+        apply({"a": {}}, {"a": {"$patch": directive}})
+    assert raised.value.message.startswith(f"unknown patch type: {shown} in map: ")

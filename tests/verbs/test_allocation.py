@@ -40,3 +40,21 @@ def test_a_service_that_becomes_a_name_for_a_host_gives_its_address_back(client:
     assert "clusterIP" not in changed["spec"]
     other = {"metadata": {"name": f"{name}-2"}, "spec": {"clusterIP": address, "ports": [{"port": 80}]}}
     assert client.post(home, other).status == 201
+
+
+def test_a_service_without_a_name_that_fits_gets_no_address(client: Client) -> None:
+    home = "/api/v1/namespaces/default/services"
+    for name in ("", "a/b"):
+        refused = client.post(home, {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}]}})
+        assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["spec.clusterIPs"]
+        assert "is invalid: spec.parentRef.name: " in refused.body["message"]
+
+
+def test_the_address_of_a_service_stays(client: Client) -> None:
+    home = "/api/v1/namespaces/default/services"
+    name = f"s{uuid.uuid4().hex[:8]}"
+    metadata, ports = {"name": name}, [{"port": 80}]
+    assert client.post(home, {"metadata": metadata, "spec": {"ports": ports}}).status == 201
+    body = {"metadata": metadata, "spec": {"ports": ports, "clusterIP": "None"}}
+    refused = client.send("PUT", f"{home}/{name}", body)
+    assert 'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set' in refused.body["message"]

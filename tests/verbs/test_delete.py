@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from tests.conftest import Client
@@ -35,3 +36,10 @@ def test_of_all_jobs_it_is_told_once(client: Client) -> None:
     answer = client.send("DELETE", JOBS)
     assert answer.status == 200
     assert answer.headers["Warning"].count("child pods are preserved by default") == 1
+
+
+def test_a_namespace_notes_how_what_it_owns_is_to_go(client: Client) -> None:
+    name = f"n{uuid.uuid4().hex[:8]}"
+    client.post("/api/v1/namespaces", {"metadata": {"name": name}})
+    gone = client.send("DELETE", f"/api/v1/namespaces/{name}?propagationPolicy=Foreground").body
+    assert gone["metadata"]["finalizers"] == ["foregroundDeletion"]

@@ -128,3 +128,17 @@ def test_no_node_is_behind_the_server(client: Client, pods: str) -> None:
     bind(client, pods)
     assert client.get(f"{pods}/p/log").body["message"] == 'nodes "node-1" not found'
     assert client.get(f"{pods}/none/log").status == 404
+
+
+def test_dry_runs_of_an_eviction_agree(client: Client, pods: str) -> None:
+    body = {"metadata": {"name": "none"}, "deleteOptions": {"dryRun": ["All", "All"]}}
+    refused = client.send("POST", f"{pods}/none/eviction?dryRun=All", body)
+    assert refused.status == 500
+    assert refused.body["message"] == "Non-matching dry-run options in request and content: [All] and [All All]"
+
+
+def test_the_older_endpoint_of_bindings_names_the_pod(client: Client, pods: str) -> None:
+    home = pods.replace("/pods", "/bindings")
+    assert client.send("POST", home, {"metadata": {"name": "none"}}).body["message"] == "target.name: Required value"
+    refused = client.send("POST", home, {"metadata": {"name": "none"}, "target": {"name": "n"}})
+    assert (refused.status, refused.body["message"]) == (404, 'pods "none" not found')

@@ -177,3 +177,9 @@ def test_who_changes_the_finalizers_of_a_namespace_owns_them(client: Client) -> 
     assert (entry["subresource"], entry["fieldsV1"]) == ("finalize", {"f:spec": {"f:finalizers": {}}})
     again = client.send("PUT", f"{path}/finalize?fieldManager=me", body)
     assert again.body == done.body
+
+
+def test_an_update_that_makes_an_object_names_a_revision_that_is_a_number(client: Client) -> None:
+    path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/made-by-update"
+    refused = client.send("PUT", path, {"metadata": {"name": "made-by-update", "resourceVersion": "x"}})
+    assert (refused.status, refused.body["message"]) == (500, 'strconv.ParseUint: parsing "x": invalid syntax')

@@ -17,7 +17,12 @@ from podless.meta.errors import Forbidden
 
 _CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"
 _GROUP = "storage.k8s.io"
-_HOLDERS = {_CLAIMS: "kubernetes.io/pvc-protection", _VOLUMES: "kubernetes.io/pv-protection"}
+# what is held: group and plural -> the finalizer
+_HOLDERS = {
+    ("", _CLAIMS): "kubernetes.io/pvc-protection",
+    ("", _VOLUMES): "kubernetes.io/pv-protection",
+    (_GROUP, "volumeattributesclasses"): "kubernetes.io/vac-protection",
+}
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 _DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 _UNBOUND = "Only bound persistent volume claims can be expanded"
@@ -73,19 +78,19 @@ def _insert(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> Non
 
 
 class Protection(Step):
-    """Claims and volumes are held while somebody may use them."""
+    """Claims, volumes and the classes of their attributes are held while somebody may use them."""
 
     builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """New ones."""
-        return operation == CREATE and kind.plural in _HOLDERS and not kind.group and not subresource
+        return operation == CREATE and (kind.group, kind.plural) in _HOLDERS and not subresource
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Hold it."""
         assert attr.obj is not None
         metadata = attr.obj.setdefault("metadata", {})
-        holder, held = _HOLDERS[attr.kind.plural], metadata.get("finalizers") or []
+        holder, held = _HOLDERS[attr.kind.group, attr.kind.plural], metadata.get("finalizers") or []
         if holder not in held:
             metadata["finalizers"] = [*held, holder]
 

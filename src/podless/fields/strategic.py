@@ -134,7 +134,16 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
-    return Internal(f"unknown patch type: {gotext.plain(directive)} in map: {gotext.plain(patch)}")
+    return Internal(f"unknown patch type: {_as_text(directive)} in map: {gotext.plain(patch)}")
+
+
+def _as_text(value: Any) -> str:
+    """A value as Go's %s prints it, which is for texts."""
+    if value is None:
+        return _GO_TYPES[type(None)]
+    if isinstance(value, bool | int | float):
+        return f"%!s({_GO_TYPES[type(value)]}={gotext.plain(value)})"
+    return gotext.plain(value)
 
 
 def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
@@ -328,10 +337,11 @@ def _wrong_type(wanted: type, given: Any) -> Internal:
 
 def _take(merged: dict[str, Any], key: str, item: Any) -> None:
     """Puts in a value that has nothing to merge with: without its nulls, and without what only is a directive."""
+    _without_nulls(item)
     if isinstance(item, dict) and _DIRECTIVE in item:
         merged.pop(key, None)
     else:
-        merged[key] = _stripped(_without_nulls(item))
+        merged[key] = _stripped(item)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -152,13 +152,18 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     if not form.target:
         return [codec.encode(obj) if call.kind.strategy.ordered else codec.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":
-        raise Internal("content is not a list") if call.kind.custom else _not_a_list(
-            form, call.kind.group, call.kind.kind
+        raise (
+            Internal("content is not a list")
+            if call.kind.custom
+            else _not_a_list(form, call.kind.group, call.kind.kind)
         )
     if form.target == "PartialObjectMetadata":
         return [codec.encode(table.partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-    return [codec.encode(_transform(call, [obj], revision, form))]
+    shown = _transform(call, [obj], revision, form)
+    if include(call) == "Object" and outcome.entry is not None:
+        shown["rows"][0]["object"] = view.load(call.kind, call.version, outcome.entry)
+    return [codec.encode(shown)]
 
 
 def _pieces(call: Call, page: Many, form: Form, kept: Rows) -> Pieces:

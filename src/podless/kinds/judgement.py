@@ -60,9 +60,11 @@ def of_change(
     else:
         placed = kind.namespaced if namespaced is None else namespaced
         found = objectmeta.validate(metadata, namespaced=placed, name_check=_any_name)
-        # a real server checks this once for all kinds and once more for many, and says so as often
-        again, changes = strategy.rechecks if subresource not in ("status", "finalize") else (0, 1)
-        found += again * found
+        # a real server checks this once for all kinds and once more, with the names of the kind, for many
+        rechecks = {"status": strategy.status_rechecks, "finalize": (0, 1)}
+        again, changes = rechecks.get(subresource, strategy.rechecks)
+        if again:
+            found += again * objectmeta.validate(metadata, namespaced=placed, name_check=strategy.name_errors)
         found += (1 + changes) * objectmeta.validate_update(metadata, before)
         found += (again + changes) * _check_finalizers(kind, metadata)
     checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}

@@ -38,14 +38,16 @@ class Strategy(Generic[K]):
     leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
     kinds) rather than with sorted keys. rearranged: whether they are brought into that order when they are
     stored, for the rules add fields at the end. grace: whether deletes go the common way, with
-    grace periods and propagation policies; a kind that ends in stages of its own has its own way. placed: whether a
-    namespace in a cluster-scoped object is only dropped; else it is an error.
+    grace periods and propagation policies; a kind that ends in stages of its own has its own way. holds_policy: whether
+    the first delete of such a kind notes the propagation policy in a finalizer nevertheless. outer: annotations that
+    only the whole object shows, for a real server keeps them in a field. placed: whether a namespace in a
+    cluster-scoped object is only dropped; else it is an error.
     collected: whether the objects are garbage without their owners, and hold what they own.
     shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
     object that is not there makes it. cached: whether a real server keeps the objects in a cache, from which lists at
     the revision 0 come whole. revisioned: whether a list has a revision, and is of what is stored. rechecks: how often
     metadata is judged again when an object changes, as a whole and as to what may not change: a real server does so for
-    all kinds and then in the rules of some. anywhere: whether
+    all kinds and then in the rules of some; status_rechecks: the same for the status. anywhere: whether
     metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
     leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
@@ -59,6 +61,8 @@ class Strategy(Generic[K]):
     unconditional = True
     ordered = True
     grace = True
+    holds_policy = False
+    outer: tuple[str, ...] = ()
     placed = True
     collected = True
     shown_deleted = False
@@ -68,6 +72,7 @@ class Strategy(Generic[K]):
     cached = True
     revisioned = True
     rechecks = (0, 1)
+    status_rechecks = (0, 1)
     rearranged = False
     anywhere = True
     orphans = False

@@ -131,7 +131,17 @@ def inner(kind: Kind, version: Version, entry: Entry) -> Object:
     """The object that tables and bare metadata are made of, decoded: of built-in kinds it is that of the stored
     version, whichever one was asked for. Raises as `body`.
     """
-    return load(kind, version if kind.custom else kind.by_version.get(kind.storage_version, version), entry)
+    if kind.custom:
+        return load(kind, version, entry)
+    obj = load(kind, kind.by_version.get(kind.storage_version, version), entry)
+    return _without(obj, kind.strategy.outer) if kind.strategy.outer else obj
+
+
+def _without(obj: Object, annotations: Sequence[str]) -> Object:
+    """The object without these annotations."""
+    known = obj["metadata"].get("annotations") or {}
+    kept = {name: text for name, text in known.items() if name not in annotations}
+    return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
 
 def lead(kind: Kind, version: Version) -> bytes:

@@ -45,6 +45,12 @@ def parse_range(text: str) -> Network | None:
     return ipaddress.ip_network(f"{found}/{bits}", strict=False)
 
 
+def range_family(text: str) -> int:
+    """The family of a range: 4 or 6, and 0 for what is none."""
+    found = parse_range(text)
+    return found.version if found is not None else 0
+
+
 def faults(text: str) -> list[str]:
     """What is wrong with an address."""
     address = parse(text)

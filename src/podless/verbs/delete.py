@@ -61,7 +61,8 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         if asked is not None:
             await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
-        if kind.strategy.grace and kind.strategy.collected:
+        staged = kind.strategy.holds_policy and "deletionTimestamp" not in metadata
+        if staged or (kind.strategy.grace and kind.strategy.collected):
             _hold(metadata, chosen.policy or (_standard(kind, metadata) if asked is not None else ""))
         kind.strategy.prepare_delete(obj)
         period = kind.strategy.grace_period(obj, _asked(chosen))

@@ -10,8 +10,8 @@ from typing import Any
 
 from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.kinds.builtin.catalog import DISRUPTION_BUDGETS
-from podless.meta import clock, field, selectors
+from podless.kinds.builtin.catalog import BINDINGS, DISRUPTION_BUDGETS
+from podless.meta import clock, field, gotext, selectors
 from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, TooManyRequests
 from podless.verbs import delete as deleting
 from podless.verbs import options, storage
@@ -33,6 +33,10 @@ _MOST_DISRUPTED = 2000
 async def bind(api: API, call: Call, obj: Object) -> Object:
     """Say on which node a pod runs. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
+    if call.kind is BINDINGS:  # the older endpoint, whose bindings name the pod
+        pods = api.registry.get("", "pods")
+        assert pods is not None
+        call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))
     if metadata.get("name", "") != call.name:
         raise BadRequest(_OTHER.format("Binding"))
     errors = []
@@ -113,7 +117,11 @@ async def evict(api: API, call: Call, obj: Object) -> Object:
 
 def _options(call: Call, obj: Object) -> DeleteOptions:
     given = obj.get("deleteOptions") or {}
-    dry_run = options.write(call, "CreateOptions").dry_run or bool(given.get("dryRun"))
+    asked, wanted = list(call.query.get("dryRun") or ()), given.get("dryRun") or []
+    dry_run = options.write(call, "CreateOptions").dry_run or bool(wanted)
+    if asked and wanted and asked != wanted:
+        shown = [gotext.plain(one) for one in (asked, wanted)]
+        raise Internal(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
     conditions = given.get("preconditions") or {}
     policy = given.get("propagationPolicy") or ""
     return DeleteOptions(dry_run, policy, conditions.get("uid"), conditions.get("resourceVersion"), given)

@@ -35,6 +35,8 @@ async def review(api: API, call: Call) -> Document:
         asked = replace(call, kind=known.kind, version=known.kind.versions[0], subresource="")
     chosen = options.write(call, "CreateOptions")
     obj = await api.aside.run(len(call.body), body.read, asked, chosen)
+    if not call.subresource:
+        steps.wipe(obj["metadata"])
     steps.fit_namespace(asked, obj["metadata"])
     await fieldmanager.created(api, asked, obj, chosen.manager)
     obj = await admit.mutate(api, call, chosen, obj)

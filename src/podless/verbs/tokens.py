@@ -51,10 +51,12 @@ def _text(moment: float) -> str:
 
 
 def _check(call: Call, obj: Object, account: Entry) -> None:
+    """The name comes first, and only there the request is called by that of the account. Raises Invalid."""
     errors = []
     given = obj["metadata"].get("name", "")
     if given and given != account.name:
-        errors.append(field.invalid("metadata.name", given, _OTHER))
+        other = field.invalid("metadata.name", given, _OTHER)
+        raise Invalid("TokenRequest", reviews.AUTHENTICATION, account.name, [other])
     seconds = obj["spec"]["expirationSeconds"]
     if seconds < _LEAST:
         errors.append(field.invalid("spec.expirationSeconds", seconds, _TOO_SHORT))

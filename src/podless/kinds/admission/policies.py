@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.kinds.admission import rules
 from podless.kinds.types.admission import MUTATING_ADMISSION_POLICY_SPEC, VALIDATING_ADMISSION_POLICY_SPEC
-from podless.meta import field, names
+from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def check_mutating(policy: Object) -> list[FieldError]:
 
 def check_status(policy: Object) -> list[FieldError]:
     """All rules of a policy's status."""
-    errors: list[FieldError] = []
+    errors = conditions.errors((policy.get("status") or {}).get("conditions") or [], "status.conditions")
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(checking.get("expressionWarnings") or []):
         where = f"status.typeChecking.expressionWarnings[{index}]"

@@ -19,7 +19,6 @@ class ServiceAccountStrategy(TypedStrategy):
     """Secrets are referred to by their names alone; a delete shows the account once more."""
 
     rechecks = (1, 1)
-    qualified = True
     shown_deleted = True
 
     def prepare_create(self, version: Version, obj: Object) -> None:

@@ -18,7 +18,6 @@ class ConfigMapStrategy(TypedStrategy):
     """Keys are file names, in one of the two maps; an immutable map stays as it is."""
 
     rechecks = (1, 1)
-    qualified = True
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Keys and size."""

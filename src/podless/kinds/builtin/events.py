@@ -54,6 +54,7 @@ class EventStrategy(TypedStrategy):
     created_by_update = True
     cached = False
     rechecks = (0, 0)
+    qualified = False
     controller = "reportingComponent"  # what errors call it
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
@@ -103,6 +104,7 @@ class NewEventStrategy(EventStrategy):
     """Events of events.k8s.io, which have to be complete and stay as they are but for their series."""
 
     rechecks = (0, 1)
+    qualified = True
     controller = "reportingController"
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:

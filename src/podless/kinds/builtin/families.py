@@ -19,10 +19,11 @@ _BALANCED, _EXPOSED = "LoadBalancer", ("LoadBalancer", "NodePort")
 
 def adopt(spec: Object, old: Object) -> None:
     """Take over what was given to a service where an update leaves it out."""
-    if EXTERNAL not in (spec["type"], old["type"]) and not spec.get("clusterIP") and old.get("clusterIP"):
+    addressed = EXTERNAL not in (spec["type"], old["type"])
+    if addressed and not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
     same, ips = spec.get("clusterIP") == old.get("clusterIP"), old.get("clusterIPs")
-    if ips and not spec.get("clusterIPs") and same:
+    if ips and not spec.get("clusterIPs") and (addressed or same):
         spec["clusterIPs"] = ips
     if not same and spec.get("clusterIPs") == ips:
         spec["clusterIPs"] = [spec["clusterIP"]] if spec.get("clusterIP") else []

@@ -19,6 +19,7 @@ class LeaseStrategy(TypedStrategy):
     """
 
     unconditional = False
+    qualified = False
     created_by_update = True
 
     def prepare_create(self, version: Version, obj: Object) -> None:

@@ -20,8 +20,8 @@ class NamespaceStrategy(TypedStrategy):
 
     rechecks = (1, 1)
     grace = False
+    holds_policy = True
     anywhere = False
-    qualified = True
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Namespaces are single DNS labels."""
@@ -32,6 +32,9 @@ class NamespaceStrategy(TypedStrategy):
         metadata = obj["metadata"]
         if metadata.get("name"):
             metadata["labels"] = {**(metadata.get("labels") or {}), _LABEL: metadata["name"]}
+        status = obj.get("status") or {}
+        if not status.get("phase"):
+            obj["status"] = {"phase": "Active", **{name: item for name, item in status.items() if name != "phase"}}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Active, and held by the server until it is empty; a name may have been made since the defaults were set."""

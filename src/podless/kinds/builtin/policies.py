@@ -25,6 +25,8 @@ class _SpecStrategy(TypedStrategy):
     generation = True
     unconditional = False
     rechecks = (1, 0)
+    status_rechecks = (0, 0)
+    qualified = False
 
     def __init__(self, *, mutating: bool) -> None:
         self._mutating = mutating

@@ -72,7 +72,6 @@ def limits(quota: Object) -> dict[str, str]:
 class QuotaStrategy(TypedStrategy):
     """Amounts are not negative, numbers whole; what is used is for the server to say."""
 
-    qualified = True
     shown_deleted = True
 
     def prepare_create(self, version: Version, obj: Object) -> None:

@@ -21,7 +21,6 @@ class RoleStrategy(TypedStrategy):
     """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
 
     rechecks = (1, 1)
-    qualified = True
     created_by_update = True
 
     def __init__(self, namespaced: bool) -> None:
@@ -79,7 +78,6 @@ class BindingStrategy(TypedStrategy):
     """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
 
     rechecks = (1, 1)
-    qualified = True
     created_by_update = True
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:

@@ -37,7 +37,6 @@ class SecretStrategy(TypedStrategy):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
     rechecks = (1, 1)
-    qualified = True
 
     def complete(self, obj: Object, given: Object) -> None:
         """What is given as text joins the data, and is not seen again."""

@@ -25,7 +25,6 @@ _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
 class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
-    qualified = True
     created_by_update = True
     shown_deleted = True
 

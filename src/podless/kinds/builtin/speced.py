@@ -19,7 +19,6 @@ class SpecStrategy(TypedStrategy):
     """
 
     generation = True
-    qualified = True
     blank: ClassVar[Object] = {}
 
     def prepare_create(self, version: Version, obj: Object) -> None:

@@ -11,6 +11,8 @@ from podless.meta.structs import Struct
 class TypedStrategy(Strategy[Kind]):
     """What the struct does not have is dropped; what has the wrong type is refused."""
 
+    qualified = True
+
     def decode(
         self,
         kind: Kind,
@@ -50,7 +52,6 @@ class DescribedStrategy(TypedStrategy):
     struct: its fields.
     """
 
-    qualified = True
     rearranged = True
 
     def __init__(self, struct: Struct) -> None:

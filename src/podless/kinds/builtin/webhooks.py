@@ -20,6 +20,7 @@ class WebhookStrategy(TypedStrategy):
     generation = True
     unconditional = False
     rechecks = (1, 0)
+    qualified = False
 
     def __init__(self, *, mutating: bool) -> None:
         self._mutating = mutating

@@ -90,13 +90,10 @@ PERSISTENT_VOLUME_SPEC = Struct(
             "persistentVolumeReclaimPolicy",
             String("v1.PersistentVolumeReclaimPolicy", ("Delete", "Recycle", "Retain")),
             5,
-            fill="Retain",
         ),
         Field("storageClassName", STRING, 6),
         Field("mountOptions", STRINGS, 7),
-        Field(
-            "volumeMode", String("v1.PersistentVolumeMode", ("Block", "Filesystem")), 8, pointer=True, fill="Filesystem"
-        ),
+        Field("volumeMode", String("v1.PersistentVolumeMode", ("Block", "Filesystem")), 8, pointer=True),
         Field("nodeAffinity", VOLUME_NODE_AFFINITY, 9, pointer=True),
         Field("volumeAttributesClassName", STRING, 10, pointer=True),
     ),

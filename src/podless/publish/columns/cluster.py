@@ -29,7 +29,7 @@ def _requested(obj: Object) -> str:
 
 def _ports(obj: Object) -> str:
     ports = at(obj, "ports", default=())
-    return cut([str(at(one, "port", default=at(one, "name") or "*")) for one in ports]) or "<unset>"
+    return cut([str(at(one, "port", default=at(one, "name", default="*"))) for one in ports]) or "<unset>"
 
 
 def _endpoints(obj: Object) -> str:

@@ -89,22 +89,6 @@ _ATTACHMENTS = (
 COLUMNS: Mapping[str, tuple[Cell, ...]] = {
     "csidrivers": _DRIVERS,
     "csinodes": (NAME, Cell("Drivers", "integer", Of(_GROUP, "CSINodeSpec", "drivers"), count("spec", "drivers")), AGE),
-    "csistoragecapacities": (
-        NAME,
-        Cell(
-            "StorageClassName",
-            "string",
-            Of(_GROUP, "CSIStorageCapacity", "storageClassName"),
-            text("storageClassName"),
-        ),
-        Cell(
-            "Capacity",
-            "string",
-            Of(_GROUP, "CSIStorageCapacity", "capacity"),
-            lambda obj: at(obj, "capacity", default="<unset>"),
-        ),
-        AGE,
-    ),
     "storageclasses": _CLASSES,
     "volumeattachments": _ATTACHMENTS,
     "volumeattributesclasses": (

@@ -33,6 +33,7 @@ class DaemonSetStrategy(ReplicasStrategy):
 
     blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
     named = False
+    outer = (_GENERATION,)
 
     def default(self, version: Version, obj: Object) -> None:
         """Replaced one by one. Raises DecodeError for a count of templates that is no number."""

@@ -74,6 +74,14 @@ class AutoscalerStrategy(SpecStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is known of it yet."""
         obj["status"] = dict(_BLANK[version.name])
+        if version.name == "v1":
+            versions.forget(obj["metadata"])
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays, in v1 that in annotations too."""
+        super().prepare_update(version, obj, old)
+        if version.name == "v1":
+            versions.forget(obj["metadata"], old["metadata"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Numbers of replicas, what is scaled, metrics and behavior, in the words of v2 always."""

@@ -11,6 +11,7 @@ from typing import Any
 from podless.kinds.builtin.autoscaling import annotated
 from podless.kinds.strategy import Object
 
+_OF_STATUS = (annotated.CONDITIONS, annotated.STATUSES)
 UTILIZATION = 80  # percent of the CPU, where nothing else is wanted
 
 
@@ -102,6 +103,16 @@ def strip(metadata: Object) -> None:
         metadata["annotations"] = kept
         if not kept:
             del metadata["annotations"]
+
+
+def forget(metadata: Object, old: Object | None = None) -> None:
+    """Make the annotations of v1 that tell the status those of the old metadata, or none."""
+    given, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
+    kept = {name: text for name, text in given.items() if name not in _OF_STATUS}
+    kept |= {name: before[name] for name in _OF_STATUS if name in before}
+    metadata.pop("annotations", None)
+    if kept:
+        metadata["annotations"] = {name: kept[name] for name in sorted(kept)}
 
 
 def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:

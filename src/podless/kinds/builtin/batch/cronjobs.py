@@ -27,6 +27,8 @@ _TIMED = (
 class CronJobStrategy(TemplateStrategy):
     """Jobs of one template at set times."""
 
+    status_rechecks = (0, 0)
+
     def template(self, obj: Object) -> Object | None:
         """The template of the pods of jobs."""
         found: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]

@@ -32,7 +32,7 @@ _HIDDEN = "<certificate data>"
 class SigningRequestStrategy(TypedStrategy):
     """What is asked for stays; whether it is granted is said at an endpoint of its own."""
 
-    rechecks = (1, 1)
+    rechecks = status_rechecks = (1, 1)
     resets: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
     sets_certificate = False
     sets_approval = False
@@ -135,7 +135,7 @@ def request(spec: Object) -> bytes | None:
 
 def _spec(spec: Object) -> Iterator[FieldError]:
     if fault := _request_fault(spec):
-        yield field.invalid("spec.request", spec.get("request") or "", fault)
+        yield field.invalid("spec.request", spec.get("request"), fault)
     usages, seen = spec.get("usages") or [], set()
     if not usages:
         yield field.required("spec.usages")

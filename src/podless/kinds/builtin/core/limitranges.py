@@ -24,7 +24,7 @@ _NO_STORAGE = "either minimum or maximum storage value is required, but neither 
 class LimitRangeStrategy(TypedStrategy):
     """Amounts that fit each other."""
 
-    rechecks = (1, 1)
+    rechecks = (1, 0)
     created_by_update = True
 
     def default(self, version: Version, obj: Object) -> None:

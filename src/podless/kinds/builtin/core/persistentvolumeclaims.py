@@ -67,7 +67,7 @@ class ClaimStrategy(TypedStrategy):
         status = obj.get("status") or {}
         errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
         for name, state in (status.get("allocatedResourceStatuses") or {}).items():
-            errors += _resource(name, "status.allocatedResourceStatus")
+            errors += _resource(name, "status.allocatedResourceStatuses")
             if state not in _RESIZES:
                 errors.append(field.not_supported("status.allocatedResourceStatus", name, _RESIZES))
         for name, text in (status.get("allocatedResources") or {}).items():

@@ -41,6 +41,15 @@ class PersistentVolumeStrategy(TypedStrategy):
 
     rechecks = (2, 0)
     shown_deleted = True
+    rearranged = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """It stays when its claim goes, and is a file system; of one inside of something else nothing is said."""
+        wanted = obj["spec"]
+        if not wanted.get("persistentVolumeReclaimPolicy"):
+            wanted["persistentVolumeReclaimPolicy"] = "Retain"
+        if wanted.get("volumeMode") is None:
+            wanted["volumeMode"] = "Filesystem"
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nobody has it yet."""

@@ -70,7 +70,7 @@ class PodStrategy(DescribedStrategy):
         """The spec stays, and so do owners; generations that were seen are not forgotten."""
         super().prepare_status(version, obj, old)
         metadata, before = obj["metadata"], old["metadata"]
-        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences"):
+        for name in ("deletionTimestamp", "ownerReferences"):
             if name in before:
                 metadata[name] = before[name]
             else:

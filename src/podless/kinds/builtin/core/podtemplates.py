@@ -21,7 +21,6 @@ class PodTemplateStrategy(DescribedStrategy):
     """A template, and nothing else."""
 
     generation = True
-    created_by_update = True
     shown_deleted = True
 
     def default(self, version: Version, obj: Object) -> None:

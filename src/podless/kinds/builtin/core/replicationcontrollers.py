@@ -12,7 +12,7 @@ from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.cluster import REPLICATION_CONTROLLER
-from podless.meta import field, selectors
+from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
 
 
@@ -21,6 +21,10 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     orphans = True
     blank: ClassVar[Object] = {"replicas": 0}
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Subdomains; a generateName beside a name is not looked at."""
+        return [] if prefix else names.subdomain(name)
 
     def default(self, version: Version, obj: Object) -> None:
         """One replica; the labels of the template are its own, and those that it selects."""

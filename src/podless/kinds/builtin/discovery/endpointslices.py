@@ -47,25 +47,15 @@ class EndpointSliceStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Type, addresses and ports."""
-        sort = obj["addressType"]
-        errors: list[FieldError] = []
-        if not sort:
-            errors.append(field.required("addressType"))
-        elif sort not in _TYPES:
-            errors.append(field.not_supported("addressType", sort, _TYPES))
-        endpoints = obj.get("endpoints") or []
-        if len(endpoints) > _MOST_ENDPOINTS:
-            errors.append(field.too_many("endpoints", len(endpoints), _MOST_ENDPOINTS))
-        else:
-            for place, endpoint in enumerate(endpoints):
-                errors += _endpoint(endpoint, sort, f"endpoints[{place}]")
-        return [*errors, *_slice_ports(obj.get("ports") or [])]
+        return [*_check(obj), *_check_endpoints(obj)]
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """As a new one, of the same type."""
-        errors = [*self.validate_create(kind, version, obj)]
+        """As a new one, of the same type; endpoints that are as they were may be as they are."""
+        errors = _check(obj)
+        if obj.get("endpoints") != old.get("endpoints"):
+            errors += _check_endpoints(obj)
         if obj["addressType"] != old["addressType"]:
             errors.append(immutable("addressType", obj["addressType"]))
         return errors
@@ -79,6 +69,25 @@ class EndpointSliceStrategy(TypedStrategy):
             for index, address in enumerate(endpoint.get("addresses") or []):
                 found += addresses.warnings(f"endpoints[{place}].addresses[{index}]", address)
         return found
+
+
+def _check(obj: Object) -> list[FieldError]:
+    """Type and ports."""
+    sort = obj["addressType"]
+    errors: list[FieldError] = []
+    if not sort:
+        errors.append(field.required("addressType"))
+    elif sort not in _TYPES:
+        errors.append(field.not_supported("addressType", sort, _TYPES))
+    return [*errors, *_slice_ports(obj.get("ports") or [])]
+
+
+def _check_endpoints(obj: Object) -> list[FieldError]:
+    endpoints = obj.get("endpoints") or []
+    if len(endpoints) > _MOST_ENDPOINTS:
+        return [field.too_many("endpoints", len(endpoints), _MOST_ENDPOINTS)]
+    sort = obj["addressType"]
+    return [error for place, one in enumerate(endpoints) for error in _endpoint(one, sort, f"endpoints[{place}]")]
 
 
 def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:

@@ -16,7 +16,6 @@ class FlowStrategy(TypedStrategy):
     """The spec counts as a generation; the status has its own endpoint."""
 
     generation = True
-    unconditional = False
     rechecks = (1, 0)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -58,4 +57,4 @@ def conditions(obj: Object) -> Iterator[FieldError]:
             yield field.duplicate(path, name)
         seen.add(name)
         if not name:
-            yield field.required(path, "must not be empty")
+            yield field.required(path)

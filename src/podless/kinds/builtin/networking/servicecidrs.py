@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin import counts
 from podless.kinds.builtin.speced import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -12,7 +11,9 @@ from podless.kinds.types.networking import SERVICE_CIDR
 from podless.meta import addresses, field
 from podless.meta.field import FieldError
 
+_PATH = "spec.cidrs"
 _MOST_RANGES = 2
+_IMMUTABLE = "field is immutable"
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
@@ -23,34 +24,46 @@ class ServiceCIDRStrategy(SpecStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Ranges in their one form."""
-        ranges, path = obj["spec"].get("cidrs") or [], "spec.cidrs"
-        shown = {"CIDRs": ranges}
-        if not ranges:
-            return [field.required(path, "at least one CIDR required")]
-        if len(ranges) > _MOST_RANGES:
-            return [field.invalid(path, shown, f"may only hold up to {_MOST_RANGES} values")]
-        if len(ranges) == _MOST_RANGES:
-            families = {found.version if (found := addresses.parse_range(text)) else 0 for text in ranges}
-            if families != {4, 6}:
-                return [field.invalid(path, shown, _SAME_FAMILY)]
-        return [
-            field.invalid(f"{path}[{place}]", text, fault)
-            for place, text in enumerate(ranges)
-            for fault in addresses.canonical_range_faults(text)
-        ]
+        return _ranges(obj["spec"].get("cidrs") or [])
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """The ranges stay."""
-        given, before = (one["spec"].get("cidrs") for one in (obj, old))
-        return counts.immutable("spec.cidrs", given, before)
+        """The ranges stay; one of the other family may come to one that is alone."""
+        given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
+        moved = [
+            field.invalid(f"{_PATH}[{place}]", text, _IMMUTABLE)
+            for place, (text, known) in enumerate(zip(given, before, strict=False))
+            if text != known
+        ]
+        if len(given) == len(before):
+            return moved
+        if (len(before), len(given)) == (1, 2):
+            return [*moved, *_ranges(given)]
+        return [field.invalid(_PATH, obj["spec"].get("cidrs"), _IMMUTABLE)]
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
         """Nothing."""
         return ()
+
+
+def _ranges(given: list[str]) -> list[FieldError]:
+    """Ranges in their one form, of different families."""
+    if not given:
+        return [field.required(_PATH, "at least one CIDR required")]
+    if len(given) > _MOST_RANGES:
+        return [field.invalid(_PATH, {"CIDRs": given}, f"may only hold up to {_MOST_RANGES} values")]
+    errors = [
+        field.invalid(f"{_PATH}[{place}]", text, fault)
+        for place, text in enumerate(given)
+        for fault in addresses.canonical_range_faults(text)
+    ]
+    families = [addresses.range_family(text) for text in given]
+    if len(given) == _MOST_RANGES and families[0] and families[0] == families[1]:
+        errors.append(field.invalid(_PATH, given, _SAME_FAMILY))
+    return errors
 
 
 STRUCT = SERVICE_CIDR

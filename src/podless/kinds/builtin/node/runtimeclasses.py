@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from podless.kinds.builtin import nodelabels
 from podless.kinds.builtin.immutable import kept
+from podless.kinds.builtin.podspec import resources
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.podspecs import TOLERATION
 from podless.kinds.types.runtimeclasses import RUNTIME_CLASS
-from podless.meta import field, names, quantity
+from podless.meta import field, names
 from podless.meta.field import FieldError
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -25,6 +26,7 @@ class RuntimeClassStrategy(TypedStrategy):
     unconditional = False
     created_by_update = True
     rechecks = (1, 1)
+    qualified = False
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """The handler, what it needs and where it is."""
@@ -32,29 +34,21 @@ class RuntimeClassStrategy(TypedStrategy):
         faults = names.label(handler) if handler else ()
         errors = [] if handler else [field.required("handler")]
         errors += [field.invalid("handler", handler, text) for text in faults]
-        errors += _overhead((obj.get("overhead") or {}).get("podFixed") or {})
+        fixed = (obj.get("overhead") or {}).get("podFixed") or {}
+        errors += resources.check({"limits": fixed}, "overhead", set())
         return [*errors, *_scheduling(obj.get("scheduling") or {})]
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """The handler stays."""
-        errors = [] if obj["handler"] else [field.required("handler")]
-        return [*errors, *kept(obj, old, "handler")]
+        """As a new one; the handler stays."""
+        return [*self.validate_create(kind, version, obj), *kept(obj, old, "handler")]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Labels of nodes that have become others."""
         selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
         path = "scheduling.nodeSelector"
         return [f"{path}: {text}" for label in sorted(selector) if (text := nodelabels.advice(label))]
-
-
-def _overhead(amounts: dict[str, str]) -> Iterator[FieldError]:
-    for name, text in amounts.items():
-        path = f"overhead.podFixed[{name}]"
-        yield from (field.invalid(path, name, fault) for fault in names.qualified_name(name))
-        if quantity.parse(text) < 0:
-            yield field.invalid(path, text, "must be greater than or equal to 0")
 
 
 def _scheduling(scheduling: Object) -> Iterator[FieldError]:

@@ -23,6 +23,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
 
     unconditional = False
     qualified = False
+    rechecks = status_rechecks = (0, 0)
     blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:

@@ -23,6 +23,7 @@ _COUNTED = (
     "nodeAllocatableUpdatePeriodSeconds",
     "serviceAccountTokenInSecrets",
 )
+_NO_TOKENS = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
 _SECRETS = (
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
     "logging of tokens in volume attributes"
@@ -60,6 +61,9 @@ class CSIDriverStrategy(TypedStrategy):
         if period is not None and period < _PERIOD:
             text = f"must be greater than or equal to {_PERIOD} seconds"
             errors.append(field.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, text))
+        secret = spec.get("serviceAccountTokenInSecrets")
+        if secret is not None and not spec.get("tokenRequests"):
+            errors.append(field.invalid("spec.serviceAccountTokenInSecrets", secret, _NO_TOKENS))
         return errors
 
     def validate_update(

@@ -19,6 +19,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
     """Where and of which class stays; how much changes."""
 
     unconditional = False
+    rechecks = (1, 1)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """A class, and an amount."""
@@ -32,9 +33,9 @@ class CSIStorageCapacityStrategy(TypedStrategy):
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """What it is about stays."""
+        """As a new one; what it is about stays."""
         topology = obj.get("nodeTopology")
-        errors = []
+        errors = [*self.validate_create(kind, version, obj)]
         if topology != old.get("nodeTopology"):
             errors.append(immutable("nodeTopology", gostructs.shown(LABEL_SELECTOR, topology)))
         return [*errors, *kept(obj, old, "storageClassName")]

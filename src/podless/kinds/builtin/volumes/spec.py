@@ -19,7 +19,7 @@ _INLINE = "in the context of inline volumes"
 def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]:
     """All that is wrong with the spec of a volume of this name."""
     yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
-    yield from _capacity(spec.get("capacity") or {}, f"{path}.capacity")
+    yield from _capacity(spec.get("capacity"), f"{path}.capacity")
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy and policy not in _RECLAIMING:
         yield field.not_supported(f"{path}.persistentVolumeReclaimPolicy", policy, _RECLAIMING)
@@ -62,12 +62,12 @@ def _access(modes: Sequence[str], path: str) -> Iterator[FieldError]:
     yield from claims.access(modes, path)
 
 
-def _capacity(given: dict[str, str], path: str) -> Iterator[FieldError]:
+def _capacity(given: dict[str, str] | None, path: str) -> Iterator[FieldError]:
     if not given:
         yield field.required(path)
-    if list(given) != ["storage"]:
+    if list(given or ()) != ["storage"]:
         yield field.not_supported(path, given, ["storage"])
-    for name, text in given.items():
+    for name, text in (given or {}).items():
         yield from checks.sound(f"{path}[{name}]", text)
         if quantity.parse(text) <= 0:
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
