@@ -188,6 +188,9 @@ class CustomStrategy(Strategy[Kind]):
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Anything but metadata counts, and but the status where it has its own endpoint."""
         apart = ("metadata", "status") if version.status else ("metadata",)
+        for name, value in obj.items():
+            if name not in apart and (name not in old or old[name] != value):
+                return True  # what differs to Python does in JSON
         return _without(obj, apart) != _without(old, apart)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

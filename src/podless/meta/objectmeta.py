@@ -85,9 +85,10 @@ def validate(
 
 def untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether the metadata of a changed object says what it said, but for what the server itself writes there."""
-    if any(old.get(name) != value for name, value in new.items() if name not in _WRITTEN):
-        return False
-    return all(name in new for name in old if name not in _WRITTEN)
+    for name, value in new.items():
+        if old.get(name) != value and name not in _WRITTEN:
+            return False
+    return not old.keys() - new.keys() - _WRITTEN
 
 
 def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:
