@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -156,6 +156,31 @@ def is_loopback(address: str) -> bool:
         return False
 
 
+def lacking(settings: Settings) -> Callable[[], None] | None:
+    """What makes the certificates that a first start lacks; None where it makes none that stay, or shares them."""
+    if settings.data is None or not settings.tls or settings.tls_cert or settings.etcd is not None:
+        return None
+    data = settings.data
+    if Certificates(Path(data)).authority.exists():
+        return None
+    return lambda: Certificates(_kept(data)).ensure(_names(settings))
+
+
+def _kept(data: str | os.PathLike[str]) -> Path:
+    """The folder of what is kept, where nobody else can read it. Raises StartError, OSError."""
+    folder = Path(data).absolute()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private(folder)
+    for name in _PRIVATE:
+        private(folder / name)
+    return folder
+
+
+def _names(settings: Settings) -> list[str]:
+    """The names of the server, beside those that each has."""
+    return [*(own_names() if settings.bind in _EVERYWHERE else [settings.bind]), *settings.tls_names]
+
+
 class App:
     """A server that can be started and stopped once.
 
@@ -223,10 +248,8 @@ class App:
         if settings.etcd is not None:
             await self._share(settings, folder, certificates)
         if settings.tls:
-            addresses = own_names() if settings.bind in _EVERYWHERE else [settings.bind]
-            names = [*addresses, *settings.tls_names]
             clients = Path(settings.client_ca) if settings.client_ca is not None else None
-            self._rotation = Rotation(certificates, names, clients)
+            self._rotation = Rotation(certificates, _names(settings), clients)
             if settings.data is None and given is None and clients is None:
                 certificates.ensure_authority()  # all is made here, so nothing can be wrong with the rest
             else:
@@ -341,12 +364,7 @@ class App:
         if self.settings.data is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="podless-")
             return Path(self._scratch.name)
-        folder = Path(self.settings.data).absolute()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        private(folder)
-        for name in _PRIVATE:
-            private(folder / name)
-        return folder
+        return _kept(self.settings.data)
 
     async def stop(self) -> None:
         """Stop serving, finish what was begun, close the store. What was acknowledged is kept."""

@@ -66,6 +66,11 @@ def test_the_certificate_is_good_for_the_authority_in_the_kubeconfig(serve: Any)
             assert secured.version() in ("TLSv1.2", "TLSv1.3")
 
 
+def test_what_makes_the_certificates_does_not_stay_in_memory(serve: Any) -> None:
+    process = serve()
+    assert "cryptography" not in Path(f"/proc/{process.popen.pid}/maps").read_text()
+
+
 def test_everything_is_there_after_a_restart(serve: Any) -> None:
     first = serve()
     client = Client(first.url, first.token)

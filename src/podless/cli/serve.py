@@ -8,6 +8,7 @@ import contextlib
 import gc
 import json
 import logging
+import os
 import resource
 import signal
 import sys
@@ -15,7 +16,7 @@ import threading
 from importlib import import_module
 from typing import Any
 
-from podless.app import App, Settings, StartError
+from podless.app import App, Settings, StartError, lacking
 from podless.cli import options
 
 
@@ -51,14 +52,34 @@ def run(given: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     gc.disable()  # until all is there: next to nothing is garbage before
     try:
+        settings = options.read(given)
+        _certify(settings)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(options.read(given)))
+            runner.run(_serve(settings))
     except StartError as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     finally:
         gc.enable()
     return 0
+
+
+def _certify(settings: Settings) -> None:
+    """Make the certificates of a first start in a process of its own, for what makes them (12 MB) is not needed again.
+
+    What goes wrong there goes wrong in the start too, which then says so.
+    """
+    make = lacking(settings)
+    if make is None:
+        return
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        return
+    try:
+        make()
+    finally:
+        os._exit(0)
 
 
 def _reopen(app: App) -> None:
