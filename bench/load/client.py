@@ -22,6 +22,7 @@ from bench.load import process
 _CHUNK = 1 << 18
 _PAUSE = 0.06  # seconds between single writes; a server may gather what comes sooner
 _END = b"\r\n0\r\n\r\n"  # of an answer in chunks
+_APART = 4_500  # requests ahead of what is asked elsewhere: what is as it was before is no write, and no event
 _PATIENCE = 60.0  # seconds without any answer until a run is given up
 
 
@@ -59,8 +60,8 @@ class Ask:
     accept: str = "application/json"
     numbers: tuple[tuple[int, int], ...] = ()
 
-    def requests(self, target: Target) -> Iterator[bytes]:
-        """The bytes of one request after the other."""
+    def requests(self, target: Target, skip: int = 0) -> Iterator[bytes]:
+        """The bytes of one request after the other. skip: so many of them."""
         firsts = tuple(first for first, _ in self.numbers)
         in_path = self.path.replace("%%", "").count("%d")
         length = len((self.body % firsts[in_path:]).encode())
@@ -70,7 +71,7 @@ class Ask:
             f"{self.method} {self.path} HTTP/1.1\r\nHost: {target.host}\r\n{token}Accept: {self.accept}\r\n{body}\r\n"
         )
         template = (head + self.body).encode()
-        for number in count():
+        for number in count(skip):
             yield template % tuple([first + number % many for first, many in self.numbers])
 
 
@@ -283,7 +284,7 @@ class Crowd:
 
     def __init__(self, target: Target, watch: Ask, write: Ask, watchers: int) -> None:
         request = next(watch.requests(target))
-        self._feed = write.requests(target)
+        self._feed = write.requests(target, _APART)
         self._writer = Line(target)
         self._watchers = [_Watcher(target, request) for _ in range(watchers)]
         self._poll, self._by_number = _poll([self._writer, *self._watchers])
