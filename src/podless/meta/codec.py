@@ -239,11 +239,14 @@ def sent(value: Any, floats: Floats) -> Any:
     return made
 
 
-def copied(value: Any) -> Any:
+def copied(value: Any, *, long: bool = False) -> Any:
     """A deep copy of a decoded value, numbers as Go re-encodes them.
 
-    A long one is made in Python, which takes a little longer and lets other threads go on.
+    A long one is made in Python, which takes a little longer and lets other threads go on. long: whether that is known;
+    what fields it got meanwhile makes a text many times as long as what was sent.
     """
+    if long:
+        return _copied(value)
     raw = encode(value)
     return decode_json(raw) if len(raw) < _LARGE else _copied(value)
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import _thread
 import gc
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MOST = 10.0  # seconds in one go
+# seconds of processor time in one go, more than most requests take; time itself is longer where others want the machine
+MOST = 30.0
+_LOOK = 0.05  # seconds between two looks at least
 
 
 class Rest:
-    """When the collector of the process rests. most: seconds after which it goes on, also where nobody says so."""
+    """When the collector of the process rests. most: seconds of processor time after which it goes on all the same."""
 
     def __init__(self, most: float = MOST) -> None:
         self._most = most
@@ -48,10 +51,13 @@ class Rest:
 
     def _watch(self, number: int, ended: threading.Lock) -> None:
         """A thread for as long as it rests."""
-        if not ended.acquire(timeout=self._most):
-            with self._lock:
-                if number == self._number and self._wanted:
-                    self._go_on()
+        until = time.process_time() + self._most
+        while (left := until - time.process_time()) > 0:
+            if ended.acquire(timeout=max(left, min(self._most, _LOOK))):
+                return
+        with self._lock:
+            if number == self._number and self._wanted:
+                self._go_on()
 
     def _go_on(self) -> None:
         self._wanted = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from podless.admission.attributes import CREATE, Overtaken, both
@@ -44,16 +45,16 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
         metadata = obj["metadata"]
         steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
-    given = None
+    given, copied = None, partial(view.copy, long=len(call.body) >= LONG)
     if kind.prefix in api.allocators:
-        given = await api.aside.run(len(call.body), view.copy, obj)
+        given = await api.aside.run(len(call.body), copied, obj)
     while True:
         attempts, told = attempts - 1, len(call.warnings)
         try:
             return await _insert(api, call, obj, chosen)
         except Overtaken:
             assert given is not None
-            obj, attempts = await api.aside.run(len(call.body), view.copy, given), attempts + 1
+            obj, attempts = await api.aside.run(len(call.body), copied, given), attempts + 1
             metadata = obj["metadata"]
             del call.warnings[told:]
             continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from podless.kinds import view
+from podless.meta.aside import LONG
 from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Single
 from podless.verbs.update import rewrite
@@ -19,7 +21,7 @@ async def finalize(api: API, call: Call) -> Single:
     steps.fit_name(call, given["metadata"])
 
     async def change(old: Object) -> Object:
-        obj = await api.aside.run(len(call.body), view.copy, given)
+        obj = await api.aside.run(len(call.body), partial(view.copy, given, long=len(call.body) >= LONG))
         steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
         fieldmanager.changed(call, old, obj, chosen.manager)
         return await admit.mutate(api, call, chosen, obj, old)

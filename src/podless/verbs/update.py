@@ -40,7 +40,7 @@ async def update(api: API, call: Call) -> Single:
         return await make(api, call, given, chosen)
 
     def merge(old: Object) -> Object:
-        obj = view.copy(given)
+        obj = view.copy(given, long=len(call.body) >= LONG)
         if call.kind.strategy.literal and not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
             call.kind.strategy.written(obj, call.body)
         steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
