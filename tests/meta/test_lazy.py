@@ -48,3 +48,19 @@ print(*(name for name in {unused} if f"podless.{{name}}" in sys.modules))
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.split() == []
+
+
+def test_what_is_imported_late_may_be_asked_for_in_two_threads() -> None:
+    program = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+from podless.cli import serve
+threading.excepthook = lambda fault: print(repr(fault.exc_value))
+def policies():
+    from podless.cel.policies import Environment
+threads = [threading.Thread(target=work) for work in (serve._prepare, policies)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout == ""

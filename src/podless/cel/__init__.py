@@ -11,8 +11,28 @@ in podless.cel.values. The rules of CustomResourceDefinitions are in podless.cel
 
 from __future__ import annotations
 
-from podless.cel.errors import CelError, CompileError, CostExceeded, EvaluationError, Issue, ProgramError
-from podless.cel.program import LIMIT, Program, compile
+from typing import TYPE_CHECKING
+
+from podless.meta import lazy
+
+if TYPE_CHECKING:
+    from podless.cel.errors import CelError, CompileError, CostExceeded, EvaluationError, Issue, ProgramError
+    from podless.cel.program import LIMIT, Program, compile
+else:  # its modules may be asked for one by one, in several threads, which no package may make a circle
+    __getattr__ = lazy.parts(
+        __name__,
+        {
+            "LIMIT": "program",
+            "CelError": "errors",
+            "CompileError": "errors",
+            "CostExceeded": "errors",
+            "EvaluationError": "errors",
+            "Issue": "errors",
+            "Program": "program",
+            "ProgramError": "errors",
+            "compile": "program",
+        },
+    )
 
 __all__ = [
     "LIMIT",
