@@ -198,3 +198,28 @@ def test_an_integer_of_a_built_in_kind_has_no_point_in_a_patch_that_keeps_it_as_
     assert patch(client, f"{path}/whole", moved, JSON).status == 422
     assert patch(client, f"{path}/whole", changed, STRATEGIC).status == 200
     client.send("DELETE", f"{path}/whole")
+
+
+def test_a_patch_that_does_nothing_leaves_the_owners_of_fields(client: Client) -> None:
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    assert client.post(CRDS, definition(group, subresources={"status": {}})).status == 201
+    place = f"/apis/{group}/v1/namespaces/default/gadgets"
+    made = client.post(place, gadget(group, "a", spec={"size": 1})).body
+    for path in (f"{place}/a", f"{place}/a/status"):
+        assert patch(client, path, [], JSON).body == made
+        assert patch(client, path, [{"op": "test", "path": "/spec/size", "value": 1}], JSON).body == made
+
+
+def test_a_strict_refusal_shows_what_was_patched_before_it_is_pruned(client: Client) -> None:
+    group = f"g{uuid.uuid4().hex[:8]}.example.com"
+    known = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
+    assert client.post(CRDS, definition(group, schema={"openAPIV3Schema": known})).status == 201
+    place = f"/apis/{group}/v1/namespaces/default/gadgets"
+    assert client.post(place, gadget(group, "a", spec={"size": 1})).status == 201
+    refused = patch(client, f"{place}/a?fieldValidation=Strict", {"spec": {"more": 2}})
+    assert '\\"spec\\":{\\"more\\":2,\\"size\\":1}' in refused.body["message"]
+
+
+def test_a_patch_of_a_scale_is_read_when_there_is_something_to_patch(client: Client, path: str) -> None:
+    assert patch(client, f"{path}-missing/scale", ["x"], JSON).status == 404
+    assert patch(client, f"{path}/scale", ["x"], JSON).status == 400

@@ -80,7 +80,10 @@ async def patch(api: API, call: Call) -> Single:
         api.aside.keep((made.document, call.floats))
 
     def merge(old: Object) -> Object:
-        obj = read(call, chosen, made, made.apply(old), repeated, old["metadata"])
+        patched = made.apply(old)
+        if patched is old:  # nothing was to be done; the checks write to the new state, and compare it with the old one
+            patched = old.copy()
+        obj = read(call, chosen, made, patched, repeated, old["metadata"], lambda: _again(call, media, chosen, old))
         steps.fit_namespace(call, obj["metadata"])
         steps.fit_name(call, obj["metadata"])
         _check_version(obj)
@@ -116,6 +119,14 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
 
 
+def _again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
+    """The patched document anew, to be shown as it was before it was read and pruned."""
+    floats = len(call.floats)
+    made = prepare(call, media, chosen, [])
+    del call.floats[floats:]
+    return made.apply(old)
+
+
 def _strategic(call: Call, document: Object) -> Patch:
     """A strategic merge patch. Applying it takes out of the document what was read, so it is read anew each time."""
     fresh = True
@@ -134,11 +145,18 @@ def _strategic(call: Call, document: Object) -> Patch:
 
 
 def read(
-    call: Call, chosen: WriteOptions, made: Patch, patched: Any, repeated: list[str], known: Object | None = None
+    call: Call,
+    chosen: WriteOptions,
+    made: Patch,
+    patched: Any,
+    repeated: list[str],
+    known: Object | None = None,
+    again: Callable[[], Any] | None = None,
 ) -> Object:
     """The patched document as an object of the kind. Raises Invalid for one that is none.
 
-    known: the metadata that was there before, which most patches leave as it is.
+    known: the metadata that was there before, which most patches leave as it is. again: makes the document once more,
+    where reading it may change it.
     """
     unknown: list[str] = []
     try:
@@ -153,9 +171,9 @@ def read(
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
-        raise unfit(call, made, patched, str(error)) from None
+        raise unfit(call, made, again() if again else patched, str(error)) from None
     findings = [*repeated, *bodies.untold(call.kind, dict.fromkeys(unknown))]
-    judge(call, made, chosen, patched, findings)
+    judge(call, made, chosen, again or (lambda: patched), findings)
     return obj
 
 
@@ -219,10 +237,13 @@ def _check_version(obj: Object) -> None:
         raise refusal
 
 
-def judge(call: Call, made: Patch, chosen: WriteOptions, patched: Any, findings: list[str]) -> None:
-    """Unknown and repeated fields are refused, warned of or passed over. Raises Invalid."""
+def judge(call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]) -> None:
+    """Unknown and repeated fields are refused, warned of or passed over. Raises Invalid.
+
+    patched: gives the document, to be shown.
+    """
     if findings and chosen.validation == "Strict":
-        raise unfit(call, made, patched, f"strict decoding error: {codec.strict_text(findings)}")
+        raise unfit(call, made, patched(), f"strict decoding error: {codec.strict_text(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
 

@@ -112,6 +112,8 @@ async def scale(api: API, call: Call, verb: str) -> Document:
     if verb == "patch" and media_type(call) == APPLY_PATCH:
         return await apply_scale(api, call, shown, None if call.kind.custom else put)
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
+    if verb == "patch" and collection.get(call.key) is None:  # a patch is read when there is something to be patched
+        raise call.not_found()
     if call.kind.custom:
         make = _replacement(call, chosen) if verb == "update" else _patched(call, chosen)
     else:
@@ -198,7 +200,7 @@ def _patched(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
             given = _decode(patched, findings)
         except ValueError as error:
             raise unfit(call, made, patched, str(error)) from None
-        judge(call, made, chosen, patched, findings)
+        judge(call, made, chosen, lambda: patched, findings)
         return given
 
     return change
