@@ -76,7 +76,9 @@ class Forbidden(APIError):
     code, reason = 403, "Forbidden"
 
     def __init__(self, resource: str, group: str, name: str, why: str, **more: Any) -> None:
-        subject = f"{qualified(resource, group)} {gotext.quote(name)}" if resource else "forbidden"
+        subject = qualified(resource, group) if resource else "forbidden"
+        if name and resource:
+            subject = f"{subject} {gotext.quote(name)}"
         super().__init__(f"{subject} is forbidden: {why}", describe(name, group, resource, **more))
 
 
