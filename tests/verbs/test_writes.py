@@ -183,3 +183,12 @@ def test_an_update_that_makes_an_object_names_a_revision_that_is_a_number(client
     path = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/made-by-update"
     refused = client.send("PUT", path, {"metadata": {"name": "made-by-update", "resourceVersion": "x"}})
     assert (refused.status, refused.body["message"]) == (500, 'strconv.ParseUint: parsing "x": invalid syntax')
+
+
+def test_rules_are_not_looked_at_where_a_name_is_missing(client: Client, group: str) -> None:
+    schema = {"type": "object", "x-kubernetes-validations": [{"rule": "false"}]}
+    ruled = definition(f"r.{group}", schema={"openAPIV3Schema": schema})
+    assert client.post(CRDS, ruled).status == 201
+    refused = client.post(collection(f"r.{group}"), {"apiVersion": f"r.{group}/v1", "kind": "Gadget"})
+    causes = [cause["field"] for cause in refused.body["details"]["causes"]]
+    assert causes == ["metadata.name", "<nil>"]

@@ -26,15 +26,20 @@ _FORMATS = {
 }
 _SCALARS = {"boolean": ("bool", types.BOOL, 4), "number": ("double", types.DOUBLE, 1), "integer": ("int", types.INT, 1)}
 _PLAIN_KINDS = frozenset(("int", "string", "bool", "dyn"))
+_WHOLE_KINDS = frozenset(("int", "dyn"))
 
 
 class Declared:
-    """All types that a schema makes, by name; they are made when they are first asked for."""
+    """All types that a schema makes, by name; they are made when they are first asked for.
 
-    __slots__ = ("root", "structs")
+    doubtful: where the schema wants an integer there may be a float, as a client may write one.
+    """
 
-    def __init__(self, schema: Schema, *, resource: bool, name: str = "selfType") -> None:
+    __slots__ = ("doubtful", "root", "structs")
+
+    def __init__(self, schema: Schema, *, resource: bool, name: str = "selfType", doubtful: bool = False) -> None:
         self.structs: dict[str, Decl] = {}
+        self.doubtful = doubtful
         self.root = self.declare(schema, resource, name)
 
     def declare(self, schema: Schema, resource: bool, name: str) -> Decl | None:
@@ -182,7 +187,7 @@ class Decl:
 
     def _is_plain(self) -> bool:
         if self.kind in _PLAIN_KINDS:
-            return True
+            return not (self.owner.doubtful and self.kind in _WHOLE_KINDS)
         if self.kind == "list":
             assert self.items is not None
             return self.schema.get("x-kubernetes-list-type") not in ("set", "map") and self.items.plain

@@ -32,7 +32,7 @@ class CustomStrategy(Strategy[Kind]):
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve
         self._schemas: dict[str, Schema] = {}
-        self._expressions: dict[str, Expressions] = {}
+        self._expressions: dict[tuple[str, bool], Expressions] = {}
 
     def schema(self, version: Version) -> Schema:
         """The version's schema, compiled."""
@@ -41,13 +41,14 @@ class CustomStrategy(Strategy[Kind]):
             known = self._schemas[version.name] = schemas.Schema.compile(version.schema, self._preserve)
         return known
 
-    def expressions(self, version: Version) -> Expressions:
-        """The version's x-kubernetes-validations, compiled when first used."""
-        known = self._expressions.get(version.name)
+    def expressions(self, version: Version, doubtful: bool = False) -> Expressions:
+        """The version's x-kubernetes-validations, compiled when first used. doubtful: for objects with floats."""
+        known = self._expressions.get((version.name, doubtful))
         if known is None:
             from podless.cel.rules import Rules as Expressions  # takes its time, and many kinds have no rules
 
-            known = self._expressions[version.name] = Expressions.compile(self.schema(version).openapi)
+            known = Expressions.compile(self.schema(version).openapi, doubtful=doubtful)
+            self._expressions[version.name, doubtful] = known
         return known
 
     def decode(
@@ -145,20 +146,20 @@ class CustomStrategy(Strategy[Kind]):
             obj["status"] = status
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
-        """What the schema and its rules say of a new object."""
-        return self._judge(version, obj, None, self.schema(version).validate(obj), None)
+        """What the schema says of a new object."""
+        return self.schema(version).validate(obj) + scaling.validate(obj, version.scale)
 
     def validate_update(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """What the schema and its rules say of a changed object; what was wrong before and is unchanged may stay."""
-        return self._judge(version, obj, old, self.schema(version).validate(obj, old), warnings)
+        """What the schema says of a changed object; what was wrong before and is unchanged may stay."""
+        return self.schema(version).validate(obj, old) + scaling.validate(obj, version.scale)
 
     def validate_status(
         self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
     ) -> Sequence[FieldError]:
-        """What the schema says of the status, and its rules of the whole object."""
-        return self._judge(version, obj, old, self.schema(version).status(obj, old), warnings)
+        """What the schema says of the status."""
+        return self.schema(version).status(obj, old) + scaling.validate(obj, version.scale)
 
     def trim(self, version: Version, obj: Object) -> None:
         """Fields that the schema does not know, nulls that it does not allow, malformed metadata inside."""
@@ -167,23 +168,26 @@ class CustomStrategy(Strategy[Kind]):
         if not compiled.preserve:
             compiled.drop_nulls(obj)
 
-    def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_other(self, version: Version, obj: Object, old: Object | None) -> Sequence[FieldError]:
         """What is said of an object that is not of this kind, beside that: all but what the schema asks of values."""
-        return self._rules(version, obj, None, self.schema(version).beside(obj), None)
+        return self.schema(version).beside(obj, old)
 
-    def _judge(
-        self, version: Version, obj: Object, old: Object | None, found: list[FieldError], warnings: list[str] | None
-    ) -> list[FieldError]:
-        """What the schema found, with what the scale and the rules have to say."""
-        found += scaling.validate(obj, version.scale)
-        return self._rules(version, obj, old, found, warnings)
-
-    def _rules(
-        self, version: Version, obj: Object, old: Object | None, found: list[FieldError], warnings: list[str] | None
-    ) -> list[FieldError]:
-        if self.schema(version).has_rules and not any(error.reason in schemas.BLOCKING for error in found):
-            found += self.expressions(version).validate(obj, old, warnings=warnings)
-        return found
+    def validate_rules(
+        self,
+        version: Version,
+        obj: Object,
+        old: Object | None,
+        found: Sequence[FieldError],
+        warnings: list[str] | None = None,
+        *,
+        floats: bool = False,
+    ) -> Sequence[FieldError]:
+        """What the schema's rules say of the whole object, which they judge only where it is of the right form."""
+        if not self.schema(version).has_rules:
+            return ()
+        if any(error.reason in schemas.BLOCKING for error in found):
+            return () if schemas.UNCHECKED in found else (schemas.UNCHECKED,)
+        return self.expressions(version, floats).validate(obj, old, warnings=warnings)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Anything but metadata counts, and but the status where it has its own endpoint."""

@@ -13,8 +13,11 @@ from podless.meta.field import FieldError, invalid
 Object = dict[str, Any]
 
 
-def of_type(kind: Kind, version: Version, obj: Object) -> list[FieldError]:
-    """A custom object is of the very kind and version; where it is not, its values are not looked at."""
+def of_type(kind: Kind, version: Version, obj: Object, old: Object | None = None) -> list[FieldError]:
+    """A custom object is of the very kind and version; where it is not, its values are not looked at.
+
+    old: the object that it is to replace.
+    """
     if not kind.custom:
         return []
     found, wanted = [], kind.api_version(version.name)
@@ -22,7 +25,10 @@ def of_type(kind: Kind, version: Version, obj: Object) -> list[FieldError]:
         found.append(invalid("kind", obj.get("kind"), f"must be {kind.kind}"))
     if obj.get("apiVersion") != wanted:
         found.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {wanted}"))
-    return [*found, *kind.strategy.validate_other(version, obj)] if found else []
+    if found:
+        found += kind.strategy.validate_other(version, obj, old)
+        found += kind.strategy.validate_rules(version, obj, old, found)
+    return found
 
 
 def of_new(
@@ -34,6 +40,7 @@ def of_new(
     found += _check_finalizers(kind, obj["metadata"])
     with codec.as_sent(obj, floats) if floats else nullcontext():
         found += kind.strategy.validate_create(kind, version, obj)
+        found += kind.strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     return found
 
 
@@ -71,6 +78,7 @@ def of_change(
     check = checks.get(subresource, strategy.validate_update)
     with codec.as_sent(obj, floats) if floats else nullcontext():
         found += check(kind, version, obj, old, warnings)
+        found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
     return found
 
 

@@ -184,8 +184,24 @@ class Strategy(Generic[K]):
     def trim(self, version: Version, obj: Object) -> None:
         """Drop what the kind does not know from an object that was judged as it came."""
 
-    def validate_other(self, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_other(self, version: Version, obj: Object, old: Object | None) -> Sequence[FieldError]:
         """What is said of an object of another kind or version, beside that it is one."""
+        return ()
+
+    def validate_rules(
+        self,
+        version: Version,
+        obj: Object,
+        old: Object | None,
+        found: Sequence[FieldError],
+        warnings: list[str] | None = None,
+        *,
+        floats: bool = False,
+    ) -> Sequence[FieldError]:
+        """What is said once all else has been looked at.
+
+        found: what is wrong, in the metadata too. floats: whether integers were sent as floats, which they are here.
+        """
         return ()
 
     def load(self) -> None:

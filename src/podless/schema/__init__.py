@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from podless.schema.keywords import Options
     from podless.schema.remodel import Note, restructure
     from podless.schema.rules import Expressions
-    from podless.schema.schema import BLOCKING, Schema
+    from podless.schema.schema import BLOCKING, UNCHECKED, Schema
 else:
     __getattr__ = lazy.parts(
         __name__,
         {
             "BLOCKING": "schema",
+            "UNCHECKED": "schema",
             "Expressions": "rules",
             "Malformed": "embedded",
             "Note": "remodel",
@@ -35,6 +36,7 @@ else:
 
 __all__ = [
     "BLOCKING",
+    "UNCHECKED",
     "Expressions",
     "Malformed",
     "Note",

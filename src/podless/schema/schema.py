@@ -16,9 +16,12 @@ from podless.schema.node import Node
 BLOCKING = frozenset(
     ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
 )
-_UNCHECKED = (
+# what is said then
+UNCHECKED = field.invalid(
+    "<nil>",
+    None,
     "some validation rules were not checked because the object was invalid;"
-    " correct the existing errors to complete validation"
+    " correct the existing errors to complete validation",
 )
 
 
@@ -150,9 +153,9 @@ class Schema:
             errors = check.validate(obj["status"], node, ("status",), pair)
         return self._blocked(errors + self._lists(obj, old))
 
-    def beside(self, obj: Any) -> list[FieldError]:
+    def beside(self, obj: Any, old: Any = None) -> list[FieldError]:
         """What is wrong with the embedded resources and the lists of an object whose other values are not asked for."""
-        return embedded.validate(obj, self.node) + lists.validate(obj, self.node)
+        return embedded.validate(obj, self.node) + self._lists(obj, old)
 
     def _errors(self, obj: Any, old: Any) -> list[FieldError]:
         pair = None if old is None else Pair(obj, old, self.node)
@@ -163,7 +166,7 @@ class Schema:
     def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
         """Rules are not checked on an object of the wrong form; an error of its own says so."""
         if any(error.reason in BLOCKING for error in errors) and self.has_rules:
-            errors.append(field.invalid("<nil>", None, _UNCHECKED))
+            errors.append(UNCHECKED)
         return errors
 
     def _lists(self, obj: Any, old: Any) -> list[FieldError]:

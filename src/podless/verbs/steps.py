@@ -155,9 +155,9 @@ def refuse(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
         raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", found)
 
 
-def check_type(call: Call, obj: Object) -> None:
+def check_type(call: Call, obj: Object, old: Object | None = None) -> None:
     """A custom object is of the kind and version of the path. Raises Invalid."""
-    refuse(call.kind, obj, judgement.of_type(call.kind, call.version, obj))
+    refuse(call.kind, obj, judgement.of_type(call.kind, call.version, obj, old))
 
 
 def check_create(call: Call, obj: Object) -> None:
@@ -168,7 +168,7 @@ def check_create(call: Call, obj: Object) -> None:
 
 def check_update(call: Call, obj: Object, old: Object) -> None:
     """The changed object obeys all rules. Raises Invalid."""
-    check_type(call, obj)
+    check_type(call, obj, old)
     below = call.subresource
     found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
     refuse(call.kind, obj, found)

@@ -40,22 +40,26 @@ class _Stop(Exception):
 class Rules:
     """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
 
-    __slots__ = ("_made", "_uses_old", "additional", "items", "properties", "resource", "schema")
+    __slots__ = ("_made", "_uses_old", "additional", "doubtful", "items", "properties", "resource", "schema")
 
-    def __init__(self, schema: Schema, resource: bool) -> None:
+    def __init__(self, schema: Schema, resource: bool, doubtful: bool = False) -> None:
         self.schema = schema
         self.resource = resource
+        self.doubtful = doubtful
         self._made: list[tuple[Rule, str]] | None = None
         self._uses_old = False
-        self.items = _node(schema.get("items"))
-        self.additional = _node(schema.get("additionalProperties"))
+        self.items = _node(schema.get("items"), doubtful)
+        self.additional = _node(schema.get("additionalProperties"), doubtful)
         parts = (schema.get("properties") or {}).items()
-        self.properties = {name: below for name, part in parts if (below := _node(part)) is not None}
+        self.properties = {name: below for name, part in parts if (below := _node(part, doubtful)) is not None}
 
     @classmethod
-    def compile(cls, schema: Schema, *, resource: bool = True) -> Rules:
-        """The rules of an openAPIV3Schema. resource: it is that of a whole object."""
-        return cls(schema, resource)
+    def compile(cls, schema: Schema, *, resource: bool = True, doubtful: bool = False) -> Rules:
+        """The rules of an openAPIV3Schema. resource: it is that of a whole object.
+
+        doubtful: for objects that have floats, 1.0 in the place of 1 too; such a field is one that cannot be read.
+        """
+        return cls(schema, resource, doubtful)
 
     def __bool__(self) -> bool:
         return bool(self.schema.get(_RULES) or self.items or self.additional or self.properties)
@@ -91,7 +95,7 @@ class Rules:
         if self._made is None:
             given = self.schema.get(_RULES) or ()
             made: list[tuple[Rule, str]] = []
-            declared = Declared(self.schema, resource=self.resource) if given else None
+            declared = Declared(self.schema, resource=self.resource, doubtful=self.doubtful) if given else None
             if declared is not None and declared.root is not None:
                 made = [
                     (compile_rule(each, declared), field_path(each.get("fieldPath") or "", self.schema))
@@ -107,12 +111,12 @@ class Rules:
         return self._uses_old
 
 
-def _node(schema: Any) -> Rules | None:
+def _node(schema: Any, doubtful: bool) -> Rules | None:
     """The rules at and below a node, or None."""
     if not isinstance(schema, dict):
         return None
     if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
-        return Rules(schema, bool(schema.get("x-kubernetes-embedded-resource"))) or None
+        return Rules(schema, bool(schema.get("x-kubernetes-embedded-resource")), doubtful) or None
     return None
 
 
