@@ -256,3 +256,11 @@ def test_unknown_directives_are_told_as_go_prints_texts(directive: Any, shown: s
     with pytest.raises(Internal) as raised:
         apply({"a": {}}, {"a": {"$patch": directive}})
     assert raised.value.message.startswith(f"unknown patch type: {shown} in map: ")
+
+
+def test_the_order_of_a_list_that_the_kind_does_not_have() -> None:
+    table = strategic.table(VALIDATING_WEBHOOK_CONFIGURATION)
+    with pytest.raises(Internal) as raised:
+        strategic.apply({"webhooks": []}, {"$setElementOrder/usages": [], "usages": []}, table)
+    wanted = 'unable to find api field in struct ValidatingWebhookConfiguration for the json field "usages"'
+    assert raised.value.message == wanted

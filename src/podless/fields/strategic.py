@@ -21,6 +21,8 @@ Table = dict[str, str]
 _WHOLE = "$whole"
 # what is inside nobody knows, so that objects and lists there cannot be merged
 _RAW = "$raw"
+# the name of the struct at a path, and its fields
+_FIELDS = "$fields"
 
 
 def table(struct: Struct) -> Table:
@@ -31,6 +33,7 @@ def table(struct: Struct) -> Table:
 
 
 def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table) -> None:
+    found[f"{path}.{_FIELDS}"] = " ".join((struct.name, *(field.name for field in struct)))
     for field in struct:
         inside = f"{path}.{field.name}" if path else field.name
         if isinstance(field.type, ListOf) and field.patch.startswith("merge"):
@@ -167,6 +170,9 @@ def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str
         if not isinstance(given, list):
             raise _wrong_type(list, given)
     inside = f"{path}.{field}" if path else field
+    struct, *known = table.get(f"{path}.{_FIELDS}", "?").split()
+    if known and field not in known:
+        raise Internal(f"unable to find api field in struct {struct} for the json field {gotext.quote(field)}")
     key = _key(table, inside)
     _check_order(new or [], order, key or "")
     if old is None and new is None:

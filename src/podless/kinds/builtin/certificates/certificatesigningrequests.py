@@ -32,6 +32,7 @@ _HIDDEN = "<certificate data>"
 class SigningRequestStrategy(TypedStrategy):
     """What is asked for stays; whether it is granted is said at an endpoint of its own."""
 
+    anywhere = False
     rechecks = status_rechecks = (1, 1)
     resets: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
     sets_certificate = False

@@ -5,6 +5,7 @@ Source: Kubernetes' pkg/registry/core/node and ValidateNode of pkg/apis/core/val
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.nodes import NODE, NODE_ADDRESS, TAINT
-from podless.meta import addresses, names
+from podless.meta import addresses, gotext, names
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
 
 Errors = Iterator[FieldError]
@@ -25,6 +26,12 @@ _UNIQUE = "taints must be unique by key and effect pair"
 _FAMILIES = "may specify no more than one CIDR for each IP family"
 _ONCE = 'node updates may not change {} except from "" to valid'
 _NO_CONFIG = "spec.configSource: the feature is removed"
+_MOST_FEATURE = 253  # bytes
+_FEATURE = re.compile("[A-Z][a-zA-Z0-9]*(?:/[a-zA-Z][a-zA-Z0-9]*)*")
+_NO_FEATURE = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
 _NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes"
 
 
@@ -32,6 +39,7 @@ class NodeStrategy(DescribedStrategy):
     """Its status may be given when it is made; its ranges and its provider's name stay once they are known."""
 
     rechecks = (1, 1)
+    anywhere = False
 
     def default(self, version: Version, obj: Object) -> None:
         """What can be allocated is what there is; podCIDR and podCIDRs say the same."""
@@ -48,7 +56,6 @@ class NodeStrategy(DescribedStrategy):
         """What is no longer served goes."""
         obj["spec"].pop("configSource", None)
         obj["status"].pop("config", None)
-        obj["status"].pop("declaredFeatures", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status has its own endpoint."""
@@ -104,6 +111,7 @@ def _node(obj: Object) -> Errors:
     spec = obj["spec"]
     yield from _taints(spec.get("taints") or [])
     yield from _amounts(obj["status"])
+    yield from _features(obj["status"].get("declaredFeatures") or [])
     ranges: list[str] = spec.get("podCIDRs") or []
     for place, text in enumerate(ranges):
         for fault in addresses.range_faults(text):
@@ -143,9 +151,25 @@ def _amounts(status: Object) -> Errors:
             yield from quantity_errors(name, amount, f"status.{part}.{name}")
 
 
+def _features(given: list[str]) -> Errors:
+    """Names of features, in order."""
+    path = "status.declaredFeatures"
+    for place, name in enumerate(given):
+        if len(name.encode()) > _MOST_FEATURE:
+            why = f"invalid feature name {gotext.quote(name)}: must be no more than {_MOST_FEATURE} characters"
+            yield invalid(f"{path}[{place}]", name, why)
+        elif not _FEATURE.fullmatch(name):
+            yield invalid(f"{path}[{place}]", name, f"invalid feature name {gotext.quote(name)}: {_NO_FEATURE}")
+        if place and given[place - 1] == name:
+            yield duplicate(f"{path}[{place}]", name)
+        elif place and given[place - 1].encode() > name.encode():
+            yield invalid(f"{path}[{place}]", name, "list must be sorted alphabetically")
+
+
 def _change(obj: Object, old: Object) -> Errors:
     spec, before = obj["spec"], old["spec"]
     yield from _amounts(obj["status"])
+    yield from _features(obj["status"].get("declaredFeatures") or [])
     known: set[tuple[Any, Any]] = set()
     for place, one in enumerate(obj["status"].get("addresses") or ()):
         pair = one.get("type", ""), one.get("address", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.kinds.builtin.podspec import checks, updates
+from podless.kinds.builtin.podspec import checks, reports, updates
 from podless.kinds.builtin.podspec.checks import Errors
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
@@ -10,6 +10,7 @@ from podless.kinds.types.pods import HOST_IP, POD_IP
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 
+_EPHEMERAL = "ephemeralContainerStatuses"
 _SYSTEM = ("PodScheduled", "Ready", "Initialized")
 _NOT_NEGATIVE = "must be a non-negative integer"
 _RESTARTS = "may not be transitioned to non-terminated state"
@@ -36,6 +37,13 @@ def _status(obj: Object, old: Object) -> Errors:
         yield field.invalid("status.qosClass", status.get("qosClass", ""), "field is immutable")
     for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         yield from _transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
+    running = {
+        one.get("name", "") for one in status.get(_EPHEMERAL) or () if not (one.get("state") or {}).get("terminated")
+    }
+    for place, one in enumerate(before.get(_EPHEMERAL) or ()):
+        if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
+            yield field.forbidden(f"status.{_EPHEMERAL}[{place}].state", _RESTARTS)
+    yield from reports.check(status, obj["spec"])
     yield from _addresses(status, before)
 
 

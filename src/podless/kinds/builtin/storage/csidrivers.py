@@ -23,6 +23,7 @@ _COUNTED = (
     "nodeAllocatableUpdatePeriodSeconds",
     "serviceAccountTokenInSecrets",
 )
+_DISABLED = "preventPodSchedulingIfMissing"
 _NO_TOKENS = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
 _SECRETS = (
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
@@ -42,8 +43,14 @@ class CSIDriverStrategy(TypedStrategy):
         if not obj["spec"].get("volumeLifecycleModes"):
             obj["spec"]["volumeLifecycleModes"] = ["Persistent"]
 
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """What is not served yet goes."""
+        obj["spec"].pop(_DISABLED, None)
+
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """Count changes of what drivers are told."""
+        """The same; count changes of what drivers are told."""
+        if _DISABLED not in old["spec"]:
+            obj["spec"].pop(_DISABLED, None)
         if any(obj["spec"].get(name) != old["spec"].get(name) for name in _COUNTED):
             obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -78,8 +85,9 @@ class CSIDriverStrategy(TypedStrategy):
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Tokens are better kept where nobody logs them."""
-        spec = obj["spec"]
-        if old is None and spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
+        spec, before = obj["spec"], old["spec"] if old is not None else {}
+        changed = spec.get("tokenRequests") and spec.get("tokenRequests") != before.get("tokenRequests")
+        if changed and spec.get("serviceAccountTokenInSecrets") is None:
             return [_SECRETS]
         return []
 
