@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
@@ -38,7 +37,10 @@ def of_new(
     placed = kind.namespaced if namespaced is None else namespaced
     found = objectmeta.validate(obj["metadata"], namespaced=placed, name_check=kind.strategy.name_errors)
     found += _check_finalizers(kind, obj["metadata"])
-    with codec.as_sent(obj, floats) if floats else nullcontext():
+    if not floats:
+        found += kind.strategy.validate_create(kind, version, obj)
+        return found
+    with codec.as_sent(obj, floats):
         found += kind.strategy.validate_create(kind, version, obj)
         found += kind.strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     return found
@@ -76,7 +78,10 @@ def of_change(
         found += (again + changes) * _check_finalizers(kind, metadata)
     checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
     check = checks.get(subresource, strategy.validate_update)
-    with codec.as_sent(obj, floats) if floats else nullcontext():
+    if not floats:
+        found += check(kind, version, obj, old, warnings)
+        return found
+    with codec.as_sent(obj, floats):
         found += check(kind, version, obj, old, warnings)
         found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
     return found

@@ -11,6 +11,8 @@ from typing import Any
 from podless.schema import embedded, prune
 from podless.schema.node import Node, copy
 
+_HOLDERS = (dict, list)
+
 
 def given(node: Node) -> Any:
     """The default value of a node that has one, as this very node prunes and coerces it; to be copied before use."""
@@ -25,18 +27,19 @@ def given(node: Node) -> Any:
 def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
     """Drop the nulls of objects that can neither stay nor be defaulted; skip: root fields to leave alone."""
     if isinstance(value, dict):
-        for key in list(value):
+        for key, item in list(value.items()):
+            if item is not None and not isinstance(item, _HOLDERS):
+                continue
             child = None if key in skip else node.field(key)
             if child is None:
                 continue
-            item = value[key]
-            if item is None and not child.nullable and not child.has_default:
-                del value[key]
-            elif isinstance(item, dict | list):
+            if item is not None:
                 drop_nulls(item, child)
+            elif not child.nullable and not child.has_default:
+                del value[key]
     elif isinstance(value, list) and node.items is not None:
         for item in value:
-            if isinstance(item, dict | list):
+            if isinstance(item, _HOLDERS):
                 drop_nulls(item, node.items)
 
 

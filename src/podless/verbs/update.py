@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 from typing import Any
 
 from podless.admission import Along
@@ -177,8 +176,11 @@ def check(call: Call, obj: Object, old: Object) -> None:
     """Count the change, settle whose fields are whose, and see that all rules are obeyed. Raises Invalid."""
     strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
     if strategy.generation and call.subresource != "status":
-        with codec.as_sent(obj, call.floats) if call.floats else nullcontext():  # 1.0 in the place of 1 is a change
+        if not call.floats:
             changed = strategy.changed(call.version, obj, old)
+        else:  # 1.0 in the place of 1 is a change
+            with codec.as_sent(obj, call.floats):
+                changed = strategy.changed(call.version, obj, old)
         if changed:
             metadata["generation"] = metadata.get("generation", 0) + 1
     managers.settle(obj, old)
