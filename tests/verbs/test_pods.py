@@ -142,3 +142,11 @@ def test_the_older_endpoint_of_bindings_names_the_pod(client: Client, pods: str)
     assert client.send("POST", home, {"metadata": {"name": "none"}}).body["message"] == "target.name: Required value"
     refused = client.send("POST", home, {"metadata": {"name": "none"}, "target": {"name": "n"}})
     assert (refused.status, refused.body["message"]) == (404, 'pods "none" not found')
+
+
+def test_an_eviction_says_how_to_delete_as_a_delete_does(client: Client, pods: str) -> None:
+    make(client, pods, "odd")
+    body = {"metadata": {"name": "odd"}, "deleteOptions": {"propagationPolicy": "odd"}}
+    refused = client.send("POST", f"{pods}/odd/eviction", body)
+    assert refused.status == 422
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["propagationPolicy"]

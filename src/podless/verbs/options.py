@@ -261,7 +261,11 @@ _POLICIES = ["Foreground", "Background", "Orphan", "nil"]
 
 def delete(call: Call) -> DeleteOptions:
     """Options of a delete, from the body where there is one, else from the query. Raises BadRequest or Invalid."""
-    given = _delete_body(call) if call.body else _delete_query(call)
+    return of_delete(_delete_body(call) if call.body else _delete_query(call))
+
+
+def of_delete(given: dict[str, Any]) -> DeleteOptions:
+    """What DeleteOptions say. Raises Invalid."""
     errors: list[FieldError] = []
     policy, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
     if policy is not None and orphan is not None:

@@ -109,6 +109,7 @@ async def evict(api: API, call: Call, obj: Object) -> Object:
     if status.get("phase") not in _FREE and "deletionTimestamp" not in pod["metadata"]:
         await _spend(api, pod, chosen.dry_run)
     await _condemn(api, call, chosen)
+    chosen = options.of_delete(chosen.given)  # which a real server looks at where it deletes
     below = replace(call, subresource="", body=b"")
     if await deleting.remove(api, below, chosen, asked=below) is None:
         raise call.not_found()
@@ -124,6 +125,7 @@ def _options(call: Call, obj: Object) -> DeleteOptions:
         raise Internal(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
     conditions = given.get("preconditions") or {}
     policy = given.get("propagationPolicy") or ""
+    given = {**given, "dryRun": asked or wanted}
     return DeleteOptions(dry_run, policy, conditions.get("uid"), conditions.get("resourceVersion"), given)
 
 

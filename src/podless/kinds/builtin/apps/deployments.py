@@ -87,11 +87,9 @@ def _strategy(strategy: Object) -> list[FieldError]:
         return [field.forbidden(f"{path}.rollingUpdate", text)] if rolling is not None else []
     if kind == "RollingUpdate":
         return _rolling(rolling or {}, f"{path}.rollingUpdate")
-    inner = (
-        None
-        if rolling is None
-        else {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
-    )
+    inner = None
+    if rolling is not None:
+        inner = {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
     return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, _TYPES)]
 
 

@@ -150,7 +150,9 @@ def _policies(spec: Object) -> list[FieldError]:
 
 def _strategy(strategy: Object) -> list[FieldError]:
     path, kind, rolling = "spec.updateStrategy", strategy["type"], strategy.get("rollingUpdate")
-    shown = rolling and {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
+    shown = None
+    if rolling is not None:
+        shown = {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
     if kind == "OnDelete":
         text = "only allowed for updateStrategy 'RollingUpdate'"
         return [field.invalid(f"{path}.rollingUpdate", shown, text)] if rolling is not None else []

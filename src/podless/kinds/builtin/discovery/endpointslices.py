@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from podless.kinds.builtin import serving
-from podless.kinds.builtin.core.endpoints import PORT_RANGE, protocols
+from podless.kinds.builtin.core.endpoints import protocols
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
@@ -43,7 +43,7 @@ class EndpointSliceStrategy(TypedStrategy):
         """Labels count, too."""
         parts = ("addressType", "endpoints", "ports")
         labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
-        return any(obj.get(name) != old.get(name) for name in parts) or labels[0] != labels[1]
+        return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
         """Type, addresses and ports."""
@@ -159,15 +159,13 @@ def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
         return
     seen: set[str] = set()
     for place, port in enumerate(ports):
-        path, name, number = f"ports[{place}]", port.get("name") or "", port.get("port")
+        path, name = f"ports[{place}]", port.get("name") or ""
         if name:
             yield from (field.invalid(f"{path}.name", name, text) for text in names.label(name))
         if name in seen:
             yield field.duplicate(f"{path}.name", name)
         seen.add(name)
         yield from protocols(port.get("protocol"), port.get("appProtocol"), path)
-        if number is not None and not 0 < number < 65536:
-            yield field.invalid(f"{path}.port", number, PORT_RANGE)
 
 
 STRUCT = ENDPOINT_SLICE
