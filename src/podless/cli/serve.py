@@ -134,7 +134,15 @@ async def _serve(settings: Settings) -> None:
 _SWITCH = 0.0001
 _M_MMAP_THRESHOLD = -3  # of malloc.h
 _LARGE = 192 << 10  # bytes
-_SOON = ("publish.table", "cel.rules", "kinds.definition.validate", "kinds.definition.advice", "schema.compile")
+_SOON = (
+    "publish.table",
+    "cel.rules",
+    "kinds.definition.validate",
+    "kinds.definition.advice",
+    "kinds.definition.fill",
+    "kinds.offline",
+    "schema.compile",
+)
 
 
 def _prepare() -> None:
