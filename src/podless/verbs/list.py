@@ -134,12 +134,14 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
         entries, remaining = await _read(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a webhook may change labels
+    chosen: list[Entry] = []
     if pinned is not None and revision >= collection.changed:
         entries = collection.labelled(call.scope, *pinned, start)
+        if len(options.labels.requirements) == 1 and options.fields.empty:
+            chosen, entries = entries, []  # the index has looked at all there is to look at
     else:
         entries, _ = await _read(call, collection, revision, start, 0)
     await api.converter.ready(call.kind, call.version, entries)
-    chosen: list[Entry] = []
     async for some in api.pace.slices(call.user.name, entries):
         chosen += filter(match, some)
         if limit and len(chosen) >= limit:
