@@ -150,3 +150,10 @@ def test_an_eviction_says_how_to_delete_as_a_delete_does(client: Client, pods: s
     refused = client.send("POST", f"{pods}/odd/eviction", body)
     assert refused.status == 422
     assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["propagationPolicy"]
+
+
+def test_an_eviction_does_not_delete_what_cannot_be_read(client: Client, pods: str) -> None:
+    name = "ignoreStoreReadErrorWithClusterBreakingPotential"
+    body = {"metadata": {"name": "none"}, "deleteOptions": {name: True}}
+    refused = client.send("POST", f"{pods}/none/eviction", body)
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == [f"deleteOptions.{name}"]

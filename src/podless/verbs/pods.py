@@ -12,7 +12,7 @@ from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.builtin.catalog import BINDINGS, DISRUPTION_BUDGETS
 from podless.meta import clock, field, gotext, selectors
-from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, TooManyRequests
+from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, Invalid, TooManyRequests
 from podless.verbs import delete as deleting
 from podless.verbs import options, storage
 from podless.verbs.call import API, Call
@@ -22,6 +22,8 @@ from podless.verbs.storage import Action, Next
 Object = dict[str, Any]
 
 _OTHER = "name in URL does not match name in {} object"
+_UNREADABLE = "ignoreStoreReadErrorWithClusterBreakingPotential"
+_NO_FORCE = "can not be set for pod eviction, try after removing the option"
 _DONE = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 _REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
@@ -100,6 +102,8 @@ async def evict(api: API, call: Call, obj: Object) -> Object:
     """Delete a pod if its budget allows. Raises BadRequest, NotFound, TooManyRequests, Forbidden or Conflict."""
     if obj["metadata"].get("name", "") != call.name:
         raise BadRequest(_OTHER.format("Eviction"))
+    if (obj.get("deleteOptions") or {}).get(_UNREADABLE):
+        raise Invalid("Eviction", "policy", call.name, [field.invalid(f"deleteOptions.{_UNREADABLE}", True, _NO_FORCE)])
     chosen = _options(call, obj)
     entry = (await api.loaded(call.kind)).get(call.key)
     if entry is None:

@@ -11,7 +11,7 @@ from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.apps import STATEFUL_SET
-from podless.meta import field, names
+from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 
 _COUNTS: tuple[str, ...] = ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
@@ -85,6 +85,10 @@ class StatefulSetStrategy(ReplicasStrategy):
         if selector is not None:
             errors += template.fit(selector, given, "spec.template")
             errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
+            # a real server looks at these twice
+            metadata = given.get("metadata") or {}
+            errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
+            errors += objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
         return [*errors, *template.running(given, "spec.template", "StatefulSet")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
