@@ -208,10 +208,8 @@ def _cluster_ips(ips: Sequence[str], path: str) -> Iterator[FieldError]:
     for place, ip in enumerate(ips):
         if place or ip != HEADLESS:
             yield from (field.invalid(f"{path}[{place}]", ip, text) for text in faults(ip))
-            continue
-        if len(ips) > 1:
+        elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")
-        return
 
 
 def _external(spec: Object) -> Iterator[FieldError]:
