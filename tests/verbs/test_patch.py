@@ -223,3 +223,14 @@ def test_a_strict_refusal_shows_what_was_patched_before_it_is_pruned(client: Cli
 def test_a_patch_of_a_scale_is_read_when_there_is_something_to_patch(client: Client, path: str) -> None:
     assert patch(client, f"{path}-missing/scale", ["x"], JSON).status == 404
     assert patch(client, f"{path}/scale", ["x"], JSON).status == 400
+
+
+def test_a_patched_scale_is_shown_as_it_was_made(client: Client, path: str) -> None:
+    shown = patch(client, f"{path}/scale", {"spec": "x"}).body["message"]
+    order = [
+        shown.index(f'\\"{name}\\"') for name in ("apiVersion", "kind", "metadata", "name", "resourceVersion", "spec")
+    ]
+    assert order == sorted(order)
+    unknown = {"metadata": {"name": "a"}, "spec": {"z": 1}, "a": 1}
+    last = client.send("PUT", f"{path}/scale", unknown).headers["Warning"]
+    assert 'unknown field \\"a\\"' in last

@@ -17,6 +17,7 @@ from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
 from podless.meta import gotext, selectors, structs
 from podless.meta.errors import BadRequest, Internal, Invalid
+from podless.meta.structs_meta import OBJECT_META
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
@@ -30,6 +31,9 @@ Object = dict[str, Any]
 _SCHEME = "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"
 _UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{_SCHEME}"'
 _UNSET = -(1 << 31)  # replicas of an object that has none, for those who change its Scale
+
+# makes a Scale of the one that there is and of its object
+Change = Callable[[Object, Object], Object]
 
 _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -125,7 +129,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         before = shown(old)
         if _get(old, paths.spec_replicas_path) is None:
             before["spec"] = {"replicas": _UNSET}
-        given = await api.aside.run(len(call.body), make, view.copy(before))
+        given = await api.aside.run(len(call.body), make, view.copy(before), old)
         if verb == "patch":
             _fit(call, given)
         else:
@@ -171,11 +175,11 @@ def _decode(raw: Any, findings: list[str]) -> Object:
         raise ValueError(scheme.unregistered(kind, api_version, _SCHEME))
     unknown: list[str] = []
     scale = structs.decode(SCALE, raw or {}, unknown)
-    findings += [f"unknown field {gotext.quote(path)}" for path in sorted(set(unknown))]
+    findings += [f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown)]
     return scale
 
 
-def _replacement(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+def _replacement(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest: a real server has one text for all that is no Scale."""
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
@@ -186,21 +190,28 @@ def _replacement(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]
         raise BadRequest(_UNREADABLE)
     call.warnings += findings if checked else []
     _fit(call, given)
-    return lambda before: given
+    return lambda before, old: given
 
 
-def _patched(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+def _patched(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
     repeated: list[str] = []
     made = prepare(call, media_type(call), chosen, repeated)
 
-    def change(before: Object) -> Object:
-        patched, findings = made.apply(before), [*repeated]
+    inner = _inner(call)
+
+    def change(before: Object, old: Object) -> Object:
+        def shown() -> Any:
+            """What is patched has owners of its fields, and the order of a Scale."""
+            metadata = {**before["metadata"], "managedFields": fieldmanager.scale_entries(call, old)}
+            return made.apply({**before, "metadata": structs.decode(OBJECT_META, metadata)})
+
+        findings = [*repeated]
         try:
-            given = _decode(patched, findings)
+            given = _decode(made.apply(before), findings)
         except ValueError as error:
-            raise unfit(call, made, patched, str(error)) from None
-        judge(call, made, chosen, lambda: patched, findings)
+            raise unfit(inner, made, shown(), str(error)) from None
+        judge(inner, made, chosen, shown, findings)
         return given
 
     return change
@@ -214,15 +225,15 @@ def _inner(call: Call) -> Call:
     return replace(call, kind=SCALES, version=SCALES.versions[0])
 
 
-def _body(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+def _body(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest."""
     given = body.read(_inner(call), chosen)
     _fit(call, given)
-    return lambda before: given
+    return lambda before, old: given
 
 
-def _change(call: Call, chosen: WriteOptions) -> Callable[[Object], Object]:
+def _change(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
     inner, repeated = _inner(call), list[str]()
     made = prepare(inner, media_type(call), chosen, repeated)
-    return lambda before: patch.read(inner, chosen, made, made.apply(before), repeated)
+    return lambda before, old: patch.read(inner, chosen, made, made.apply(before), repeated)
