@@ -192,3 +192,9 @@ def test_rules_are_not_looked_at_where_a_name_is_missing(client: Client, group: 
     refused = client.post(collection(f"r.{group}"), {"apiVersion": f"r.{group}/v1", "kind": "Gadget"})
     causes = [cause["field"] for cause in refused.body["details"]["causes"]]
     assert causes == ["metadata.name", "<nil>"]
+
+
+def test_finalizers_of_a_definition_need_no_domain(client: Client, group: str) -> None:
+    wanted = definition(f"f.{group}")
+    wanted["metadata"]["finalizers"] = ["nodomain"]
+    assert client.post(f"{CRDS}?dryRun=All", wanted).status == 201

@@ -40,6 +40,7 @@ class APIServiceStrategy(TypedStrategy):
     """Of a version in a group, whose name it has."""
 
     unconditional = False
+    qualified = False
     rechecks = (1, 1)
     resets = (("status",),)
 

@@ -25,6 +25,7 @@ class DefinitionStrategy(TypedStrategy):
     generation = True
     unconditional = False
     grace = False
+    qualified = False
     earlier = {f"apiextensions.k8s.io/{beta.VERSION}": CUSTOM_RESOURCE_DEFINITION_BETA}
     loads = True
 
