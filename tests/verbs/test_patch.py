@@ -232,5 +232,4 @@ def test_a_patched_scale_is_shown_as_it_was_made(client: Client, path: str) -> N
     ]
     assert order == sorted(order)
     unknown = {"metadata": {"name": "a"}, "spec": {"z": 1}, "a": 1}
-    last = client.send("PUT", f"{path}/scale", unknown).headers["Warning"]
-    assert 'unknown field \\"a\\"' in last
+    assert "spec.z" in client.send("PUT", f"{path}/scale", unknown).headers["Warning"]  # the first of two

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import secrets
 import uuid
 from typing import Any
@@ -192,6 +193,20 @@ def test_rules_are_not_looked_at_where_a_name_is_missing(client: Client, group: 
     refused = client.post(collection(f"r.{group}"), {"apiVersion": f"r.{group}/v1", "kind": "Gadget"})
     causes = [cause["field"] for cause in refused.body["details"]["causes"]]
     assert causes == ["metadata.name", "<nil>"]
+
+
+def test_rules_are_looked_at_with_and_without_floats(client: Client, group: str) -> None:
+    rule = {"rule": "!has(self.n) || self.n < 5"}
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "x-kubernetes-validations": [rule]}
+    assert client.post(CRDS, definition(f"n.{group}", schema={"openAPIV3Schema": schema})).status == 201
+    place, made = collection(f"n.{group}"), gadget(f"n.{group}", "a", n=1)
+    assert client.post(place, made).status == 201
+    for told, number in (("failed rule", b"6"), ("expected int, got float64", b"1.0")):
+        raw = json.dumps(made).encode().replace(b'"n": 1', b'"n": ' + number)
+        assert told in client.post(place, raw).body["message"]
+        assert (
+            told in client.send("PATCH", f"{place}/a", raw, Content_Type="application/merge-patch+json").body["message"]
+        )
 
 
 def test_finalizers_of_a_definition_need_no_domain(client: Client, group: str) -> None:

@@ -39,10 +39,11 @@ def of_new(
     found += _check_finalizers(kind, obj["metadata"])
     if not floats:
         found += kind.strategy.validate_create(kind, version, obj)
+        found += kind.strategy.validate_rules(version, obj, None, found)
         return found
     with codec.as_sent(obj, floats):
         found += kind.strategy.validate_create(kind, version, obj)
-        found += kind.strategy.validate_rules(version, obj, None, found, floats=bool(floats))
+        found += kind.strategy.validate_rules(version, obj, None, found, floats=True)
     return found
 
 
@@ -80,10 +81,11 @@ def of_change(
     check = checks.get(subresource, strategy.validate_update)
     if not floats:
         found += check(kind, version, obj, old, warnings)
+        found += strategy.validate_rules(version, obj, old, found, warnings)
         return found
     with codec.as_sent(obj, floats):
         found += check(kind, version, obj, old, warnings)
-        found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
+        found += strategy.validate_rules(version, obj, old, found, warnings, floats=True)
     return found
 
 
