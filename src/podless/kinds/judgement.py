@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
@@ -10,6 +11,7 @@ from podless.meta.codec import Floats
 from podless.meta.field import FieldError, invalid
 
 Object = dict[str, Any]
+_AS_IT_IS = nullcontext()
 
 
 def of_type(kind: Kind, version: Version, obj: Object, old: Object | None = None) -> list[FieldError]:
@@ -37,13 +39,9 @@ def of_new(
     placed = kind.namespaced if namespaced is None else namespaced
     found = objectmeta.validate(obj["metadata"], namespaced=placed, name_check=kind.strategy.name_errors)
     found += _check_finalizers(kind, obj["metadata"])
-    if not floats:
+    with codec.as_sent(obj, floats) if floats else _AS_IT_IS:
         found += kind.strategy.validate_create(kind, version, obj)
-        found += kind.strategy.validate_rules(version, obj, None, found)
-        return found
-    with codec.as_sent(obj, floats):
-        found += kind.strategy.validate_create(kind, version, obj)
-        found += kind.strategy.validate_rules(version, obj, None, found, floats=True)
+        found += kind.strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     return found
 
 
@@ -79,13 +77,9 @@ def of_change(
         found += (again + changes) * _check_finalizers(kind, metadata)
     checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
     check = checks.get(subresource, strategy.validate_update)
-    if not floats:
+    with codec.as_sent(obj, floats) if floats else _AS_IT_IS:
         found += check(kind, version, obj, old, warnings)
-        found += strategy.validate_rules(version, obj, old, found, warnings)
-        return found
-    with codec.as_sent(obj, floats):
-        found += check(kind, version, obj, old, warnings)
-        found += strategy.validate_rules(version, obj, old, found, warnings, floats=True)
+        found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
     return found
 
 

@@ -97,17 +97,18 @@ def _origin(source: Object) -> tuple[str, str]:
 def _tell_source(spec: Object, old: Object) -> None:
     """Drop a source that was never one, and say in both ways where the contents come from."""
     reference = spec.get("dataSourceRef")
-    if reference is not None and reference.get("namespace"):  # of other namespaces: an alpha feature of a real server
+    elsewhere = reference is not None and bool(reference.get("namespace"))
+    if elsewhere and old.get("dataSourceRef") is None:  # of other namespaces: an alpha feature of a real server
         del spec["dataSourceRef"]
         reference = None
     source = spec.get("dataSource")
-    dropped = source is not None and old.get("dataSource") is None and _origin(source) not in _SOURCES
-    if dropped:
+    kept = reference is not None or old.get("dataSource") is not None
+    if source is not None and not kept and _origin(source) not in _SOURCES:
         del spec["dataSource"]
         source = None
     if source is not None and reference is None:
         spec["dataSourceRef"] = dict(source)
-    elif reference is not None and source is None:
+    elif reference is not None and source is None and not elsewhere:
         spec["dataSource"] = dict(reference)
 
 

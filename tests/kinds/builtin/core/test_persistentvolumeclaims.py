@@ -1,0 +1,40 @@
+"""Claims of volumes: where their contents come from is said in two ways, and both are kept in step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.conftest import Client
+
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "one"}
+OTHER = {"apiGroup": "a.example.com", "kind": "Other", "name": "one"}
+
+
+def claim(**spec: Any) -> dict[str, Any]:
+    wanted = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    return {"metadata": {"generateName": "claim-"}, "spec": wanted | spec}
+
+
+def sources(body: dict[str, Any]) -> list[Any]:
+    return [body["spec"].get(name) for name in ("dataSource", "dataSourceRef")]
+
+
+def test_a_source_that_never_was_one_is_dropped_where_it_is_said_in_the_old_way_alone(client: Client) -> None:
+    assert sources(client.post(CLAIMS, claim(dataSource=SNAPSHOT)).body) == [SNAPSHOT, SNAPSHOT]
+    assert sources(client.post(CLAIMS, claim(dataSource=OTHER)).body) == [None, None]
+    assert sources(client.post(CLAIMS, claim(dataSourceRef=OTHER)).body) == [OTHER, OTHER]
+    refused = client.post(CLAIMS, claim(dataSource=OTHER, dataSourceRef=SNAPSHOT))
+    assert refused.status == 422, refused.body
+    assert "must match dataSourceRef" in refused.body["message"]
+
+
+def test_a_source_in_another_namespace_is_dropped_from_a_new_claim_and_refused_for_one_that_has_a_source(
+    client: Client,
+) -> None:
+    elsewhere = SNAPSHOT | {"namespace": "other"}
+    assert sources(client.post(CLAIMS, claim(dataSourceRef=elsewhere)).body) == [None, None]
+    made = client.post(CLAIMS, claim(dataSourceRef=SNAPSHOT)).body
+    made["spec"]["dataSourceRef"] = elsewhere
+    refused = client.send("PUT", f"{CLAIMS}/{made['metadata']['name']}", made)
+    assert refused.status == 422, refused.body
