@@ -212,3 +212,14 @@ def test_integers_of_built_in_kinds_are_cut_to_their_size(client: Client) -> Non
         "PATCH", place, {"count": -(1 << 31) - 1}, Content_Type="application/strategic-merge-patch+json"
     )
     assert patched.body["count"] == (1 << 31) - 1
+
+
+@pytest.mark.parametrize("name", ["creationTimestamp", "deletionTimestamp"])
+def test_a_time_of_a_custom_object_that_cannot_be_read_is_none(client: Client, group: str, name: str) -> None:
+    for _ in ("made", "changed"):
+        body = gadget(group, "timed")
+        body["metadata"][name] = "Always"
+        applied = apply(client, path(group, "timed"), body)
+        assert applied.status in (200, 201), applied.body
+        assert applied.body["metadata"]["creationTimestamp"].startswith("20")
+        assert "deletionTimestamp" not in applied.body["metadata"]

@@ -233,3 +233,26 @@ def test_a_patched_scale_is_shown_as_it_was_made(client: Client, path: str) -> N
     assert order == sorted(order)
     unknown = {"metadata": {"name": "a"}, "spec": {"z": 1}, "a": 1}
     assert "spec.z" in client.send("PUT", f"{path}/scale", unknown).headers["Warning"]  # the first of two
+
+
+@pytest.mark.parametrize(
+    ("body", "ignored", "checked"),
+    [
+        (b'[{"a":null},null]', 'Invalid value: "[{},null]": couldn\'t get version/kind', "cannot unmarshal array"),
+        (b"5", "Invalid JSON Patch", "cannot unmarshal number"),
+        (b'{"a":', "Invalid JSON Patch", "unexpected end of JSON input"),
+        (b"null", "Invalid JSON Patch", "Invalid JSON Patch"),
+    ],
+)
+def test_a_merge_patch_that_is_no_object(client: Client, pc: str, body: bytes, ignored: str, checked: str) -> None:
+    for how, text in (("Ignore", ignored), ("Strict", checked)):
+        refused = client.send("PATCH", f"{pc}?fieldValidation={how}", body, Content_Type=MERGE)
+        assert text in refused.body["message"]
+        assert refused.status == (422 if "Invalid value" in text else 400)
+
+
+def test_the_options_of_an_update_are_looked_at_before_the_form_of_its_body(client: Client, pc: str) -> None:
+    form = "application/x-www-form-urlencoded"
+    assert client.send("PUT", pc, {}, Content_Type=form).status == 415
+    assert client.send("PUT", f"{pc}?dryRun=x", {}, Content_Type=form).status == 422
+    assert client.send("POST", f"{MAPS}?dryRun=x", {}, Content_Type=form).status == 415

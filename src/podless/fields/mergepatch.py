@@ -12,11 +12,18 @@ from podless.meta.errors import BadRequest
 from podless.meta.gotypes import JSON_NAMES
 from podless.meta.sorting import in_order
 
+BROKEN = "Invalid JSON Patch"
 
-def check(patch: Any) -> dict[str, Any]:
-    """The patch, which must be an object. Raises BadRequest."""
-    if patch is None:
-        raise BadRequest("Invalid JSON Patch")
+
+def check(patch: Any, *, checked: bool = True) -> Any:
+    """The patch, which must be an object. Where its fields are not checked it may be a list, which is pruned.
+
+    Raises BadRequest.
+    """
+    if patch is None or not (checked or isinstance(patch, dict | list)):
+        raise BadRequest(BROKEN)
+    if isinstance(patch, list) and not checked:
+        return _pruned(patch)
     if not isinstance(patch, dict):
         found = JSON_NAMES[type(patch)]
         why = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"

@@ -18,7 +18,7 @@ from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
 from podless.meta import alike
 from podless.meta.aside import LONG
-from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound
+from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.connect import connect, passed_on
@@ -178,7 +178,12 @@ class APIHandler:
     async def _written(self, call: Call, verb: str) -> Outcome:
         if call.body and verb in ("create", "update", "delete", "deletecollection"):
             whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
-            call.content_type = negotiate.body_type(call.content_type, custom=whole)
+            try:
+                call.content_type = negotiate.body_type(call.content_type, custom=whole)
+            except UnsupportedMediaType:
+                if verb == "update":  # whose options a real server looks at before the form of its body
+                    options.write(call, "UpdateOptions")
+                raise
         if len(call.body) > _LONG_YAML:
             call.body = await self._read_offloaded(call, verb)
         if call.subresource == "scale":

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless import schema
 from podless.admission import UPDATE
 from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
@@ -25,6 +24,7 @@ from podless.verbs.storage import Action, Next
 from podless.verbs.update import Rewriting, rewrite
 
 Object = dict[str, Any]
+_TIMES = ("creationTimestamp", "deletionTimestamp")  # of an object; who applies one never sets them
 
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 
@@ -130,12 +130,21 @@ class _Request:
     def _loose(self, merged: Object) -> Object:
         """A custom object, which is pruned only after it was judged. Raises Internal."""
         self.call.loose = True
+        metadata = merged.get("metadata") or {}
         try:
-            merged["metadata"] = objectmeta.coerce(merged.get("metadata") or {}, [])
-        except schema.Malformed as error:
+            merged["metadata"] = _metadata(metadata)
+        except structs.DecodeError as error:
             what = managers.described(merged)
             raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
         return merged
+
+
+def _metadata(metadata: Object) -> Object:
+    """The metadata of a custom object; a time that cannot be read is none, as Go's unstructured objects have it."""
+    try:
+        return objectmeta.coerce(metadata, [])
+    except structs.DecodeError:
+        return objectmeta.coerce({name: value for name, value in metadata.items() if name not in _TIMES}, [])
 
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:

@@ -111,10 +111,13 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
     try:
         document = codec.decode_json(call.body, repeated if checked else None, call.floats)
     except codec.JSONError as error:
-        raise BadRequest(str(error) if media == STRATEGIC_PATCH else f"error decoding patch: {error}") from None
+        why = f"error decoding patch: {error}" if checked else mergepatch.BROKEN
+        raise BadRequest(str(error) if media == STRATEGIC_PATCH else why) from None
     if media == STRATEGIC_PATCH:
         return _strategic(call, strategic.check(document))
-    changes = mergepatch.check(document)
+    changes = mergepatch.check(document, checked=checked)
+    if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
+        return Patch(lambda old: changes)
     raws = [name for name in call.kind.raws(call.version) if changes and name in changes]
     return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
 
