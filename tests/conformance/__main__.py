@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.conformance import recorded, sessions
-from tests.conformance.replay import replay
-from tests.conformance.servers import running
+from tests.conformance.draw import Drawer
+from tests.conformance.replay import record, replay
+from tests.conformance.servers import TOKEN, running
 from tests.conformance.sync import sync
 from tests.conformance.wire import Client
 
@@ -34,6 +35,15 @@ def _arguments() -> argparse.ArgumentParser:
     play.add_argument("--server", help="an API server's URL; a podless of its own by default")
     play.add_argument("--token", default="", help="the bearer token for it")
     play.add_argument("--verbose", "-v", action="store_true", help="every difference, not the first three of a step")
+    draw = commands.add_parser(
+        "draw", help="change conversations at random, hold them with a real server, and replay them"
+    )
+    draw.add_argument("areas", nargs="+", help=area)
+    draw.add_argument("--server", required=True, help="a kube-apiserver's URL")
+    draw.add_argument("--token", default=TOKEN, help="the bearer token for it, of a member of system:masters")
+    draw.add_argument("--seed", type=int, default=0, help="the same seed draws the same")
+    draw.add_argument("--count", type=int, default=20, help="how many conversations")
+    draw.add_argument("--out", type=Path, help="keep them there, with the server's answers")
     take = commands.add_parser("sync", help="pack the recordings of the folder shared/conformance")
     take.add_argument("folder", nargs="?", type=Path, default=recorded.ORIGIN)
     take.add_argument("--check", action="store_true", help="only say what differs; exits with 1 where anything does")
@@ -91,6 +101,26 @@ def _replay(options: argparse.Namespace) -> int:
     return 0 if is_exact else 1
 
 
+def _draw(options: argparse.Namespace) -> int:
+    drawer = Drawer([one for area in options.areas for one in recorded.everything(area)], options.seed)
+    real = Client(options.server, options.token)
+    held = [record(real, drawer.draw(number)) for number in range(options.count)]
+    real.close()
+    known = [one for one in held if one is not None]
+    if options.out is not None:
+        recorded.pack(options.out, known)
+    with running(bare=True, tls=False) as server:
+        client = Client(server.url, server.token)
+        results = [replay(client, one) for one in known]
+        client.close()
+    for result in results:
+        if result.wrong():
+            print(result.report())
+    steps, exact = sum(one.steps for one in results), sum(one.exact for one in results)
+    print(f"{len(known)} of {options.count} conversations could be held; {exact} of {steps} steps are exact")
+    return 0 if exact == steps else 1
+
+
 def _play(chosen: list[recorded.Recording], url: str, token: str) -> bool:
     wrong = 0
     for session in chosen:
@@ -112,6 +142,8 @@ def main(arguments: list[str] | None = None) -> int:
                 return _show(options.area, options.name, options.step)
             case "replay":
                 return _replay(options)
+            case "draw":
+                return _draw(options)
     except (KeyError, IndexError) as error:
         print(error.args[0], file=sys.stderr)
         return 2

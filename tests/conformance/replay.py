@@ -82,8 +82,30 @@ def replay(client: Client, scenario: Recording, pause: Callable[[float], None] =
     return result
 
 
+def record(client: Client, scenario: Recording) -> Recording | None:
+    """Hold one conversation and keep what was answered; None for one that broke off."""
+    conversation = _Conversation(client, scenario, time.sleep, settles=True)
+    try:
+        conversation.hold()
+    except Exception:
+        return None
+    finally:
+        conversation.tidy()
+    answers = {number: got for number, got, _ in conversation.answers}
+    steps = [
+        step | ({"expect": answers[number]} if number in answers else {})
+        for number, step in enumerate(scenario["steps"])
+    ]
+    return scenario | {"steps": steps}
+
+
 class _Conversation:
-    def __init__(self, client: Client, scenario: Recording, pause: Callable[[float], None]) -> None:
+    """settles: the server is a real one, to which a changed definition takes a moment to come through."""
+
+    def __init__(
+        self, client: Client, scenario: Recording, pause: Callable[[float], None], *, settles: bool = False
+    ) -> None:
+        self._settles = settles
         self.answers: list[tuple[int, Any, Any]] = []
         self._client, self._scenario, self._pause = client, scenario, pause
         self._own = descriptions([step.get("body") for step in scenario["steps"]])
@@ -125,7 +147,8 @@ class _Conversation:
                 if not self._wait_gone(step["path"]):
                     raise TimeoutError(f"{step['path']} was still there after {_PATIENCE} s")
             case "settle":
-                pass  # a real cluster applies a changed definition after a moment; a replay must not need one
+                if self._settles:  # a replay must not need it
+                    self._pause(step.get("ms", 500) / 1000)
             case "pause":
                 self._pause(step["ms"] / 1000)
             case "watch":
