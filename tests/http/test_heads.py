@@ -17,6 +17,14 @@ FIELDS = (
     b"host:h\r\naccept: a\r\nAccept: b\r\n",
     b"Host: h\r\nContent-Length: 2\r\n",
     b"Host: h\r\nContent-Length: 0\r\n",
+    b"content-length: 02\r\nHost: h\r\n",
+    b"Host: h\r\nContent-Length: 2\r\ncontent-length: 2\r\n",
+    b"Host: h\r\nContent-Length: 2\r\nContent-Length: 10\r\n",
+    b"Host: h\r\nContent-Length: +2\r\n",
+    b"Host: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n",
+    b"Host: h\r\nX: Content-Length: 2\r\nContent-Length: 10\r\n",
+    b"Host: h\r\nContent-Length:2\r\n",
+    b"Host: h\r\nContent-Length: 10\r\n",
     b"Host: h\r\nConnection: close\r\n",
     b"Host: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n",
     b"Host: h\r\nTransfer-Encoding: chunked\r\n",
@@ -38,10 +46,24 @@ LINES = (
     b"GET /\tHTTP/1.1\r\n",
     b"HEAD / HTTP/1.1\r\n",
     b"POST / HTTP/1.1\r\n",
+    b"PATCH /a/b?c=d HTTP/1.1\r\n",
+    b"post / HTTP/1.1\r\n",
+    b" POST / HTTP/1.1\r\n",
+    b"/ HTTP/1.1\r\n",
     b"FOO / HTTP/1.1\r\n",
     b"GET / HTTP/1.1\r\nX: GET / HTTP/1.1\r\n",
 )
-ENDS = (b"\r\n", b"\r\nab", b"\r\n\r\n", b"\n", b"", b"\r\n0\r\n\r\n", b"\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
+ENDS = (
+    b"\r\n",
+    b"\r\nab",
+    b"\r\n0123456789",
+    b"\r\n\r\n01234567",
+    b"\r\n\r\n",
+    b"\n",
+    b"",
+    b"\r\n0\r\n\r\n",
+    b"\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n",
+)
 
 pieces = st.builds(
     lambda line, fields, end: line + fields + end,
@@ -75,7 +97,9 @@ class Told:
 
     def whole(self, request: Request) -> None:
         self.known += 1
-        self.headed(request, 0)
+        self.headed(request, len(request.body))
+        if request.body:
+            self.piece(request.body)
         self.ended()
 
     def failed(self, status: int, text: str) -> None:
@@ -101,6 +125,15 @@ def test_fields_are_known_from_the_second_request_on_and_on_other_connections() 
             told.parser.feed(b"GET %b HTTP/1.1\r\nHost: h\r\nAccept: a\r\n\r\n" % path)
     assert (first.known, second.known) == (1, 2)
     assert first.told == second.told
+
+
+def test_bodies_of_other_lengths_come_with_known_fields() -> None:
+    heads = Heads()
+    known, plain = Told(heads), Told(None)
+    for told in (known, plain):
+        for body in (b"a", b"bc", b"", b"0123456789"):
+            told.parser.feed(b"POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+    assert (known.known, known.told) == (3, plain.told)
 
 
 def test_no_more_are_remembered_than_may_be() -> None:

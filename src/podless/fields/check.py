@@ -35,6 +35,14 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
     if kind is dict:
         if shape.map is None:
             return False
+        plan = shape.map.plan(value)
+        if plan is not None:
+            for key, _, below in plan.below:  # noqa: SIM110 (twice as fast as all())
+                if not _plain(value[key], below, repeats):
+                    return False
+            return True
+        if shape.map.uniform(value):
+            return True
         known, child = shape.map.known, shape.map.child
         for key, item in value.items():
             inner = (known.get(key) or child(key))[1]

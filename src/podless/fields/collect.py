@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.fields.check import check
 from podless.fields.sets import LEAF, SELF, Fields, marked
-from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
+from podless.fields.typed import ListShape, MapShape, Misfit, Plan, Shape, element
 
 
 def leaves(value: dict[str, Any], shape: Shape) -> Fields:
@@ -31,6 +31,9 @@ def _said(value: Any, shape: Shape) -> Fields | None:
 
 
 def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
+    plan = form.plan(value)
+    if plan is not None:
+        return _said_below(value, plan)
     out: Fields = {}
     for key, item in value.items():
         name, shape, declared = form.child(key)
@@ -40,6 +43,20 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
             out[name] = marked(node)
         elif node is not None:
             out[name] = node
+    return out or None
+
+
+def _said_below(value: dict[str, Any], plan: Plan) -> Fields | None:
+    if not plan.below:
+        return plan.leaves or None
+    out = plan.leaves.copy()
+    for key, name, shape in plan.below:
+        item = value[key]
+        node = _said(item, shape)
+        if node is not None:
+            out[name] = node if item else marked(node)
+        elif item == {}:
+            out[name] = LEAF
     return out or None
 
 
@@ -65,19 +82,32 @@ def whole(value: Any, shape: Shape) -> Fields:
     """
     kind = type(value)
     if kind is dict and shape.map is not None and value and not shape.map.atomic:
-        form, out = shape.map, {SELF: LEAF}
-        known = form.known
-        for key, item in value.items():
-            name, inner, _ = known.get(key) or form.child(key)
-            if inner is None:
-                raise Misfit(f".{key}: field not declared in schema")
-            out[name] = LEAF if type(item) in inner.types else whole(item, inner)
-        return out
+        return _whole_map(value, shape.map)
     if kind is list and shape.list is not None and shape.list.associative and value:
         return _whole_list(value, shape.list)
     if kind not in shape.types:
         check(value, shape, repeats=True)
     return LEAF
+
+
+def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
+    plan = form.plan(value)
+    if plan is not None:
+        if not plan.below:
+            return plan.marked
+        out = plan.marked.copy()
+        for key, name, shape in plan.below:
+            out[name] = whole(value[key], shape)
+        return out
+    if form.uniform(value):
+        return {SELF: LEAF, **{f"f:{key}": LEAF for key in value}}
+    out = {SELF: LEAF}
+    for key, item in value.items():
+        name, inner, _ = form.child(key)
+        if inner is None:
+            raise Misfit(f".{key}: field not declared in schema")
+        out[name] = LEAF if type(item) in inner.types else whole(item, inner)
+    return out
 
 
 def _whole_list(value: list[Any], form: ListShape) -> Fields:

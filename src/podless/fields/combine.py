@@ -10,6 +10,7 @@ from typing import Any
 from podless.fields.typed import ListShape, MapShape, Shape, element
 
 _ABSENT: Any = object()
+_LEAVES = frozenset((str, int, float, bool))  # values of these types win, whatever they meet
 
 
 def merge(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
@@ -33,11 +34,15 @@ def _merge(ours: Any, theirs: Any, shape: Shape) -> Any:
 
 
 def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
-    left, right = (value if type(value) is dict else {} for value in (ours, theirs))
+    left = ours if type(ours) is dict else {}
+    right = theirs if type(theirs) is dict else {}
     if form.atomic or not (left or right):
         return theirs
     merged = dict(left)
     for key, item in right.items():
+        if type(item) in _LEAVES:
+            merged[key] = item
+            continue
         _, shape, _ = form.child(key)
         merged[key] = item if shape is None else _merge(left.get(key, _ABSENT), item, shape)
     return merged

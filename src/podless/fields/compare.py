@@ -5,6 +5,8 @@ Source: sigs.k8s.io/structured-merge-diff typed (compare).
 
 from __future__ import annotations
 
+from itertools import compress, repeat
+from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
 from podless.fields.check import check
@@ -25,6 +27,7 @@ class Comparison(NamedTuple):
 
 _T = TypeVar("_T", dict[str, Any], list[Any])
 _Nodes = tuple[Fields | None, Fields | None, Fields | None]
+_ABSENT = object()
 _SAME: _Nodes = (None, None, None)
 _MODIFIED: _Nodes = (None, LEAF, None)
 
@@ -96,14 +99,16 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
-    for key, item in theirs.items():
+    # fields that are declared and the very same need no look
+    differ = map(is_not, theirs.values(), map(ours.get, theirs, repeat(_ABSENT)))
+    for key in compress(theirs, differ) if known.keys() >= theirs.keys() else theirs:
+        item, held = theirs[key], ours.get(key, _ABSENT)
         name, inner, _ = known.get(key) or form.child(key)
         if inner is None:
             raise Misfit(f".{key}: field not declared in schema")
-        if key not in ours:
+        if held is _ABSENT:
             added[name] = LEAF if type(item) in inner.types else whole(item, inner)
             continue
-        held = ours[key]
         if type(item) in inner.types and type(held) is type(item):
             if item != held:
                 modified[name] = LEAF

@@ -261,11 +261,20 @@ def _capped(owners: Owners, times: Times) -> Owners:
     return owners
 
 
-def apply(place: Endpoint, live: Object | None, applied: Object, manager: str, force: bool, now: str) -> Object:
+def apply(
+    place: Endpoint,
+    live: Object | None,
+    applied: Object,
+    manager: str,
+    force: bool,
+    now: str,
+    *,
+    settled: bool = False,
+) -> Object:
     """The object after a server-side apply, with its managedFields; not yet defaulted.
 
-    live: None where there is none yet. Raises BadRequest, ApplyConflict, and Internal for what a real server answers
-    with 500: an applied object that is not of the schema.
+    live: None where there is none yet. settled: it was written under the present schema. Raises BadRequest,
+    ApplyConflict, and Internal for what a real server answers with 500: an applied object that is not of the schema.
     """
     if isinstance(applied.get("metadata"), dict) and isinstance(applied["metadata"].get("managedFields"), list):
         raise BadRequest("metadata.managedFields must be nil")
@@ -274,7 +283,7 @@ def apply(place: Endpoint, live: Object | None, applied: Object, manager: str, f
     try:
         if not owners:
             owners = _claimed(place, base, times, now)
-        merged, owners = _applied(place, base, applied, owners, manager, force)
+        merged, owners = _applied(place, base, applied, owners, manager, force, settled)
     except Conflicts as conflicts:
         raise ApplyConflict(conflicts.found) from None
     except (Misfit, NoVersion) as misfit:
@@ -310,7 +319,7 @@ def _told(place: Endpoint, live: Object, misfit: Misfit) -> Misfit:
 
 
 def _applied(
-    place: Endpoint, live: Object, applied: Object, owners: Owners, manager: str, force: bool
+    place: Endpoint, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
     owner = Owner(manager, "Apply", "", place.subresource)
     try:
@@ -322,11 +331,11 @@ def _applied(
     except Misfit as misfit:
         raise Misfit(f"failed to create typed live object ({described(live)}): {misfit}") from None
     try:
-        merged, after = merge_apply(place, live, applied, dict(owners), owner, force=force)
+        merged, after = merge_apply(place, live, applied, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
         if manager != _KUBECTL or not _upgrades(place, live, conflicts):
             raise
-        merged, after = merge_apply(place, live, applied, dict(owners), owner, force=True)
+        merged, after = merge_apply(place, live, applied, owners, owner, force=True, settled=settled)
     if owner in after:
         fields = sets.difference(after[owner].fields, _UNOWNED)
         if fields:

@@ -126,13 +126,20 @@ def update(place: Endpoint, old: Object, new: Object, owners: Owners, owner: Own
 
 
 def apply(
-    place: Endpoint, live: Object, applied: Object, owners: Owners, owner: Owner, *, force: bool
+    place: Endpoint,
+    live: Object,
+    applied: Object,
+    owners: Owners,
+    owner: Owner,
+    *,
+    force: bool,
+    settled: bool = False,
 ) -> tuple[Object | None, Owners]:
     """The object after an apply (None where it does not change) and its owners.
 
-    Raises Conflicts, unless they are to be forced, and Misfit.
+    settled: as for an update. Raises Conflicts, unless they are to be forced, and Misfit.
     """
-    owners = _reconciled(place, live, owners)
+    owners = _reconciled(place, live, owners, settled)
     shape = place.shape(place.version)
     merged = merge(live, applied, shape)
     last = owners.get(owner)
@@ -212,7 +219,9 @@ def _dropped(place: Endpoint, compared: Comparison, version: str) -> Comparison:
 def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: Owner, last: Owned | None) -> Object:
     """The merged object without what the owner applied the last time, does not apply now, and nobody else owns."""
     now = owners[owner]
-    if last is None or (last.version == now.version and not sets.difference(last.fields, now.fields)):
+    if last is None or (
+        last.version == now.version and (last.fields == now.fields or not sets.difference(last.fields, now.fields))
+    ):
         return merged  # nothing is given up
     try:
         merged = place.view(merged, last.version, "merged object to last applied version")

@@ -132,6 +132,10 @@ def difference(one: Fields, other: Fields) -> Fields:
         if held is None:
             left[name] = node
             continue
+        if not node:
+            if not member(held):
+                left[name] = node
+            continue
         rest = _node(member(node) and not member(held), difference(node, held))
         if rest is not None:
             left[name] = rest

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.fields import elements
+from podless.fields.sets import LEAF, SELF, Fields
 from podless.meta import gotext, gotypes
 from podless.meta.bounded import bounded_cache
 from podless.meta.gotypes import ListOf, MapOf, Type
@@ -24,6 +25,8 @@ SCALARS: Mapping[str, frozenset[type]] = {
     "untyped": frozenset({int, float, str, bool, NONE}),
 }
 _NULL = frozenset({NONE})
+_SORTS = 8  # of values of one map that are remembered
+_WIDEST = 32  # fields of such a value
 
 
 class Misfit(Exception):
@@ -84,6 +87,18 @@ class ListShape:
         return found
 
 
+class Plan(NamedTuple):
+    """What holds for all values of a map that have the same fields, with items of the same types.
+
+    leaves: the set of the fields that are leaves; marked: the same with the map itself in it. below: name, path element
+    and shape of the other fields.
+    """
+
+    leaves: Fields
+    marked: Fields
+    below: list[tuple[str, str, Shape]]
+
+
 class MapShape:
     """A map. declared: field name -> what its shape is made of. element: likewise of all other fields, None for none.
 
@@ -91,7 +106,7 @@ class MapShape:
     said of declared fields.
     """
 
-    __slots__ = ("_declared", "_element", "_make", "atomic", "defaults", "known")
+    __slots__ = ("_declared", "_element", "_make", "_plans", "atomic", "defaults", "known")
 
     def __init__(
         self,
@@ -105,6 +120,7 @@ class MapShape:
         self._make = make
         self._element = element
         self.known: dict[str, tuple[str, Shape | None, bool]] = {}
+        self._plans: dict[tuple[tuple[str, ...], tuple[type, ...]], Plan] = {}
         self.atomic = atomic
         self.defaults = defaults or {}
 
@@ -120,6 +136,39 @@ class MapShape:
         if element is not None and not isinstance(element, Shape):
             element = self._element = self._make(element)
         return f"f:{name}", element, False
+
+    def plan(self, value: Mapping[str, Any]) -> Plan | None:
+        """What holds for values like this one; None where fields are not declared, or too much is remembered."""
+        if not self._declared:
+            return None
+        sort = tuple(value), tuple(map(type, value.values()))
+        found = self._plans.get(sort)
+        if found is None and len(self._plans) < _SORTS and len(value) <= _WIDEST:
+            return self._remember(sort)
+        return found
+
+    def uniform(self, value: Mapping[str, Any]) -> bool:
+        """Whether the fields of a map that declares none are surely all leaves."""
+        element = self._element
+        return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
+
+    def _remember(self, sort: tuple[tuple[str, ...], tuple[type, ...]]) -> Plan | None:
+        if not self._declared.keys() >= set(sort[0]):
+            return None
+        found = self._plans[sort] = self._planned(*sort)
+        return found
+
+    def _planned(self, names: tuple[str, ...], types: tuple[type, ...]) -> Plan:
+        leaves: Fields = {}
+        below: list[tuple[str, str, Shape]] = []
+        for key, kind in zip(names, types, strict=True):
+            name, shape, _ = self.child(key)
+            assert shape is not None
+            if kind in shape.types:
+                leaves[name] = LEAF
+            else:
+                below.append((key, name, shape))
+        return Plan(leaves, {SELF: LEAF, **leaves}, below)
 
 
 def _same(shape: Any) -> Shape:

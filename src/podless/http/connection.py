@@ -266,9 +266,12 @@ class Connection(asyncio.BufferedProtocol):
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
     def whole(self, request: Request) -> None:
-        """A request without a body begins, or waits for its turn."""
+        """A request whose body is there begins, or waits for its turn."""
         self.deadline = 0.0
+        if request.body:
+            request.length, request.source = len(request.body), self
         if self._current is not None or self._waiting or self._flooded():
+            self._in.keep(request)
             self._waiting.append(request)
             self._turn_soon()
         else:

@@ -1,50 +1,96 @@
 """Heads whose fields came in before, byte for byte: a client says the same of itself with each request.
 
-Of such a GET only the first line is new. What the bytes behind it say was found by llhttp (parsing.py) when they first
-came, alone and with nothing behind them; whatever is not as plain as that goes to llhttp each time.
+Of such a request only the first line, the length of the body and the body are new. What the bytes in between say was
+found by llhttp (parsing.py) when they first came, in a request alone and with nothing behind it; whatever is not as
+plain as that goes to llhttp each time.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 _MOST = 256  # sorts of fields that are remembered
 _LONGEST = 1 << 12  # bytes of them
-_END = b"\r\n\r\n"
-_BEFORE, _BEHIND = b"GET ", b" HTTP/1.1"
+_LINE, _END = b"\r\n", b"\r\n\r\n"
+_BEHIND = b" HTTP/1.1"
+_METHODS = {name.encode(): name for name in ("GET", "POST", "PUT", "PATCH", "DELETE")}
+_LENGTHS = (b"\r\nContent-Length: ", b"\r\ncontent-length: ")
+_DIGITS = 7  # of a length
+_SLASH = ord("/")
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?&=%+,:"
-_OTHER = frozenset(("content-length", "transfer-encoding", "upgrade", "connection"))
+_OTHER = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
+_SIZE = "content-length"
+
+
+class Known(NamedTuple):
+    """A request whose fields came in before. headers: shared by all who have no body; nobody changes them."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    body: bytes
 
 
 class Heads:
-    """The fields of requests without bodies, by their bytes. All who get them share them; nobody changes them."""
+    """The fields of requests by their bytes, but for the number of the bytes of a body."""
 
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
         self._known: dict[bytes, dict[str, str]] = {}  # the oldest first
 
-    def find(self, data: bytes) -> tuple[str, dict[str, str]] | None:
-        """Target and fields of a GET, where the bytes are one and nothing else, and its fields are known."""
-        end = data.find(b"\r\n")
-        fields = self._known.get(data[end:])
-        target = _target(data, end) if fields is not None else None
-        return (target, fields) if target is not None and fields is not None else None
+    def find(self, data: bytes) -> Known | None:
+        """The request that the bytes are, where they are one and nothing else, and its fields are known."""
+        end = data.find(_LINE)
+        headers, body = self._known.get(data[end:]), b""
+        if headers is None:
+            parts = _parts(data, end)
+            if parts is None or (headers := self._known.get(parts[0])) is None:
+                return None
+            headers, body = {**headers, _SIZE: parts[1]}, parts[2]
+        line = _line(data, end)
+        return Known(*line, headers, body) if line is not None else None
 
-    def keep(self, data: bytes, target: str, fields: dict[str, str]) -> None:
-        """Remember the fields of a request without a body, which the bytes were."""
-        end = data.find(b"\r\n")
-        behind = data[end:]
-        if len(behind) > _LONGEST or behind.find(_END) + len(_END) != len(behind) or _target(data, end) != target:
+    def keep(self, data: bytes, method: str, target: str, headers: dict[str, str]) -> None:
+        """Remember the fields of a request that the bytes were."""
+        end = data.find(_LINE)
+        if _line(data, end) != (method, target) or not _OTHER.isdisjoint(headers):
             return
-        if not _OTHER.isdisjoint(fields):
+        behind, size = data[end:], headers.get(_SIZE)
+        if size is not None:
+            parts = _parts(data, end)
+            if parts is None or parts[1] != size:
+                return
+            behind = parts[0]
+        if len(behind) > _LONGEST or behind.find(_END) + len(_END) != len(behind):
             return
         if len(self._known) >= _MOST:
             del self._known[next(iter(self._known))]
-        self._known[behind] = fields
+        self._known[behind] = headers
 
 
-def _target(data: bytes, end: int) -> str | None:
-    """The target of a GET whose first line ends there, of characters that mean nothing to who reads lines."""
-    if not data.startswith(_BEFORE) or not data.endswith(_BEHIND, 0, end) or data[len(_BEFORE)] != 0x2F:
+def _parts(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
+    """What stands behind the first line but for the number of the body's bytes, that number, and the body."""
+    stop = data.find(_END, end)
+    for field in _LENGTHS:
+        at = data.find(field, end, stop)
+        if at >= 0:
+            break
+    else:
         return None
-    target = data[len(_BEFORE) : end - len(_BEHIND)]
-    return None if target.translate(None, _PLAIN) else target.decode("ascii")
+    at += len(field)
+    till = data.find(_LINE, at)
+    digits, stop = data[at:till], stop + len(_END)
+    if not digits.isdigit() or len(digits) > _DIGITS or int(digits) != len(data) - stop:
+        return None
+    return data[end:at] + data[till:stop], digits.decode("ascii"), data[stop:]
+
+
+def _line(data: bytes, end: int) -> tuple[str, str] | None:
+    """Method and target of the first line, which ends there; of characters that mean nothing to who reads lines."""
+    first = data.find(b" ", 0, end)
+    method = _METHODS.get(data[:first])
+    if method is None or not data.endswith(_BEHIND, 0, end) or data[first + 1] != _SLASH:
+        return None
+    target = data[first + 1 : end - len(_BEHIND)]
+    return None if target.translate(None, _PLAIN) else (method, target.decode("ascii"))

@@ -46,6 +46,11 @@ class Incoming:
         self._held.loose += len(part)
         return self.size <= _FREE or not self._held.crowded
 
+    def keep(self, request: Request) -> None:
+        """The body of a request that waits for its turn is there."""
+        request.loose = len(request.body)
+        self._held.loose += request.loose
+
     def end(self) -> bytes | None:
         """The body is whole: for whoever waits for it, or given back where nobody does."""
         pieces, self._pieces = self._pieces, []

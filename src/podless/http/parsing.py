@@ -12,7 +12,6 @@ from podless.http.message import Request
 
 _MALFORMED = "the request is not HTTP/1.1"
 _VERSIONS = ("1.1", "1.0")
-_GET = b"GET "
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 32  # characters of a method that nobody knows
 # the names of header fields that most clients send, in the ways that they write them
@@ -36,7 +35,7 @@ class Receiver(Protocol):
         """The body, and so the request, is whole."""
 
     def whole(self, request: Request) -> None:
-        """A request without a body is there: all of the above at once."""
+        """A request is there with all of its body: all of the above at once."""
 
     def failed(self, status: int, text: str) -> None:
         """The bytes are no request: what comes after them is not looked at any more."""
@@ -81,10 +80,12 @@ class Parser:
 
     def feed(self, data: bytes | memoryview) -> None:
         """Take bytes."""
-        if self._between and self._heads is not None and data[:4] == _GET and len(data) <= self._most:
+        if self._between and self._heads is not None and len(data) <= self._most:
             found = self._heads.find(bytes(data))
             if found is not None and not self._deaf:
-                self._receiver.whole(self._make("GET", *found))
+                request = self._make(found.method, found.target, found.headers)
+                request.body = found.body
+                self._receiver.whole(request)
                 return
         if 0 < self._left < len(data):  # what follows a body begins a request, and that is to be seen
             left = self._left
@@ -99,7 +100,7 @@ class Parser:
         while data and not self._deaf:
             try:
                 self._llhttp.feed_data(data)
-                if fresh and self._between and self._ended == 1 and data[:4] == _GET:
+                if fresh and self._between and self._ended == 1:
                     self._keep(bytes(data))
                 break
             except httptools.HttpParserUpgrade as upgrade:  # offered, but not taken: what follows is a request
@@ -117,7 +118,8 @@ class Parser:
     def _keep(self, data: bytes) -> None:
         """Remember the fields of the request that the bytes were."""
         if self._heads is not None and not self._deaf:
-            self._heads.keep(data, self._target.decode("latin-1"), self._headers)
+            method = self._llhttp.get_method().decode("latin-1")
+            self._heads.keep(data, method, self._target.decode("latin-1"), self._headers)
 
     def _unknown(self, data: bytes) -> bytes:
         """llhttp knows a fixed list of methods; HTTP allows any, and a clear 405 needs the request.
@@ -167,17 +169,16 @@ class Parser:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """One header field; one behind a chunked body counts for nothing."""
-        self._size += len(name) + len(value) + 4
-        if self._size > self._most:
+        size = self._size = self._size + len(name) + len(value) + 4
+        if size > self._most:
             self._too_long()
         if self._deaf or not self._in_head:
             return
-        key = _NAMES.get(name) or name.decode("latin-1").lower()
-        text = value.decode("utf-8", "replace")
-        if key in self._headers:
-            self._repeat(key, text)
+        key, headers = _NAMES.get(name) or name.decode("latin-1").lower(), self._headers
+        if key in headers:
+            self._repeat(key, value.decode("utf-8", "replace"))
         else:
-            self._headers[key] = text
+            headers[key] = value.decode("utf-8", "replace")
 
     def _repeat(self, key: str, text: str) -> None:
         if self._repeated is None:

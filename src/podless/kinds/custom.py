@@ -165,7 +165,7 @@ class CustomStrategy(Strategy[Kind]):
         """Fields that the schema does not know, nulls that it does not allow, malformed metadata inside."""
         compiled = self.schema(version)
         compiled.prune(obj, drop=True)
-        if not compiled.preserve:
+        if not compiled.preserve and codec.has_nulls(obj):
             compiled.drop_nulls(obj)
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Sequence[FieldError]:

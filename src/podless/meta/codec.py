@@ -33,6 +33,7 @@ __all__ = [
     "encode_sorted",
     "encode_yaml",
     "fitted",
+    "has_nulls",
     "hex_or_text",
     "sent",
     "strict_text",
@@ -394,6 +395,11 @@ def fitted(encoded: bytes) -> bytes:
 def encode_sorted(value: Any) -> bytes:
     """Compact JSON, keys sorted, as Go prints maps, numbers as well."""
     return _encode(value, orjson.OPT_SORT_KEYS)
+
+
+def has_nulls(value: Any) -> bool:
+    """Whether a field is null somewhere, or a text looks like that: false where surely none is."""
+    return b":null" in encode(value)
 
 
 def _encode(value: Any, option: int) -> bytes:

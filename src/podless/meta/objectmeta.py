@@ -7,6 +7,8 @@ Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recor
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress
+from operator import ne
 from typing import Any
 
 from podless.meta import field, gotext, gotypes, gvk, names, structs
@@ -85,10 +87,8 @@ def validate(
 
 def untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether the metadata of a changed object says what it said, but for what the server itself writes there."""
-    for name, value in new.items():
-        if old.get(name) != value and name not in _WRITTEN:
-            return False
-    return not old.keys() - new.keys() - _WRITTEN
+    differ = map(ne, new.values(), map(old.get, new))
+    return _WRITTEN.issuperset(compress(new, differ)) and not old.keys() - new.keys() - _WRITTEN
 
 
 def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:

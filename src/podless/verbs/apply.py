@@ -42,7 +42,7 @@ async def apply(api: API, call: Call) -> Single:
     made: Single | None = None
 
     def merge(old: Object) -> Object:
-        return request.fit(request.merged(old))
+        return request.fit(request.merged(old), old)
 
     async def change(old: Object) -> Object:
         obj = merge(old) if size < LONG else await api.aside.run(size, merge, old)
@@ -74,6 +74,7 @@ class _Request:
         self.force = bool(options.truth(call, "force"))
         self.repeated: list[str] = []
         self.body = _decode(call.body, self.repeated)
+        self.nulls = codec.has_nulls(self.body)
         self.type = api_version or call.api_version, kind or call.kind.kind
 
     def check_type(self) -> None:
@@ -90,7 +91,8 @@ class _Request:
         """
         self.check_type()
         place = fieldmanager.place(self.call)
-        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, clock.now())
+        settled = live is not None and fieldmanager.settled(self.call, live)
+        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, clock.now(), settled=settled)
         if self.repeated and self.chosen.validation == "Strict":
             found = codec.strict_text(self.repeated)
             raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
@@ -101,18 +103,18 @@ class _Request:
         managers.put(merged["metadata"], entries)
         return merged
 
-    def fit(self, merged: Object) -> Object:
+    def fit(self, merged: Object, live: Object | None) -> Object:
         """The merged object as one of the kind, with its defaults, of the name and namespace of the path.
 
-        Raises BadRequest.
+        live: what it was merged into. Raises BadRequest.
         """
         call = self.call
         entries = merged["metadata"].pop("managedFields", [])
-        obj = self._typed(merged) if call.kind.struct_of(call.version) is not None else self._loose(merged)
+        obj = self._typed(merged) if call.kind.struct_of(call.version) is not None else self._loose(merged, live)
         metadata = obj["metadata"]
         steps.fit_namespace(call, metadata)
         steps.fit_name(call, metadata)
-        _default(call, obj, self.body)
+        self._default(obj)
         managers.put(metadata, entries)
         return obj
 
@@ -127,16 +129,33 @@ class _Request:
             why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
             raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
 
-    def _loose(self, merged: Object) -> Object:
+    def _default(self, obj: Object) -> None:
+        """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
+        call, strategy = self.call, self.call.kind.strategy
+        if self.nulls and isinstance(strategy, CustomStrategy):
+            strategy.schema(call.version).fill(obj)
+        else:
+            strategy.fill(call.kind, call.version, obj)
+
+    def _loose(self, merged: Object, live: Object | None) -> Object:
         """A custom object, which is pruned only after it was judged. Raises Internal."""
         self.call.loose = True
         metadata = merged.get("metadata") or {}
+        if live is not None and _unchanged(metadata, live["metadata"]):
+            return merged
         try:
             merged["metadata"] = _metadata(metadata)
         except structs.DecodeError as error:
             what = managers.described(merged)
             raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
         return merged
+
+
+def _unchanged(metadata: Object, live: Object) -> bool:
+    """Whether metadata is that of the object as it was read, which is in its form, but for who manages it."""
+    known = live.copy()
+    known.pop("managedFields", None)
+    return values.equal(metadata, known)
 
 
 def _metadata(metadata: Object) -> Object:
@@ -172,15 +191,6 @@ def _type(obj: Object) -> tuple[str, str]:
     return "" if version == "/" else version, kind if isinstance(kind, str) else ""
 
 
-def _default(call: Call, obj: Object, applied: Object) -> None:
-    """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
-    strategy = call.kind.strategy
-    if isinstance(strategy, CustomStrategy) and b":null" in codec.encode(applied):
-        strategy.schema(call.version).fill(obj)
-    else:
-        strategy.fill(call.kind, call.version, obj)
-
-
 async def _create(api: API, call: Call, request: _Request) -> Object:
     """The new object as it is to be stored. Raises Denied, and what `prepare` does."""
     kind = call.kind
@@ -190,7 +200,7 @@ async def _create(api: API, call: Call, request: _Request) -> Object:
     if merged["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
         raise Conflict(kind.plural, kind.group, call.name, f"{why} found")
-    obj = await api.aside.run(size, request.fit, merged)
+    obj = await api.aside.run(size, request.fit, merged, None)
     if kind.terminating:
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.group, call.name, why)

@@ -130,10 +130,14 @@ def changed(call: Call, old: Object, obj: Object, manager: str) -> None:
 
     Raises Unconverted where owners wrote in versions that only a webhook can tell.
     """
-    # the fields in an object that was written since its kind last changed are of the kind's schema
-    settled = call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
-    entries = managers.update(place(call), old, obj, managers.name(manager, call.agent), clock.now(), settled=settled)
+    name, now = managers.name(manager, call.agent), clock.now()
+    entries = managers.update(place(call), old, obj, name, now, settled=settled(call, old))
     managers.put(obj["metadata"], entries)
+
+
+def settled(call: Call, old: Object) -> bool:
+    """Whether what owners have of an object is of the kind's schema: it was written since the kind last changed."""
+    return call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
 
 
 def noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:

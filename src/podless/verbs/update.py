@@ -10,6 +10,7 @@ from podless.admission.attributes import UPDATE, both
 from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
+from podless.kinds.strategy import Strategy
 from podless.meta import codec, objectmeta, protobuf
 from podless.meta.aside import LONG
 from podless.verbs import admit, body, fieldmanager, options, steps, storage
@@ -175,20 +176,22 @@ def prepare(call: Call, obj: Object, old: Object) -> None:
 def check(call: Call, obj: Object, old: Object) -> None:
     """Count the change, settle whose fields are whose, and see that all rules are obeyed. Raises Invalid."""
     strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
-    if strategy.generation and call.subresource != "status":
-        if not call.floats:
-            changed = strategy.changed(call.version, obj, old)
-        else:  # 1.0 in the place of 1 is a change
-            with codec.as_sent(obj, call.floats):
-                changed = strategy.changed(call.version, obj, old)
-        if changed:
-            metadata["generation"] = metadata.get("generation", 0) + 1
-    managers.settle(obj, old)
+    if strategy.generation and call.subresource != "status" and _changed(call, strategy, obj, old):
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    else:
+        managers.settle(obj, old)
     steps.check_update(call, obj, old)
     if call.loose:
         strategy.trim(call.version, obj)
     if not call.subresource:
         steps.warn(call, obj, old)
+
+
+def _changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
+    if not call.floats:
+        return strategy.changed(call.version, obj, old)
+    with codec.as_sent(obj, call.floats):  # 1.0 in the place of 1 is a change
+        return strategy.changed(call.version, obj, old)
 
 
 def _ends(builtin: bool, obj: Object) -> bool:
