@@ -133,3 +133,14 @@ def test_a_patch_cannot_give_a_built_in_kind_fields_that_it_has_not(world: World
     refused = world.client.post("/api/v1/namespaces/default/configmaps", config)
     assert refused.status == 500
     assert refused.body["message"] == 'Internal error occurred: strict decoding error: unknown field "more"'
+
+
+def test_a_patch_that_makes_no_object_is_a_fault_of_the_server(world: World) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]}
+    world.change(
+        "[JSONPatch{op: 'add', path: '/data', value: 1}]",
+        matchConstraints={"resourceRules": [rule | {"resourceNames": [world.name]}]},
+    )
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": world.name}}
+    refused = world.client.post("/api/v1/namespaces/default/configmaps", config)
+    assert (refused.status, refused.body["reason"]) == (500, "InternalError")

@@ -99,7 +99,7 @@ def test_nobody_gathers_without_holding_everything(admin: Client, alice: Client)
     gather = {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}
     refused = alice.send("POST", f"{RBAC}/clusterroles", {"metadata": {"name": "g"}, "aggregationRule": gather})
     assert refused.status == 403
-    assert "must have cluster-admin privileges to use an aggregationRule" in refused.body["message"]
+    assert "must have cluster-admin privileges to use the aggregationRule" in refused.body["message"]
     admin.send("DELETE", f"{RBAC}/clusterrolebindings/m")
 
 

@@ -114,3 +114,8 @@ def test_a_name_that_looks_like_a_wildcard_is_a_name() -> None:
     wanted = {"verbs": ["get"], "apiGroups": [""], "resources": ["cogs"], "resourceNames": ["a"]}
     assert rules.missing([wanted | {"resourceNames": ["*"]}], [wanted]) == [wanted]
     assert rules.missing([{**wanted, "resourceNames": []}], [wanted]) == []
+
+
+def test_verbs_are_told_as_often_as_they_are_asked_for() -> None:
+    wanted = {"verbs": ["get"], "apiGroups": [""], "resources": ["cogs", "cogs"]}
+    assert [rule["verbs"] for rule in rules.missing([], [wanted])] == [["get", "get"]]

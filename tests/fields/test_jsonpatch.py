@@ -270,3 +270,10 @@ def test_hostile_patches_raise_only_declared_errors(value: Any) -> None:
     else:
         refused = 0
     assert refused in (0, 400, 413, 422)
+
+
+@pytest.mark.parametrize(("document", "untrue"), [({"a": {"b": 2}}, True), ({"a": {}}, True), ({}, False)])
+def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str, Any], untrue: bool) -> None:
+    with pytest.raises(jsonpatch.Rejected) as rejected:
+        jsonpatch.apply(document, b'[{"op": "test", "path": "/a/b", "value": 1}]')
+    assert rejected.value.untrue == untrue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from podless.kinds.types.authorization import SELF_SUBJECT_ACCESS_REVIEW
@@ -105,3 +107,32 @@ def test_reviews_have_metadata_and_no_tables(client: Client) -> None:
     assert client.send("POST", path, {}, Accept=f"{form}PartialObjectMetadata").body["kind"] == "PartialObjectMetadata"
     refused = client.send("POST", path, {}, Accept=f"{form}PartialObjectMetadataList")
     assert "is not a list (*authentication.SelfSubjectReview)" in refused.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("selectors", "wanted"),
+    [
+        ({"labelSelector": {"rawSelector": "a=b"}, "fieldSelector": {"rawSelector": "a=b"}}, None),
+        ({"labelSelector": {"rawSelector": "a in ("}}, "labelSelector ignored"),
+        (
+            {"fieldSelector": {"requirements": [{"key": "a", "operator": "Exists"}]}},
+            "fieldSelector ignored",
+        ),
+        (
+            {
+                "labelSelector": {
+                    "requirements": [
+                        {"key": "a", "operator": "Exists"},
+                        {"key": "b", "operator": "Foo"},
+                    ]
+                }
+            },
+            "labelSelector partially ignored",
+        ),
+    ],
+)
+def test_what_of_a_selector_cannot_be_read_is_told(client: Client, selectors: Any, wanted: str | None) -> None:
+    body = {"spec": {"resourceAttributes": ASKED | selectors}}
+    status = client.send("POST", f"{ACCESS}/selfsubjectaccessreviews", body).body["status"]
+    text = f"spec.resourceAttributes.{wanted} due to parse error"
+    assert status.get("evaluationError") == (text if wanted else None)

@@ -213,3 +213,15 @@ def test_finalizers_of_a_definition_need_no_domain(client: Client, group: str) -
     wanted = definition(f"f.{group}")
     wanted["metadata"]["finalizers"] = ["nodomain"]
     assert client.post(f"{CRDS}?dryRun=All", wanted).status == 201
+
+
+def test_owners_that_are_there_twice_are_told_of_once(client: Client) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "1"}
+    body = {"metadata": {"name": "twice", "ownerReferences": [owner, owner]}}
+    before, after = "entries; API server", "entries after mutating admission happens; API server"
+    for method, where, text in (("POST", "", before), ("PUT", "/twice", before), ("PATCH", "/twice", after)):
+        media = {"Content_Type": "application/merge-patch+json"} if method == "PATCH" else {}
+        answer = client.send(method, f"{path}{where}", body, **media)
+        assert text in answer.headers["Warning"]
+        assert len(answer.body["metadata"]["ownerReferences"]) == 1

@@ -24,7 +24,7 @@ Object = dict[str, Any]
 
 _EVERYTHING: PolicyRule = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 _ALL_PATHS: PolicyRule = {"verbs": ["*"], "nonResourceURLs": ["*"]}
-_AGGREGATES = "must have cluster-admin privileges to use an aggregationRule"
+_AGGREGATES = "must have cluster-admin privileges to use the aggregationRule"
 _ROLES = {"Role": "roles", "ClusterRole": "clusterroles"}
 _FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")  # what deleting an object needs changed
 
@@ -57,7 +57,7 @@ class Escalation(Step):
         if self._authorizer.allowed(attr.user, asked):
             return
         self._confirm(attr, obj.get("rules") or [])
-        if obj.get("aggregationRule") is not None or (attr.old or {}).get("aggregationRule") is not None:
+        if _gathers(obj) or _gathers(attr.old or {}):
             # what it gathers later is not known now
             held, _ = self._authorizer.rules(attr.user, attr.namespace)
             if rules.missing(held, [_EVERYTHING, _ALL_PATHS]):
@@ -87,6 +87,10 @@ class Escalation(Step):
         if errors:
             text += f"; resolution errors: [{rules.joined(errors)}]"
         raise Forbidden(attr.kind.plural, GROUP, (attr.obj or {})["metadata"].get("name") or "", text)
+
+
+def _gathers(role: Object) -> bool:
+    return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
 
 
 def _same(obj: Object, old: Object) -> bool:

@@ -94,7 +94,8 @@ async def settle(
 ) -> None:
     """Put a changed object of a version into the attributes: as one of its kind, with defaults.
 
-    converter: has it in the version of the write. strict: a built-in kind may have no fields that it does not know.
+    converter: has it in the version of the write. strict: what cannot be decoded is a fault of the server, and a
+    built-in kind may have no fields that it does not know.
     size: bytes of what was changed; where they are many the work is done beside the event loop.
     Raises Unfit, and APIError where it has.
     """
@@ -109,7 +110,7 @@ async def settle(
             kind, version = attr.own, attr.own.versions[0]
         obj = await converter.client.beside(size, kind.strategy.decode, kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
-        raise Unfit(str(error)) from None
+        raise internal(str(error)) if strict else Unfit(str(error)) from None
     if strict and unknown and not kind.custom:
         fields = (f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))
         raise internal(f"strict decoding error: {', '.join(fields)}")

@@ -77,7 +77,7 @@ def missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule], most: int 
             continue
         key = part["apiGroups"][0], part["resources"][0], *part.get("resourceNames", ())
         known = simple.setdefault(key, part)
-        if known is not part and part["verbs"][0] not in known["verbs"]:
+        if known is not part:
             known["verbs"].append(part["verbs"][0])
     return [*rest, *simple.values()]
 

@@ -143,20 +143,19 @@ _FAULTS = {"replace": "replace operation does not apply: doc is missing key: {pa
 class Rejected(Unprocessable):
     """An operation cannot be carried out; a real server does not tell a client which, nor why.
 
-    why: what it says to those who made the patch. untrue: the operation is a test.
+    why: what it says to those who made the patch. untrue: it is a test that does not hold.
     """
 
-    def __init__(self, why: str = "") -> None:
+    def __init__(self, why: str = "", *, untrue: bool = False) -> None:
         super().__init__(REJECTED, {})
         self.why = why
-        self.untrue = False
+        self.untrue = untrue
 
     def tell(self, operation: dict[str, Any]) -> None:
         """Say which operation it was."""
         word = str(operation["op"])
-        self.untrue = word == "test"
         shown = {"path": operation.get("path"), "from": operation.get("from")}
-        if word == "test" and self.why:
+        if self.untrue:
             self.why = f"testing value {shown['path']} failed: {self.why}"
         elif not self.why:
             self.why = _MISSING_PATHS.get(word, "").format(**shown) + ": missing value"
@@ -266,7 +265,7 @@ class _Patch:
             holder, key = self.holder(path, write=False)
             given = _get(holder, key, None)
         if not _same(given, wanted):
-            raise Rejected("test failed")
+            raise Rejected("test failed", untrue=True)
 
 
 _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {

@@ -137,6 +137,10 @@ class Strategy(Generic[K]):
         """An object of any version as another version says it; the given one is left as it is."""
         return {**obj, "apiVersion": kind.api_version(version.name)}
 
+    def early_warnings(self, obj: Object) -> list[str]:
+        """What is told of a new object before it is prepared, whether or not it is refused then."""
+        return []
+
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Reset what a client may not set on a new object."""
 

@@ -122,3 +122,17 @@ def _decimal(amount: Fraction, exponent: bool) -> str:
     if not exponent and power in _SUFFIXES:
         return f"{digits}{_SUFFIXES[power]}"
     return f"{digits}e{power}" if power else str(digits)
+
+
+_FINE = ("n", "u")
+
+
+def rounded(amounts: dict[str, str] | None) -> None:
+    """Round what is finer than a thousandth up, in place. Source: SetDefaults_ResourceList of Kubernetes' core/v1."""
+    if not amounts:
+        return
+    for name, text in amounts.items():
+        if text.endswith(_FINE) or "e-" in text:
+            amount = parse(text) * 1000
+            up = -(-abs(amount).numerator // amount.denominator)
+            amounts[name] = canonical(f"{-up if amount < 0 else up}m")

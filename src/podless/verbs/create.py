@@ -28,6 +28,7 @@ async def create(api: API, call: Call) -> Single:
     if call.floats:
         api.aside.keep(call.floats)
     steps.wipe(obj["metadata"])
+    call.warnings += objectmeta.dedupe_owners(obj["metadata"])
     return await make(api, call, obj, chosen)
 
 
@@ -43,6 +44,7 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     if admit.mutates(api, call, CREATE):
         obj = await admit.mutate(api, call, chosen, obj)
         metadata = obj["metadata"]
+        call.warnings += objectmeta.dedupe_owners(metadata, after_admission=True)
         steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
     given, copied = None, partial(view.copy, long=len(call.body) >= LONG)
@@ -91,6 +93,7 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     steps.generate_name(metadata)
     steps.identify(kind, metadata)
     taken = None
+    call.warnings += kind.strategy.early_warnings(obj)
     if size < LONG:
         kind.strategy.prepare_create(call.version, obj)
     else:
@@ -115,7 +118,6 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
 
 def _check(call: Call, obj: Object) -> None:
     """Check a new object. Raises Invalid."""
-    call.warnings += objectmeta.dedupe_owners(obj["metadata"])
     steps.check_create(call, obj)
     if call.loose:
         call.kind.strategy.trim(call.version, obj)

@@ -18,7 +18,7 @@ from podless.meta import clock, field, labelselector, structs
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.meta.structs_meta import OBJECT_META
-from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens
+from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens, unread
 from podless.verbs.call import API, Call, Document
 
 Object = dict[str, Any]
@@ -182,8 +182,11 @@ def _decided(api: API, obj: Object, user: User) -> Object:
     status: Object = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason
-    if decision.error:
-        status["evaluationError"] = decision.error
+    errors = [decision.error] if decision.error else []
+    if resource is not None:
+        errors += unread.told(resource)
+    if errors:
+        status["evaluationError"] = "; ".join(errors)
     return obj | {"status": status}
 
 

@@ -31,6 +31,7 @@ async def update(api: API, call: Call) -> Single:
     given = body.read(call, chosen) if size < LONG else await api.aside.run(size, body.read, call, chosen)
     steps.fit_namespace(call, given["metadata"])
     steps.fit_name(call, given["metadata"])
+    call.warnings += objectmeta.dedupe_owners(given["metadata"])
     if await _makes(api, call):
         steps.may_create(api, call)
         steps.read_revision(given["metadata"])
@@ -107,6 +108,7 @@ class Rewriting:
             obj = await self._change(view.load(kind, version, entry))
         else:
             old, obj = await self._changed(entry)
+        call.warnings += objectmeta.dedupe_owners(obj["metadata"], after_admission=True)
         steps.check_revision(call, obj["metadata"], entry.revision)
         taken = await self._finish(obj, old, max(len(call.body), size))
         call.along = taken
@@ -170,7 +172,6 @@ def prepare(call: Call, obj: Object, old: Object) -> None:
         strategy.prepare_finalize(call.version, obj, old)
     else:
         strategy.prepare_update(call.version, obj, old)
-        call.warnings += objectmeta.dedupe_owners(metadata)
 
 
 def check(call: Call, obj: Object, old: Object) -> None:

@@ -106,3 +106,9 @@ def test_what_a_range_may_limit(client: Client, kind: str, name: str, wanted: li
         assert found[1] == "doesn't follow extended resource name standard"
     else:
         assert found == wanted
+
+
+def test_amounts_are_not_finer_than_thousandths(client: Client) -> None:
+    body = {"metadata": {"name": "fine"}, "spec": {"hard": {"cpu": "1n", "limits.cpu": "1.0005"}}}
+    made = client.send("POST", "/api/v1/namespaces/default/resourcequotas?dryRun=All", body)
+    assert made.body["spec"]["hard"] == {"cpu": "1m", "limits.cpu": "1001m"}

@@ -219,3 +219,11 @@ def test_a_load_balancer_may_have_any_port() -> None:
 )
 def test_addresses_that_are_nobodys_own(address: str, wanted: list[str]) -> None:
     assert list(serving.special(address)) == wanted
+
+
+def test_what_is_only_a_name_has_no_traffic_of_the_cluster(client: Client) -> None:
+    spec = {"type": "ExternalName", "externalName": "a.b", "internalTrafficPolicy": "Local"}
+    made = client.send("POST", PATH, service(**spec)).body
+    assert "internalTrafficPolicy" not in made["spec"]
+    refused = client.send("PUT", f"{PATH}/s", service(**{**spec, "internalTrafficPolicy": "Bad"}))
+    assert refused.status == 422

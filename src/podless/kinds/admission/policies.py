@@ -9,7 +9,12 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from podless.kinds.admission import rules
-from podless.kinds.types.admission import MUTATING_ADMISSION_POLICY_SPEC, VALIDATING_ADMISSION_POLICY_SPEC
+from podless.kinds.types import gostructs
+from podless.kinds.types.admission import (
+    AUDIT_ANNOTATION,
+    MUTATING_ADMISSION_POLICY_SPEC,
+    VALIDATING_ADMISSION_POLICY_SPEC,
+)
 from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
 
@@ -54,7 +59,7 @@ def check_validating(policy: Object) -> list[FieldError]:
         errors += _check_validation(validation, environment, f"{path}.validations[{index}]")
     if len(annotations) > _MOST_ANNOTATIONS:
         text = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
-        errors.append(field.invalid(f"{path}.auditAnnotations", annotations, text))
+        errors.append(field.invalid(f"{path}.auditAnnotations", gostructs.listed(AUDIT_ANNOTATION, annotations), text))
     seen: set[str] = set()
     for index, annotation in enumerate(annotations):
         where = f"{path}.auditAnnotations[{index}]"

@@ -135,7 +135,7 @@ def drop(spec: Object, old: Object) -> None:
         if spec.get("clusterIPs") == old.get("clusterIPs"):
             spec.pop("clusterIP", None)
             spec.pop("clusterIPs", None)
-        useless += ("ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy")
+        useless += ("ipFamilies", "ipFamilyPolicy")
     if old["type"] in _EXPOSED and spec["type"] not in _EXPOSED and _node_ports(spec) <= _node_ports(old):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)

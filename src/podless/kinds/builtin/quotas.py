@@ -10,7 +10,7 @@ from podless.kinds.registry import Registry
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.core import RESOURCE_QUOTA, SCOPE_SELECTOR
-from podless.meta import field
+from podless.meta import field, quantity
 from podless.meta.field import FieldError
 
 _COUNT = "count/"
@@ -73,6 +73,12 @@ class QuotaStrategy(TypedStrategy):
     """Amounts are not negative, numbers whole; what is used is for the server to say."""
 
     shown_deleted = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Amounts are not finer than thousandths."""
+        for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
+            for name in names:
+                quantity.rounded((obj.get(part) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is used yet."""

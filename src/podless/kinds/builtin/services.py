@@ -72,6 +72,16 @@ class ServiceStrategy(TypedStrategy):
         families.choose(obj, old)
         families.drop(obj["spec"], old["spec"])
 
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """As it is shown."""
+        return super().store(kind, self.unstored(obj))
+
+    def unstored(self, obj: Object) -> Object:
+        """What is only a name for something outside has no traffic of the cluster, whatever its author says."""
+        if obj["spec"]["type"] == EXTERNAL:
+            obj["spec"].pop("internalTrafficPolicy", None)
+        return obj
+
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """Nothing but the status changes."""
         obj["spec"] = old["spec"]

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.kinds import admission
-from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin.literal import LiteralStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types.admission import MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION
-from podless.meta import codec
 from podless.meta.field import FieldError
 from podless.meta.structs import Struct
 
 
-class WebhookStrategy(TypedStrategy):
+class WebhookStrategy(LiteralStrategy):
     """Webhooks are named after domains, and reachable by a URL or a Service."""
+
+    part = "webhooks"
+    empties = frozenset({"rules", "matchConditions", "caBundle", "matchLabels", "matchExpressions", "values"})
 
     generation = True
     unconditional = False
@@ -41,7 +43,7 @@ class WebhookStrategy(TypedStrategy):
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """The webhooks count as a generation."""
-        return codec.encode_sorted(obj.get("webhooks")) != codec.encode_sorted(old.get("webhooks"))
+        return self.differs(obj, old)
 
 
 def _kind(kind: str, strategy: WebhookStrategy, struct: Struct) -> Kind:

@@ -43,7 +43,10 @@ class Of(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One column: what its head says, and how an object's cell is read. told: its text, or the field that has it."""
+    """One column: what its head says, and how an object's cell is read.
+
+    name: "" for a cell without a head. told: its text, or the field that has it.
+    """
 
     name: str
     type: str

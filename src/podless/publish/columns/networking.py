@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, text
 from podless.publish.columns.workload import NONE, balanced, cut, joined, selected
@@ -59,7 +60,11 @@ COLUMNS: Mapping[str, tuple[Cell, ...]] = {
         ),
         AGE,
     ),
-    "ipaddresses": (NAME, Cell("ParentRef", "string", Of(_GROUP, "IPAddressSpec", "parentRef"), _parent), AGE),
+    "ipaddresses": (
+        NAME,
+        Cell("ParentRef", "string", Of(_GROUP, "IPAddressSpec", "parentRef"), _parent),
+        replace(AGE, name=""),
+    ),
     "networkpolicies": (
         NAME,
         Cell(

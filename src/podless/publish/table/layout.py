@@ -37,7 +37,7 @@ class Layout:
     @cached_property
     def definitions(self) -> list[Object]:
         """The columnDefinitions."""
-        return [column.head() for column in self.columns]
+        return [column.head() for column in self.columns if column.name]
 
     @cached_property
     def encoded(self) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from podless.kinds.builtin.catalog import NETWORK_POLICIES
+from tests.conftest import Client
 from tests.kinds.builtin.late import decoded, faults, made
 
 PEER: dict[str, Any] = {"podSelector": {}}
@@ -69,3 +70,17 @@ def test_ranges_that_have_another_form_are_told() -> None:
         'spec.egress[0].to[0].ipBlock.cidr: IPv6 CIDR value "2001:DB8::/32" should be in RFC 5952 canonical format '
         '("2001:db8::/32")'
     ]
+
+
+def test_what_is_written_empty_counts_each_time(client: Client) -> None:
+    path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
+    named: dict[str, Any] = {"metadata": {"name": "n"}}
+    client.send("POST", path, {**named, "spec": {"podSelector": {}}})
+
+    def generation(**spec: Any) -> int:
+        return int(client.send("PUT", f"{path}/n", {**named, "spec": spec}).body["metadata"]["generation"])
+
+    assert generation(podSelector={}) == 1
+    assert generation(podSelector={}, ingress=[]) == 2
+    assert generation(podSelector={"matchLabels": {}}) == 3
+    assert generation(podSelector={}, policyTypes=[]) == 3

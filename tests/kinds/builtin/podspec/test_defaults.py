@@ -6,6 +6,7 @@ import pytest
 
 from podless.kinds.builtin.podspec import amounts, default_pod, default_pod_template, images
 from podless.kinds.strategy import Object
+from podless.meta import quantity
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_ports_of_the_host_network_are_the_hosts() -> None:
 
 def test_amounts_are_rounded_to_thousandths() -> None:
     found = {"cpu": "100u", "memory": "1Gi", "a": "1500u"}
-    amounts.rounded(found)
+    quantity.rounded(found)
     assert found == {"cpu": "1m", "memory": "1Gi", "a": "2m"}
 
 

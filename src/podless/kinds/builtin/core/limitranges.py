@@ -18,6 +18,7 @@ from podless.meta.field import FieldError
 
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
 _TYPES = (_CONTAINER, _POD, _CLAIM)
+_AMOUNTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 _NO_STORAGE = "either minimum or maximum storage value is required, but neither was provided"
 
 
@@ -36,6 +37,8 @@ class LimitRangeStrategy(TypedStrategy):
                 requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
                 _put(item, "default", limits)
                 _put(item, "defaultRequest", requests)
+            for name in _AMOUNTS:
+                quantity.rounded(item.get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """A range without a name gets one."""

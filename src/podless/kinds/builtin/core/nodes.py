@@ -17,7 +17,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.nodes import NODE, NODE_ADDRESS, TAINT
-from podless.meta import addresses, gotext, names
+from podless.meta import addresses, gotext, names, quantity
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
 
 Errors = Iterator[FieldError]
@@ -51,6 +51,8 @@ class NodeStrategy(DescribedStrategy):
             spec["podCIDR"] = several[0]
         if status.get("allocatable") is None and status.get("capacity"):
             status["allocatable"] = dict(status["capacity"])
+        for name in ("capacity", "allocatable"):
+            quantity.rounded(status.get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """What is no longer served goes."""

@@ -36,6 +36,14 @@ class ClaimStrategy(TypedStrategy):
     rechecks = (1, 1)
     shown_deleted = True
 
+    def default(self, version: Version, obj: Object) -> None:
+        """Amounts are not finer than thousandths."""
+        super().default(version, obj)
+        wanted, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
+        for amounts in (wanted.get("limits"), wanted.get("requests"), status.get("capacity")):
+            quantity.rounded(amounts)
+        quantity.rounded(status.get("allocatedResources"))
+
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Not bound yet; where the contents come from is said in two ways."""
         obj["status"] = {"phase": "Pending"}

@@ -14,7 +14,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.claims import PERSISTENT_VOLUME
 from podless.kinds.types.disks import PERSISTENT_VOLUME_SOURCE
 from podless.kinds.types.topology import VOLUME_NODE_AFFINITY
-from podless.meta import clock, field
+from podless.meta import clock, field, quantity
 from podless.meta.field import FieldError
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
@@ -50,6 +50,7 @@ class PersistentVolumeStrategy(TypedStrategy):
             wanted["persistentVolumeReclaimPolicy"] = "Retain"
         if wanted.get("volumeMode") is None:
             wanted["volumeMode"] = "Filesystem"
+        quantity.rounded(wanted.get("capacity"))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nobody has it yet."""

@@ -13,6 +13,7 @@ from podless.kinds.builtin.podspec.amounts import quality
 from podless.kinds.builtin.podspec.statuses import check as check_status
 from podless.kinds.builtin.podspec.template import validate_new_pod
 from podless.kinds.builtin.podspec.updates import ephemeral, resize, same, update
+from podless.kinds.builtin.podspec.warnings import APP_ARMOR
 from podless.kinds.builtin.podspec.warnings import pod as pod_warnings
 from podless.kinds.builtin.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
@@ -49,6 +50,10 @@ class PodStrategy(DescribedStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """The defaults of PodSpec, and those of pods."""
         default_pod(obj)
+
+    def early_warnings(self, obj: Object) -> list[str]:
+        """Annotations that become fields."""
+        return [f"metadata.annotations[{key}]: {APP_ARMOR}" for key in selecting.confined_by(obj)]
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """It is pending, of the quality of service that it asks for."""

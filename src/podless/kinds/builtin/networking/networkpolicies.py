@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from podless.kinds.builtin.literal import LiteralStrategy
 from podless.kinds.builtin.speced import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
@@ -17,10 +18,17 @@ _PORT_RANGE = "must be between 1 and 65535, inclusive"
 _MOST_PORT = 65535
 # what the rules of each direction call those at the other end
 _SIDES = (("ingress", "from"), ("egress", "to"))
+_SELECTED = ("matchLabels", "matchExpressions", "values")
 
 
-class NetworkPolicyStrategy(SpecStrategy):
+class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     """Who may talk to pods, and whom they may talk to."""
+
+    empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """The spec, as it is written."""
+        return self.differs(obj, old)
 
     def default(self, version: Version, obj: Object) -> None:
         """Protocols, and the directions that it is about."""

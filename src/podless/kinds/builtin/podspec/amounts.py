@@ -15,22 +15,11 @@ from podless.meta import quantity
 Amounts = dict[str, Fraction]
 HUGE_PAGES = "hugepages-"
 _COMPUTE = ("cpu", "memory")
-_FINE = ("n", "u")
 
 
 def sidecar(container: Object) -> bool:
     """Whether an init container stays while the pod runs."""
     return container.get("restartPolicy") == "Always"
-
-
-def rounded(amounts: dict[str, str] | None) -> None:
-    """Round what is finer than a thousandth up, in place."""
-    for name, text in (amounts or {}).items():
-        if text.endswith(_FINE) or "e-" in text:
-            amount = quantity.parse(text) * 1000
-            up = -(-abs(amount).numerator // amount.denominator)
-            assert amounts is not None
-            amounts[name] = quantity.canonical(f"{-up if amount < 0 else up}m")
 
 
 def total(spec: Object, part: str) -> dict[str, str]:

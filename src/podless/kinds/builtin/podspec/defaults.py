@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.kinds.builtin.podspec import amounts, images
 from podless.kinds.strategy import Object
+from podless.meta import quantity
 
 _MODE = 0o644
 _HOUR = 3600
@@ -72,7 +73,7 @@ def default_pod_spec(spec: Object) -> None:
     for part in _CONTAINERS:
         for container in spec.get(part) or ():
             _container(container)
-    amounts.rounded(spec.get("overhead"))
+    quantity.rounded(spec.get("overhead"))
     _round(spec.get("resources"))
 
 
@@ -91,7 +92,7 @@ def _fill(obj: Object, given: dict[str, Any]) -> None:
 
 def _round(resources: Object | None) -> None:
     for part in ("limits", "requests"):
-        amounts.rounded((resources or {}).get(part))
+        quantity.rounded((resources or {}).get(part))
 
 
 def _drop_annotations(metadata: Object) -> None:
@@ -208,7 +209,7 @@ def _status(status: Object) -> None:
         status["podIP"] = ips[0]["ip"]
     for part in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
         for container in status.get(part) or ():
-            amounts.rounded(container.get("allocatedResources"))
+            quantity.rounded(container.get("allocatedResources"))
             _round(container.get("resources"))
-    amounts.rounded(status.get("allocatedResources"))
+    quantity.rounded(status.get("allocatedResources"))
     _round(status.get("resources"))

@@ -37,6 +37,18 @@ def _terms(spec: Object) -> Iterator[Object]:
 
 def confine(obj: Object) -> None:
     """AppArmor profiles that annotations name become fields."""
+    for container, _, profile in _unconfined(obj):
+        if profile is not None:
+            container["securityContext"] = {**(container.get("securityContext") or {}), "appArmorProfile": profile}
+
+
+def confined_by(obj: Object) -> list[str]:
+    """The annotations that name profiles of containers which have no such field."""
+    return [key for _, key, _ in _unconfined(obj)]
+
+
+def _unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]:
+    """Containers without a profile of their own, their annotation, and the profile that it means, if any."""
     annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
     if not any(key.startswith(marks.APP_ARMOR) for key in annotations):
         return
@@ -44,10 +56,12 @@ def confine(obj: Object) -> None:
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for container, _ in containers.visit(spec, ""):
-        given = annotations.get(marks.APP_ARMOR + container.get("name", ""))
-        context = container.get("securityContext") or {}
-        if given is None or context.get("appArmorProfile") is not None:
+        key = marks.APP_ARMOR + container.get("name", "")
+        given = annotations.get(key)
+        if given is None or (container.get("securityContext") or {}).get("appArmorProfile") is not None:
             continue
         profile = marks.profile_of(given)
-        if profile is not None and profile != of_pod and not any(True for _ in security.app_armor(profile, "")):
-            container["securityContext"] = {**context, "appArmorProfile": profile}
+        if profile is not None and any(True for _ in security.app_armor(profile, "")):
+            profile = None
+        if profile is None or profile != of_pod:
+            yield container, key, profile

@@ -244,7 +244,8 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
 
 
 def _changed(container: Object, before: Object, part: str, place: int) -> Errors:
-    now = {**container, "resources": _without(container.get("resources"))}
+    amounts_now = {part: given for part, given in (container.get("resources") or {}).items() if part != "claims"}
+    now = {**container, "resources": _without(amounts_now)}
     kept = same(now, {**before, "resources": _without(before.get("resources"))})
     if part == "containers":
         if not kept:

@@ -43,7 +43,7 @@ _VOLUMES = {
 _NEGATIVE = "must be >= 0; negative values are invalid and will be treated as 1"
 _NO_PODS = "a null labelSelector results in matching no pod"
 _SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
-_APP_ARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+APP_ARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 _REQUIRED, _PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
@@ -179,7 +179,7 @@ def _container(container: Object, at: str, spec: Object, notes: dict[str, str], 
         if path and key in notes and context.get("appArmorProfile") is None:
             of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
             if of_pod is None or of_pod != marks.profile_of(notes[key]):
-                yield f"{path}metadata.annotations[{key}]: {_APP_ARMOR}"
+                yield f"{path}metadata.annotations[{key}]: {APP_ARMOR}"
     resources = container.get("resources") or {}
     for kind in _BYTES:
         for part in ("limits", "requests"):
