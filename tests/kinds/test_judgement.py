@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from podless.kinds import judgement
 from podless.kinds.builtin import ALL
 from podless.kinds.kind import Kind
+from podless.meta import field
+from podless.meta.field import FieldError
+from tests.cost import lines
 
 KINDS = {kind.plural: kind for kind in ALL if not kind.custom}
 
@@ -50,3 +55,36 @@ def test_names_are_looked_at_as_those_of_the_kind() -> None:
 def test_finalizers_of_most_kinds_have_a_domain(plural: str, known: bool) -> None:
     found = faults(KINDS[plural], finalizers=["own"])
     assert any("name is neither a standard finalizer name" in text for text in found) is known
+
+
+def sent(plural: str, **parts: object) -> dict[str, Any]:
+    """A new object as it is judged."""
+    kind = KINDS[plural]
+    version = kind.versions[0]
+    head = {"kind": kind.kind, "apiVersion": kind.api_version(version.name)}
+    obj = kind.strategy.decode(kind, version, {**head, "metadata": {"name": "a", "namespace": "default"}, **parts}, [])
+    kind.strategy.prepare_create(version, obj)
+    return obj
+
+
+def wrong(obj: dict[str, Any], plural: str) -> list[FieldError]:
+    kind = KINDS[plural]
+    return judgement.of_new(kind, kind.versions[0], obj, [])
+
+
+MANY: dict[str, Any] = {
+    "services": lambda size: {"spec": {"ports": [{"port": 0}] * size}},
+    "clusterroles": lambda size: {"rules": [{"verbs": []}] * size},
+    "endpoints": lambda size: {"subsets": [{"addresses": [{"ip": ""}] * size}]},
+    "configmaps": lambda size: {"metadata": {"name": "a", "namespace": "default", "finalizers": ["-"] * size}},
+}
+
+
+@pytest.mark.parametrize("plural", MANY)
+def test_a_look_ends_where_far_more_is_wrong_than_is_told(plural: str) -> None:
+    few, many = (sent(plural, **MANY[plural](size)) for size in (field.MOST, 10 * field.MOST))
+    assert len(wrong(many, plural)) >= field.MOST
+    told = [list(map(str, field.shown(wrong(obj, plural))[0])) for obj in (few, many)]
+    assert told[0] == told[1]
+    cost = [lines(lambda obj: wrong(obj, plural), obj) for obj in (few, many)]
+    assert cost[1] < cost[0] * 5

@@ -28,6 +28,7 @@ class CustomStrategy(Strategy[Kind]):
     unconditional = False
     ordered = False
     anywhere = False
+    tells_all = False
 
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve

@@ -6,9 +6,10 @@ from contextlib import nullcontext
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Strategy
 from podless.meta import codec, names, objectmeta
 from podless.meta.codec import Floats
-from podless.meta.field import FieldError, invalid
+from podless.meta.field import MOST, Enough, FieldError, Found, invalid
 
 Object = dict[str, Any]
 _AS_IT_IS = nullcontext()
@@ -36,12 +37,18 @@ def of_new(
     kind: Kind, version: Version, obj: Object, floats: Floats, *, namespaced: bool | None = None
 ) -> list[FieldError]:
     """What is wrong with a new object. namespaced: whether it has to have a namespace, where that is not the kind's."""
+    strategy, metadata = kind.strategy, obj["metadata"]
     placed = kind.namespaced if namespaced is None else namespaced
-    found = objectmeta.validate(obj["metadata"], namespaced=placed, name_check=kind.strategy.name_errors)
-    found += _check_finalizers(kind, obj["metadata"])
-    with codec.as_sent(obj, floats) if floats else _AS_IT_IS:
-        found += kind.strategy.validate_create(kind, version, obj)
-        found += kind.strategy.validate_rules(version, obj, None, found, floats=bool(floats))
+    look = Found()
+    try:
+        with look:
+            found = objectmeta.validate(metadata, namespaced=placed, name_check=strategy.name_errors)
+            found += _check_finalizers(kind, metadata)
+        with look if strategy.tells_all else _AS_IT_IS, codec.as_sent(obj, floats) if floats else _AS_IT_IS:
+            found += strategy.validate_create(kind, version, obj)
+            found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
+    except Enough:
+        return look.errors[:MOST]
     return found
 
 
@@ -61,25 +68,35 @@ def of_change(
     subresource: what was written to. namespaced: as for a new object.
     """
     strategy = kind.strategy.below(subresource) if subresource else kind.strategy
-    metadata, before = obj["metadata"], old["metadata"]
-    if objectmeta.untouched(metadata, before):  # as most writes leave it
-        # a real server looks at these with all else that may change, and twice with what may not
-        found = 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
-    else:
-        placed = kind.namespaced if namespaced is None else namespaced
-        found = objectmeta.validate(metadata, namespaced=placed, name_check=_any_name)
-        # a real server checks this once for all kinds and once more, with the names of the kind, for many
-        rechecks = {"status": strategy.status_rechecks, "finalize": (0, 1)}
-        again, changes = rechecks.get(subresource, strategy.rechecks)
-        if again:
-            found += again * objectmeta.validate(metadata, namespaced=placed, name_check=strategy.name_errors)
-        found += (1 + changes) * objectmeta.validate_update(metadata, before)
-        found += (again + changes) * _check_finalizers(kind, metadata)
     checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
     check = checks.get(subresource, strategy.validate_update)
-    with codec.as_sent(obj, floats) if floats else _AS_IT_IS:
-        found += check(kind, version, obj, old, warnings)
-        found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
+    look = Found()
+    try:
+        with look:
+            found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
+        with look if strategy.tells_all else _AS_IT_IS, codec.as_sent(obj, floats) if floats else _AS_IT_IS:
+            found += check(kind, version, obj, old, warnings)
+            found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
+    except Enough:
+        return look.errors[:MOST]
+    return found
+
+
+def _changed_metadata(
+    kind: Kind, strategy: Strategy[Kind], metadata: Object, before: Object, subresource: str, namespaced: bool | None
+) -> list[FieldError]:
+    if objectmeta.untouched(metadata, before):  # as most writes leave it
+        # a real server looks at these with all else that may change, and twice with what may not
+        return 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
+    placed = kind.namespaced if namespaced is None else namespaced
+    found = objectmeta.validate(metadata, namespaced=placed, name_check=_any_name)
+    # a real server checks this once for all kinds and once more, with the names of the kind, for many
+    rechecks = {"status": strategy.status_rechecks, "finalize": (0, 1)}
+    again, changes = rechecks.get(subresource, strategy.rechecks)
+    if again:
+        found += again * objectmeta.validate(metadata, namespaced=placed, name_check=strategy.name_errors)
+    found += (1 + changes) * objectmeta.validate_update(metadata, before)
+    found += (again + changes) * _check_finalizers(kind, metadata)
     return found
 
 

@@ -55,6 +55,8 @@ class Strategy(Generic[K]):
     that is not there is called in place of the plural, if anything. literal: whether it counts how a changed
     object is written. earlier: the fields in versions that are read and
     not served, by apiVersion. loads: whether the rules take a while to be imported; `load` does that beforehand.
+    tells_all: whether each error that a check makes is told, so that it can end where there are more than are told; the
+    checks of schemas try some values in several ways.
     """
 
     generation = False
@@ -82,6 +84,7 @@ class Strategy(Generic[K]):
     qualified = False
     missing = ""
     literal = False
+    tells_all = True
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""

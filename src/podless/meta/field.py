@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 from podless.meta import gotext
@@ -45,6 +47,7 @@ Path = tuple[str | int, ...]
 # a path, or its text
 At = str | Path
 MOST = 5000  # errors that a client is told of
+_ENOUGH = 4 * MOST  # errors that are found in one look at an object
 _TEXT = 4 << 20  # characters of their texts, about
 _INDEX = 18  # digits of an index at the most; what is longer is a key
 _NAME = re.compile(r"[^.\[]++")
@@ -77,6 +80,36 @@ def steps(written: str) -> Path:
     return tuple(found)
 
 
+class Enough(Exception):
+    """Far more is wrong than a client is told of: `Found` ends with it."""
+
+
+class Found:
+    """A look at an object, to be entered: it ends with `Enough` where very much is found to be wrong.
+
+    All that is wrong with a million items would take half a minute to find, and be freed in one go; who asks is told
+    the first of it. errors: what was found, in this order; all of it is meant to be told.
+    """
+
+    __slots__ = ("_before", "errors")
+
+    _before: Token[list[FieldError] | None]
+
+    def __init__(self) -> None:
+        self.errors: list[FieldError] = []
+
+    def __enter__(self) -> None:
+        self._before = _found.set(self.errors)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _found.reset(self._before)
+
+
+_found: ContextVar[list[FieldError] | None] = ContextVar("found", default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class FieldError:
     """One thing wrong with one field.
@@ -89,6 +122,13 @@ class FieldError:
     at: At
     value: Any = None
     detail: str = ""
+
+    def __post_init__(self) -> None:
+        found = _found.get()
+        if found is not None:
+            found.append(self)
+            if len(found) >= _ENOUGH:
+                raise Enough
 
     @property
     def field(self) -> str:

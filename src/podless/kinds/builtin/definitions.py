@@ -28,6 +28,7 @@ class DefinitionStrategy(TypedStrategy):
     qualified = False
     earlier = {f"apiextensions.k8s.io/{beta.VERSION}": CUSTOM_RESOURCE_DEFINITION_BETA}
     loads = True
+    tells_all = False
 
     def load(self) -> None:
         """Make a small kind with a rule: schemas and rules are imported with it, a third of a second."""
