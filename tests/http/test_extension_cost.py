@@ -104,6 +104,32 @@ def test_definitions(inside: Inside, form: str) -> None:
     inside.assert_linear(make, size=20)
 
 
+def test_versions(inside: Inside) -> None:
+    """Each with a schema and subresources of its own, then none of them."""
+
+    def make(size: int) -> list[Ask]:
+        group = f"versions{next(TURN)}.cost.example.com"
+        crd = definition(group)
+        [first] = crd["spec"]["versions"]
+        crd["spec"]["versions"] = [
+            {**first, "name": name, "storage": name == "v0", "schema": schema(1, lambda _: {"type": "string"})}
+            | ({"selectableFields": [{"jsonPath": ".spec.p0"}]} if place % 2 else {"subresources": {"status": {}}})
+            for place, name in enumerate(numbers(size, "v"))
+        ]
+        path = f"{CRDS}/gadgets.{group}"
+        changed = {**crd, "metadata": {**crd["metadata"], "labels": {"a": "b"}}}
+        empty = {**crd, "spec": {**crd["spec"], "versions": [{}] * size * 5}}
+        return [
+            Ask("POST", CRDS, crd),
+            applied(path, changed),
+            Ask("POST", f"{CRDS}?dryRun=All", empty),
+            Ask("GET", f"/apis/{group}"),
+            Ask("DELETE", path),
+        ]
+
+    inside.assert_linear(make, [201, 200, 422, 200, 200], size=40)
+
+
 def test_fields_that_are_selected(inside: Inside) -> None:
     """Long values, and a list by them."""
     group = "selected.cost.example.com"

@@ -92,8 +92,7 @@ def kept_selectable(new: shared.Layout, old: shared.Layout | None, version: Obje
 def _fields(layout: shared.Layout, version: Object | None) -> list[Object]:
     if version is None:
         return layout.common.get("selectableFields") or []
-    named = (one for one in layout.versions if one["name"] == version["name"])
-    return next(named, {}).get("selectableFields") or []
+    return layout.named.get(version["name"], {}).get("selectableFields") or []
 
 
 def _column(column: Object, path: str) -> list[FieldError]:

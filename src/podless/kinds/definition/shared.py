@@ -58,11 +58,20 @@ class Layout:
         """Whether every version has a schema."""
         return schema(self.common) is not None or all(schema(version) is not None for version in self.versions)
 
+    @cached_property
+    def named(self) -> dict[str, Object]:
+        """`versions` by their names; where a name is there twice, the first."""
+        return {one["name"]: one for one in reversed(self.versions)}
+
     def subresources(self, version: Object) -> Object | None:
         """The subresources of one of `versions`."""
-        apart = any("subresources" in one for one in self.versions)
-        found: Object | None = (version if apart else self.common).get("subresources")
+        found: Object | None = (version if self._apart else self.common).get("subresources")
         return found
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether versions have subresources of their own."""
+        return any("subresources" in one for one in self.versions)
 
     @cached_property
     def any_status(self) -> bool:
