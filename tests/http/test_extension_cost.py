@@ -104,6 +104,9 @@ def test_definitions(inside: Inside, form: str) -> None:
     inside.assert_linear(make, size=20)
 
 
+MORE: list[Object] = [{"subresources": {"status": {}}}, {"selectableFields": [{"jsonPath": ".spec.p0"}]}]
+
+
 def test_versions(inside: Inside) -> None:
     """Each with a schema and subresources of its own, then none of them."""
 
@@ -113,7 +116,7 @@ def test_versions(inside: Inside) -> None:
         [first] = crd["spec"]["versions"]
         crd["spec"]["versions"] = [
             {**first, "name": name, "storage": name == "v0", "schema": schema(1, lambda _: {"type": "string"})}
-            | ({"selectableFields": [{"jsonPath": ".spec.p0"}]} if place % 2 else {"subresources": {"status": {}}})
+            | MORE[place % 2]
             for place, name in enumerate(numbers(size, "v"))
         ]
         path = f"{CRDS}/gadgets.{group}"

@@ -23,9 +23,9 @@ class PatternError(EvaluationError):
 @bounded_cache(512)
 def _compiled(pattern: str) -> Any:
     try:
-        return re2.compile(pattern, _OPTIONS)
-    except re2.error as error:
-        return PatternError(patterns.fault(error, pattern))
+        return patterns.compiled(pattern, _OPTIONS)
+    except patterns.PatternFault as fault:
+        return PatternError(str(fault))
 
 
 def compile(pattern: str) -> Any:

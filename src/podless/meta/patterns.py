@@ -7,6 +7,8 @@ from typing import Any
 
 import re2
 
+from podless.meta import patternprice
+
 # what RE2 says -> what Go's regexp/syntax says
 _WORDS = {
     "missing ]": "missing closing ]",
@@ -26,7 +28,21 @@ _WORDS = {
 }
 
 
-def fault(error: re2.error, pattern: str) -> str:
+class PatternFault(ValueError):
+    """A text is no pattern, or one that is too dear; says why in Go's words."""
+
+
+def compiled(pattern: str, options: re2.Options) -> Any:
+    """The pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
+    if patternprice.price(pattern) > patternprice.MOST:
+        raise PatternFault(f"error parsing regexp: expression too large: `{pattern}`")
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        raise PatternFault(_fault(error, pattern)) from None
+
+
+def _fault(error: re2.error, pattern: str) -> str:
     """Why a pattern does not compile, as Go says it."""
     text = error.args[0] if error.args else ""
     what, _, part = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")

@@ -26,8 +26,8 @@ _ANY = 3 << 20  # characters; no body has more
 def compile(pattern: str) -> Any:
     """The compiled pattern, or None if it is none."""
     try:
-        return re2.compile(pattern, _OPTIONS)
-    except re2.error:
+        return patterns.compiled(pattern, _OPTIONS)
+    except patterns.PatternFault:
         return None
 
 
@@ -35,9 +35,9 @@ def compile(pattern: str) -> Any:
 def problem(pattern: str) -> str:
     """Why the pattern does not compile, in Go's words; "" if it does."""
     try:
-        re2.compile(pattern, _OPTIONS)
-    except re2.error as error:
-        return patterns.fault(error, pattern)
+        patterns.compiled(pattern, _OPTIONS)
+    except patterns.PatternFault as fault:
+        return str(fault)
     return ""
 
 

@@ -46,11 +46,13 @@ def check_binding(binding: Object, *, mutating: bool) -> list[FieldError]:
 def _check_actions(actions: list[str], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     where = f"{path}.validationActions"
+    seen: set[str] = set()
     for index, action in enumerate(actions):
         if action not in _ACTIONS:
             errors.append(field.not_supported(f"{where}[{index}]", action, _ACTIONS))
-        if action in actions[:index]:
+        if action in seen:
             errors.append(field.duplicate(f"{where}[{index}]", action))
+        seen.add(action)
     if "Deny" in actions and "Warn" in actions:
         errors.append(field.invalid(where, actions, _BOTH))
     if not actions:

@@ -198,7 +198,7 @@ def _families(spec: Object) -> Iterator[FieldError]:
     for place, family in enumerate(families):
         if family not in _FAMILIES:
             yield field.not_supported(f"spec.ipFamilies[{place}]", family, _FAMILIES)
-        if family in families[:place][:2]:
+        if family in families[: min(place, 2)]:
             yield field.duplicate(f"spec.ipFamilies[{place}]", family)
     if policy is not None and policy not in _FAMILY_POLICIES:
         yield field.not_supported("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
