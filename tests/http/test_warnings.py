@@ -25,3 +25,9 @@ def test_the_text_that_is_too_much_is_told_and_short_ones_are_many() -> None:
     texts = [f"{number:04}" * 4 for number in range(256)]
     assert len(warning_headers(texts)) == 256
     assert len(warning_headers([*texts, "one more", "nothing more"])) == 257
+
+
+def test_what_stands_behind_all_that_is_told_is_not_looked_at() -> None:
+    texts = iter([f"unknown field {number}" for number in range(100_000)])
+    assert len(warning_headers(texts)) < 1000
+    assert sum(1 for _ in texts) > 99_000

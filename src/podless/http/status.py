@@ -6,8 +6,7 @@ import asyncio
 import logging
 import re
 import traceback
-from bisect import bisect_right
-from itertools import accumulate
+from collections.abc import Iterable
 from typing import Any
 
 from podless.http import negotiate
@@ -142,26 +141,24 @@ _WARNING_MOST = 256
 _UNTOLD = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters, and what is no UTF-8
 
 
-def warning_headers(warnings: list[str]) -> list[tuple[str, str]]:
+def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
     """Warning headers, each text once, quoted as RFC 7234 wants it; of too much text beginnings only.
 
-    A text that no header can hold is not told.
+    A text that no header can hold is not told; what stands behind all that is told is not looked at.
     """
-    texts = _told([text for text in dict.fromkeys(filter(None, warnings)) if not _UNTOLD.search(text)])
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in texts)
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in _told(warnings))
     return [("Warning", f'299 - "{text}"') for text in quoted]
 
 
-def _told(texts: list[str]) -> list[str]:
+def _told(warnings: Iterable[str]) -> list[str]:
     """As much of the texts as is told: all, or beginnings; those up to the one that made it too much always."""
-    ends = list(accumulate(map(len, texts)))
-    if not ends or ends[-1] <= _WARNINGS_MOST:
-        return texts
-    full = bisect_right(ends, _WARNINGS_MOST)  # the text that was too much
-    cut = [text[:_WARNING_MOST] for text in texts]
-    before = accumulate(map(len, cut), initial=0)
-    return [
-        text
-        for place, (text, size) in enumerate(zip(cut, before, strict=False))
-        if place <= full or size < _WARNINGS_MOST
-    ]
+    texts: dict[str, None] = {}
+    whole = cut = 0  # characters so far
+    for text in warnings:
+        if not text or text in texts or _UNTOLD.search(text):
+            continue
+        if whole > _WARNINGS_MOST and cut >= _WARNINGS_MOST:
+            break
+        texts[text] = None
+        whole, cut = whole + len(text), cut + min(len(text), _WARNING_MOST)
+    return list(texts) if whole <= _WARNINGS_MOST else [text[:_WARNING_MOST] for text in texts]

@@ -15,6 +15,7 @@ from podless.meta import field, gotext, gotypes, gvk, names, structs
 from podless.meta.bounded import bounded_cache
 from podless.meta.field import FieldError
 from podless.meta.names import NameCheck
+from podless.meta.sorting import in_order
 from podless.meta.structs import DecodeError
 from podless.meta.structs_meta import OBJECT_META, OWNER_REFERENCE
 
@@ -219,7 +220,7 @@ def finalizer_warnings(
 ) -> list[str]:
     """Warnings for the finalizers that a write adds to a custom object; old: the metadata before it."""
     warnings = []
-    for name in sorted(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ())):
+    for name in in_order(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ())):
         warnings += [f"{path}: {gotext.quote(name)}: {text}" for text in _key(name)]
         if "/" not in name and name not in STANDARD_FINALIZERS:
             advice = _ADVICE.format(path=" including a path (/)" if "." in name else "")
@@ -286,7 +287,7 @@ def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldError]:
-    extra = sorted(set(new) - set(old))
+    extra = in_order(set(new) - set(old))
     if not extra:
         return []
     text = "no new finalizers can be added if the object is being deleted, found new finalizers"
