@@ -57,6 +57,7 @@ def places() -> Iterator[tuple[str, Ask]]:
     yield from _watches()
     yield from _values()
     yield from _errors()
+    yield from _zeros()
     yield from _definitions()
     yield from _options()
 
@@ -235,9 +236,30 @@ def _errors() -> Iterator[tuple[str, Ask]]:
     yield "strategic merge: keys", ask("PATCH", f"{MAPS}/big?dryRun=All", many, STRATEGIC)
     ports = b'{"spec":{"ports":[%b]}}' % upto(lambda n: b'{"port":%d,"$patch":"delete"}' % n)
     yield "strategic merge: deletions", ask("PATCH", f"{DEFAULT}/services/every-service?dryRun=All", ports, STRATEGIC)
+    yield "config map of many keys, told as protobuf", ask("POST", f"{MAPS}?dryRun=All", _keys(), Accept=PROTOBUF)
+    yield "config map of many keys, told as YAML", ask("POST", f"{MAPS}?dryRun=All", _keys(), Accept=YAML)
     order = b'{"spec":{"$setElementOrder/ports":[%b]}}' % upto(lambda n: b'{"port":%d}' % n)
     yield "strategic merge: an order", ask("PATCH", f"{DEFAULT}/services/every-service?dryRun=All", order, STRATEGIC)
     yield "delete: options", ask("DELETE", f"{MAPS}/big?dryRun=All", b"{%b}" % upto(lambda n: b'"k%d":1' % n))
+
+
+def _keys() -> bytes:
+    return b'{"metadata":{"name":"x"},"data":{%b}}' % upto(lambda n: b'"k%d":"v"' % n)
+
+
+def _zeros() -> Iterator[tuple[str, Ask]]:
+    """Many items that say nothing, each of which breaks rules."""
+    for name, path, head, item in (
+        ("service: empty families", f"{DEFAULT}/services", b'"spec":{"ipFamilies"', b'""'),
+        ("pod: empty containers", f"{DEFAULT}/pods", b'"spec":{"containers"', b"{}"),
+        ("pod: empty constraints", f"{DEFAULT}/pods", b'"spec":{"topologySpreadConstraints"', b"{}"),
+        ("node: empty taints", "/api/v1/nodes", b'"spec":{"taints"', b"{}"),
+        ("definition: empty versions", CRDS, b'"spec":{"versions"', b"{}"),
+        ("definition: empty names", CRDS, b'"spec":{"names":{"shortNames"', b'""'),
+    ):
+        many = b",".join([item] * ((MOST - 300) // (len(item) + 1)))
+        body = b'{"metadata":{"name":"x"},%b:[%b]%b}' % (head, many, b"}" * head.count(b"{"))
+        yield name, ask("POST", f"{path}?dryRun=All", body)
 
 
 def _definitions() -> Iterator[tuple[str, Ask]]:
@@ -250,6 +272,12 @@ def _definitions() -> Iterator[tuple[str, Ask]]:
         ("repeats", "a{1,2}" * (MUCH // 6)),
         ("classes", "[a-z]" * (MUCH // 5)),
         ("one class", "[" + "ab" * (MUCH // 2) + "]"),
+        ("what may be left out", "a?" * 3900),
+        ("much that may be left out", "a?" * (MUCH // 2)),
+        ("classes of Unicode", r"\p{L}{1,255}"),
+        ("many classes of Unicode", r"\pL" * (MUCH // 3)),
+        ("folded letters", "(?i)" + "k" * 49_000),
+        ("as many letters as may be", "ab" * 120_000),
     ):
         schema = {"type": "object", "properties": {"s": {"type": "string", "pattern": pattern}}}
         yield f"pattern: {name}", ask("POST", dry, text(crd("defined", schema)))

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from podless.meta import aside, clock
+from podless.meta import aside, clock, codec
 from podless.meta.aside import Aside
 from podless.meta.errors import Timeout, TooManyRequests, Unavailable
 from tests.cost import lines
@@ -35,6 +35,16 @@ async def test_the_clock_there_is_the_one_here() -> None:
         assert await beside.run(1 << 20, clock.CURRENT.get) is moved
     finally:
         clock.CURRENT.reset(token)
+        beside.close()
+
+
+async def test_only_what_is_long_is_encoded_in_steps() -> None:
+    beside = Aside()
+    try:
+        assert await beside.run(1 << 20, codec.in_steps.get)
+        assert not await beside.run(0, codec.in_steps.get)
+        assert not codec.in_steps.get()
+    finally:
         beside.close()
 
 

@@ -392,6 +392,36 @@ def test_numbers_are_printed_with_an_exponent_where_go_has_one(number: float, sh
     assert codec.encode(codec.decode_own(codec.encode([number]))) == b"[" + shown + b"]"
 
 
+@given(VALUES)
+def test_large_maps_are_encoded_in_parts_as_in_one_go(value: Any) -> None:
+    whole = codec.encode_sorted(value)
+    token = codec.in_steps.set(True)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(codec, "_WIDE", 2)
+            assert codec.encode_sorted(value) == whole
+    finally:
+        codec.in_steps.reset(token)
+
+
+def test_no_part_has_more_keys_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    encode = codec._encode
+
+    def counted(value: Any, option: int) -> bytes:
+        sizes.append(len(value))
+        return encode(value, option)
+
+    monkeypatch.setattr(codec, "_encode", counted)
+    token = codec.in_steps.set(True)
+    try:
+        value = {"a": [{f"{number * 7919 % 100_000:x}": number for number in range(100_000)}]}
+        assert codec.decode_own(codec.encode_sorted(value)) == value
+    finally:
+        codec.in_steps.reset(token)
+    assert max(sizes) == 1 << 14
+
+
 def test_texts_that_look_like_numbers_with_exponents_stay() -> None:
     value = {"a": "1e+5 2e-6,", "1e+3": [0.1, 2**70]}
     assert codec.encode(value) == b'{"a":"1e+5 2e-6,","1e+3":[0.1,1180591620717411303424]}'

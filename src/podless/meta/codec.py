@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -17,6 +18,7 @@ import orjson
 from podless.meta import gotext, jsonlarge, jsontext
 from podless.meta.jsontext import JSONError, YAMLError
 from podless.meta.parts import release
+from podless.meta.sorting import in_order
 
 __all__ = [
     "Floats",
@@ -35,6 +37,7 @@ __all__ = [
     "fitted",
     "has_nulls",
     "hex_or_text",
+    "in_steps",
     "sent",
     "strict_text",
     "too_deep",
@@ -61,6 +64,11 @@ _EXPONENT = re.compile(rb"[0-9]e(?:\+|-6(?![0-9]))")  # or a text that looks lik
 _EXACT = 25  # letters of an integer that prints as it was sent
 _LARGE = 1 << 17  # bytes of a value that is not copied in one go
 _SMALL = 8192  # bytes that are read token by token where that is needed
+_WIDE = 1 << 14  # keys of a map that are sorted and encoded in one go
+_HOLDERS = frozenset((dict, list))
+
+# whether values are long, and others want the interpreter meanwhile
+in_steps: ContextVar[bool] = ContextVar("in_steps", default=False)
 
 
 def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats | None = None) -> Any:
@@ -394,7 +402,39 @@ def fitted(encoded: bytes) -> bytes:
 
 def encode_sorted(value: Any) -> bytes:
     """Compact JSON, keys sorted, as Go prints maps, numbers as well."""
-    return _encode(value, orjson.OPT_SORT_KEYS)
+    if not in_steps.get():
+        return _encode(value, orjson.OPT_SORT_KEYS)
+    try:
+        return _encode(_narrow(value), orjson.OPT_SORT_KEYS)
+    except TypeError:  # deeper than the encoder takes
+        return _encode(value, orjson.OPT_SORT_KEYS)
+
+
+def _narrow(value: Any) -> Any:
+    """A value whose large maps are encoded already, a part of their keys at a time; the same where it has none."""
+    made = value
+    if value.__class__ is dict:
+        if len(value) > _WIDE:
+            return orjson.Fragment(_wide(value))
+        for key, item in value.items():
+            if item.__class__ in _HOLDERS and (new := _narrow(item)) is not item:
+                made = {**value} if made is value else made
+                made[key] = new
+    elif value.__class__ is list:
+        for place, item in enumerate(value):
+            if item.__class__ in _HOLDERS and (new := _narrow(item)) is not item:
+                made = [*value] if made is value else made
+                made[place] = new
+    return made
+
+
+def _wide(value: dict[str, Any]) -> bytes:
+    keys = in_order(value)
+    parts = []
+    for start in range(0, len(keys), _WIDE):
+        part = {key: _narrow(value[key]) for key in keys[start : start + _WIDE]}
+        parts.append(_encode(part, orjson.OPT_SORT_KEYS)[1:-1])
+    return b"{%b}" % b",".join(parts)
 
 
 def has_nulls(value: Any) -> bool:
