@@ -10,7 +10,7 @@ import re
 
 _TOKEN = re.compile(
     r"""
-    (?P<quoted>\\Q.*?(?:\\E|\Z))
+    (?P<quoted>\\Q(?:[^\\]|\\(?!E))*+(?:\\E)?)
   | (?P<unicode>\\[pP](?:\{\^?\w{0,40}\}|.))
   | (?P<code>\\x\{[0-9a-fA-F]{0,10}\}|\\x..|\\[0-7]{1,3}|\\C)
   | (?P<set>\\[dDsSwW])
