@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -151,25 +152,16 @@ def watching(client: Client, revision: str) -> Iterator[dict[str, Any]]:
 def test_an_etcd_that_was_restored_is_read_anew_and_revisions_go_on(
     member: Member, servers: tuple[Client, Client], tmp_path: Path
 ) -> None:
-    if shutil.which("etcdctl") is None:
-        pytest.skip("etcdctl is not installed (Debian: apt-get install etcd-client)")
     one, other = servers
     for name in ("a", "b"):
         assert one.post(MAPS, thing(name)).status == 201
-    control(member, "snapshot", "save", str(tmp_path / "snapshot"))
+    save(member, tmp_path / "snapshot")
     changed = one.merge(f"{MAPS}/a", {"data": {"a": "later"}}).body
     revision = one.post(MAPS, thing("c")).body["metadata"]["resourceVersion"]
     told = watching(one, changed["metadata"]["resourceVersion"])
     assert next(told)["object"]["metadata"]["name"] == "c"
     assert len(other.get(MAPS).body["items"]) == 3
-    member.stop()
-    data = Path(member.folder.name) / "data"
-    shutil.rmtree(data)
-    place = ["--data-dir", str(data), "--name", "default", "--initial-cluster", f"default={member.address}"]
-    place += ["--initial-advertise-peer-urls", member.address]
-    control(member, "snapshot", "restore", str(tmp_path / "snapshot"), *place)
-    member.start()
-    member.ready()
+    restore(member, tmp_path / "snapshot")
     for client in servers:
         until(lambda client=client: client.get("/readyz").status == 200)  # type: ignore[misc]
         found = client.get(MAPS).body
@@ -185,6 +177,77 @@ def test_an_etcd_that_was_restored_is_read_anew_and_revisions_go_on(
         assert client.get(f"{MAPS}/c").status == 404
     # nothing that was read before the restoration can be replaced by mistake
     assert one.send("PUT", f"{MAPS}/a", changed).status == 409
+
+
+@pytest.mark.parametrize(("alone", "write"), [(False, False), (True, False), (True, True)])
+def test_an_etcd_that_was_restored_under_a_server_that_is_alone_is_read_anew(
+    member: Member, tmp_path: Path, alone: bool, write: bool
+) -> None:
+    """alone: the snapshot is of when it was. write: it is asked for one before it can find out by itself."""
+    with Server(store="etcd", etcd=Etcd(servers=(member.url,))) as server:
+        client = Client(server.url, server.token)
+        assert client.post(MAPS, thing("a")).status == 201
+        client.close()
+        if not alone:
+            save(member, tmp_path / "snapshot")
+    with Server(store="etcd", etcd=Etcd(servers=(member.url,), exclusive=True)) as server:
+        client = Client(server.url, server.token)
+
+        def renewed(times: int) -> int:
+            """The revision when it has said so many times that it is alone."""
+            before = int(client.get(MAPS).body["metadata"]["resourceVersion"])
+            until(lambda: int(client.get(MAPS).body["metadata"]["resourceVersion"]) >= before + times)
+            return before + times
+
+        renewed(2)
+        if alone:
+            save(member, tmp_path / "snapshot")
+        else:
+            assert client.post(MAPS, thing("b")).status == 201
+        revision = renewed(3)
+        told = watching(client, str(revision))
+        ended: list[Any] = []
+        reading = threading.Thread(target=lambda: ended.extend(told))
+        reading.start()
+        restore(member, tmp_path / "snapshot")
+        there = ["a"]
+        if not write:
+            until(lambda: not reading.is_alive())
+        else:
+            assert client.post(MAPS, thing("c")).status == 201
+            there.append("c")
+            assert client.get(f"{MAPS}/c").status == 200
+        found = client.get(MAPS).body
+        assert [each["metadata"]["name"] for each in found["items"]] == there
+        assert int(found["metadata"]["resourceVersion"]) > revision
+        reading.join(60)
+        assert ended == []  # it has ended, and nothing was invented
+        (gone,) = watching(client, str(revision))
+        assert (gone["type"], gone["object"]["code"]) == ("ERROR", 410)
+        made = client.post(MAPS, thing("d")).body["metadata"]["resourceVersion"]
+        assert int(made) > revision
+        (event,) = client.events(f"{MAPS}?watch=1&resourceVersion={found['metadata']['resourceVersion']}", 1)
+        assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "d")
+        assert client.get(f"{MAPS}/d").status == 200
+        client.close()
+
+
+def save(member: Member, snapshot: Path) -> None:
+    if shutil.which("etcdctl") is None:
+        pytest.skip("etcdctl is not installed (Debian: apt-get install etcd-client)")
+    control(member, "snapshot", "save", str(snapshot))
+
+
+def restore(member: Member, snapshot: Path) -> None:
+    """Have a member begin anew with the state of a snapshot."""
+    member.stop()
+    data = Path(member.folder.name) / "data"
+    shutil.rmtree(data)
+    place = ["--data-dir", str(data), "--name", "default", "--initial-cluster", f"default={member.address}"]
+    place += ["--initial-advertise-peer-urls", member.address]
+    control(member, "snapshot", "restore", str(snapshot), *place)
+    member.start()
+    member.ready()
 
 
 def control(member: Member, *arguments: str) -> None:

@@ -36,7 +36,7 @@ class Cache:
     @property
     def fresh(self) -> bool:
         """Whether nobody can have been told of a state that is not here yet; else a read begins with `refresh`."""
-        return self._store.alone(self.revision)
+        return self._renewal is None and self._store.alone(self.revision)
 
     async def open(self) -> None:
         """Follow the store from now on."""

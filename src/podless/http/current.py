@@ -38,7 +38,7 @@ def reads_wait(api: API) -> Gate | None:
 
 def _at_once(api: API) -> bool:
     """Whether there is nothing to wait for."""
-    return api.cache.fresh and not api.cache.renewing and not api.unsettled()
+    return api.cache.fresh and not api.unsettled()
 
 
 def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseException | None) -> None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -41,10 +42,21 @@ def _now() -> float:
 
 
 class Alone:
-    """One server's part in it. wanted: it takes the key where it can. made: at which revision it did, 0 without it."""
+    """One server's part in it. wanted: it takes the key where it can. made: at which revision it did, 0 without it.
 
-    def __init__(self, client: Client, layout: Layout, *, wanted: bool) -> None:
+    restored: gives the newest revision that the server knows of, and is called with it where the cluster shows less.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        layout: Layout,
+        restored: tuple[Callable[[], int], Callable[[int], Awaitable[None]]],
+        *,
+        wanted: bool,
+    ) -> None:
         self.made = 0
+        self._known, self._moved_on = restored
         self._client = client
         self._key, self._others = layout.key(_KEY), layout.key(_OTHERS)
         self._end = self._others[:-1] + b"0"
@@ -56,6 +68,7 @@ class Alone:
         self._until = 0.0
         self._unknown = 0  # transactions whose outcome is not known yet
         self._newest = 0  # the revision of the last of those that is
+        self._last = 0  # that of the cluster when the key was put last
         self._seen: dict[bytes, tuple[int, float]] = {}  # revisions of keys, and since when they are the same
         self._shares = False
         self._shared = 0.0
@@ -79,8 +92,7 @@ class Alone:
         self._task = self._sharing = None
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_RENEW):
-                if self.made:
-                    await self._leave()
+                await self.leave()
                 if self._shares:
                     await self._delete(self._own, 0)
 
@@ -169,15 +181,17 @@ class Alone:
         answer = await self._put(made)
         if self.made != made:
             return
-        if answer.succeeded and answer.header.revision > self._newest:
+        if answer is not None and answer.succeeded:
             self._until = began + _HOLDS
         else:  # others want to write, have taken the key, or etcd was restored to an earlier state
-            await self._leave()
+            await self.leave()
             await self._say_so()
 
     async def _take(self) -> None:
         began = _now()
         answer = await self._put(0)
+        if answer is None:
+            return
         if answer.succeeded:
             self.made = self._newest = answer.header.revision
             self._unknown = 0
@@ -194,14 +208,23 @@ class Alone:
                 await self._delete(one.key, one.mod_revision)
 
     async def _put(self, made: int) -> Any:
-        """Put the key where it is as it was made, and nobody wants to share it."""
+        """Put the key where it is as it was made, and nobody wants to share it. None: etcd was restored."""
         nobody = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
         put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
         others = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
         txn = m.TxnRequest(compare=[self._mine(made), nobody], success=[put], failure=[self._look, others])
-        return await self._client.ask("txn", txn)
+        before = max(self._known(), self._last)
+        answer = await self._client.ask("txn", txn)
+        self._last = revision = answer.header.revision
+        if revision > before or (revision == before and not answer.succeeded):
+            return answer
+        await self._moved_on(before)
+        return None
 
-    async def _leave(self) -> None:
+    async def leave(self) -> None:
+        """Count on the key no more, and delete it."""
+        if not self.made:
+            return
         made, self.made = self.made, 0
         gone = m.Request(request_delete_range=m.DeleteRequest(key=self._key))
         await self._client.ask("txn", m.TxnRequest(compare=[self._mine(made)], success=[gone]))

@@ -54,11 +54,12 @@ class EtcdStore:
         self._client = Client(settings)
         self._layout = layout or Layout(settings.prefix, {})
         self._leases = Leases(self._client, times or {})
-        self._alone = Alone(self._client, self._layout, wanted=settings.exclusive)
+        self._newest = 0
+        restored = (lambda: self._newest), self._moved_on
+        self._alone = Alone(self._client, self._layout, restored, wanted=settings.exclusive)
         self._compactor = Compactor(self._client, interval, self._forgot)
         self._followers: list[Follower] = []
         self._compacted = 0
-        self._newest = 0
         self._fence = self._layout.key(f"{FENCES}{uuid.uuid4()}")
         self._pushing: asyncio.Task[None] | None = None
         self._moving: asyncio.Task[None] | None = None
@@ -117,6 +118,8 @@ class EtcdStore:
 
     async def _move_on(self, before: int) -> None:
         log.error("etcd has an earlier state than it had at revision %d: all is read anew", before)
+        with suppress(StoreError):
+            await self._alone.leave()  # what is shown here is of before that
         current = 0
         while current <= before:
             many = min(max(before - current, 1), _TOGETHER)
@@ -183,7 +186,12 @@ class EtcdStore:
         """Have every later change under `prefix` delivered. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)
-        follower = Follower(self._client, self._layout, prefix, after, (deliver, lost), self._current_and_compacted)
+
+        def told(changes: Sequence[Change], revision: int) -> None:
+            self._newest = max(self._newest, revision)  # a cluster that shows less was restored
+            deliver(changes, revision)
+
+        follower = Follower(self._client, self._layout, prefix, after, (told, lost), self._current_and_compacted)
         self._followers.append(follower)
 
         def leave() -> None:
