@@ -72,6 +72,8 @@ class WorkQueue:
     @property
     def busy(self) -> bool:
         """Whether keys are due, or being worked on."""
+        if not self._due:  # as nearly always when a request asks
+            return bool(self._taken)
         return bool(self._taken) or self._next() <= self._loop.time()
 
     async def wait(self) -> None:

@@ -132,7 +132,10 @@ class Channel(asyncio.Protocol):
                 end = at + 9 + length
                 if end > size:
                     break
-                self._frame(kind, flags, number & _ROOM, data[at + 9 : end])
+                if kind == _DATA and self._block is None:  # most frames
+                    self._data(flags, number & _ROOM, data[at + 9 : end])
+                else:
+                    self._frame(kind, flags, number & _ROOM, data[at + 9 : end])
                 at = end
         except (ValueError, IndexError, struct.error) as error:
             self._end(f"the peer does not speak HTTP/2: {error}")
@@ -167,23 +170,23 @@ class Channel(asyncio.Protocol):
 
     def _data(self, flags: int, number: int, body: bytes) -> None:
         self._fresh = True
-        self._credit += len(body)
+        size = len(body)
+        self._credit += size
         if self._credit > _CREDIT:
             self._owe(_frame(_WINDOW, 0, 0, _NUMBER.pack(self._credit)))
             self._credit = 0
         call = self._calls.get(number)
         if call is None:
             return
-        if call.take is not None:
-            call.credit += len(body)
-            if call.credit > _CREDIT:
-                self._owe(_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
-                call.credit = 0
-        call.parts.append(_unpadded(flags, body))
-        call.size += len(body)
+        call.parts.append(_unpadded(flags, body) if flags & _PADDED else body)
+        call.size += size
         if call.size > _LARGEST:
             raise ValueError("an answer is too large")
         if call.take is not None:
+            call.credit += size
+            if call.credit > _CREDIT:
+                self._owe(_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
+                call.credit = 0
             _hand_over(call, call.take)
         if flags & _ENDS:
             self._finish(call, Refused(UNAVAILABLE, "an answer has no end"))
@@ -198,9 +201,11 @@ class Channel(asyncio.Protocol):
         if call is None:
             return
         status = fields.get(b"grpc-status")
-        if status is not None:
+        if status == b"0":
+            self._finish(call, None)
+        elif status is not None:
             text = unquote(fields.get(b"grpc-message", b"").decode("latin-1"))
-            self._finish(call, Refused(int(status), text) if status != b"0" else None)
+            self._finish(call, Refused(int(status), text))
         elif flags & _ENDS or fields.get(b":status", b"200") != b"200":
             text = fields.get(b":status", b"").decode("latin-1")
             self._finish(call, Refused(UNAVAILABLE, f"the peer answers {text}"))
@@ -396,7 +401,7 @@ def _unpadded(flags: int, body: bytes) -> bytes:
 def _answer(call: Call) -> bytes | Refused:
     """The one message of a call."""
     data = call.parts[0] if len(call.parts) == 1 else b"".join(call.parts)
-    if len(data) < 5 or data[0] or _NUMBER.unpack_from(data, 1)[0] != len(data) - 5:
+    if len(data) < 5 or _PREFIX.unpack_from(data) != (0, len(data) - 5):
         return Refused(UNAVAILABLE, "an answer is not one message")
     return data[5:]
 
@@ -404,6 +409,10 @@ def _answer(call: Call) -> bytes | Refused:
 def _hand_over(call: Call, take: Callable[[bytes], None]) -> None:
     """Have the messages taken that are whole."""
     data = call.parts[0] if len(call.parts) == 1 else None
+    if data is not None and len(data) >= 5 and _PREFIX.unpack_from(data) == (0, len(data) - 5):
+        call.parts, call.size = [], 0
+        take(data[5:])  # the frame is one message, as most are
+        return
     if data is None:
         if len(call.parts[0]) >= 5 and call.size < _PREFIX.unpack_from(call.parts[0])[1] + 5:
             return  # a long message is not joined for each of its pieces
