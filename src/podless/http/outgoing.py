@@ -22,6 +22,7 @@ from podless.meta.pace import Pace
 log = logging.getLogger("podless")
 
 _HIGH, _LOW = 1 << 16, 1 << 14  # bytes in the transport from which on the client is waited for, and until when
+_TURN = 1 << 18  # bytes that are sent before it is another one's turn; encrypted in less than a millisecond
 _NOWHERE = Nowhere()
 Piece = bytes | memoryview
 
@@ -237,7 +238,7 @@ class StreamSink(Sink):
 
     def _flow(self) -> None:
         self._due = False
-        out = self._out
+        out, left = self._out, _TURN
         while not self._over and out.writable is None and out.transport is not _NOWHERE:
             try:
                 piece = self._next()
@@ -251,7 +252,8 @@ class StreamSink(Sink):
                 return
             if piece:
                 out.transport.write(self._wrap(piece))
-            if self._source is not None or len(piece) > _HIGH:
+            left -= len(piece)
+            if left <= 0:
                 self.flow()
                 return
 

@@ -19,6 +19,7 @@ from podless.http.sending import Nowhere
 
 _READ = 1 << 15  # bytes that are taken from a socket at a time
 _RECORD = 1 << 14  # bytes of one record of TLS, at the most
+_AT_ONCE = 4 * _RECORD  # bytes that are encrypted in one go; who once got as many keeps room for them
 _TURN = 0.0005  # seconds of handshakes in one turn of the loop; what one takes more is missing in the next
 _ROOM = _READ + 2 * _RECORD  # bytes that may have been decrypted at once: half a record waits for its other half
 _NOWHERE = Nowhere()
@@ -253,10 +254,10 @@ class Secure(asyncio.BufferedProtocol):
             self.abort()
 
     def _records(self, data: memoryview) -> list[bytes]:
-        parts = []
+        parts, encrypt, sealed = [], self._encrypt, self._sealed
         while data:
-            data = data[self._encrypt(data[:_RECORD]) :]
-            parts.append(self._sealed())
+            data = data[encrypt(data[:_AT_ONCE]) :]
+            parts.append(sealed())
         return parts
 
     def close(self) -> None:
