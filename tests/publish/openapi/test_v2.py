@@ -56,7 +56,7 @@ LOSSES: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("given", "want"), LOSSES)
 def test_losses(given: dict[str, Any], want: dict[str, Any]) -> None:
-    assert schema.lossy(schema.publish(given)) == want
+    assert schema.lossy(given) == want
 
 
 def test_a_root_that_keeps_unknown_fields_says_nothing_of_fields() -> None:

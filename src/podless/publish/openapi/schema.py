@@ -156,7 +156,11 @@ def publish(schema: Schema, *, nested: bool = False) -> Schema:
     A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where
     that says something else, in an allOf that comes first.
     """
-    plan = _NESTED if nested else _PLAN
+    shown = _shown(schema, _NESTED if nested else _PLAN)
+    return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
+
+
+def _shown(schema: Schema, plan: _Plan) -> Schema:
     shown: Schema = {}
     last, ordered = -1, True
     for keyword, value in schema.items():
@@ -174,9 +178,7 @@ def publish(schema: Schema, *, nested: bool = False) -> Schema:
         if place < last:
             ordered = False
         last = place
-    if not ordered:
-        shown = _sorted(shown)
-    return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
+    return shown if ordered else _sorted(shown)
 
 
 def _sorted(shown: Schema) -> Schema:
@@ -194,51 +196,50 @@ def _unfold(shown: Schema) -> Schema:
     return _sorted(shown)
 
 
-_UNKNOWN_IN_V2 = ("allOf", "oneOf", "anyOf", "not", "default")
-# where none of these is, and no array without items, nothing is lost
-_LOST = frozenset(_UNKNOWN_IN_V2) | {"nullable", "items", "properties", "additionalProperties", "required"}
-_LOST |= {"x-kubernetes-preserve-unknown-fields"}
+_CHILDREN = ("items", "properties")
+# the plan of version 2: what it does not know is gone, and null is told by what else is not said
+_SAID: _Plan = {
+    keyword: known
+    for keyword, known in _PLAN.items()
+    if keyword not in ("allOf", "oneOf", "anyOf", "not", "default", "nullable", *_CHILDREN)
+}
+_SAID["additionalProperties"] = (
+    _ORDER["additionalProperties"],
+    lambda value: value if isinstance(value, bool) else lossy(value),
+)
+_LOSSY: _Plan = _SAID | {
+    "items": (_ORDER["items"], lambda value: lossy(value)),
+    "properties": (
+        _ORDER["properties"],
+        lambda value: {name: lossy(value[name]) for name in sorted(value)} or None,
+    ),
+}
 
 
-def lossy(shown: Schema) -> Schema:
-    """A published schema as version 2 can say it.
+def lossy(schema: Schema) -> Schema:
+    """The schema as version 2 can say it.
 
     Beside what version 2 does not know, all is dropped that makes kubectl refuse good objects: the type and the
     children of what may be null, the children (and the type of an object) where unknown fields are kept, the type of
     an array without items, and that fields are required which may be null.
     """
-    if _LOST.isdisjoint(shown) and shown.get("type") != "array":
-        return shown  # as most are
-    kept = {keyword: value for keyword, value in shown.items() if keyword not in _UNKNOWN_IN_V2}
-    free = "x-kubernetes-preserve-unknown-fields" in kept
-    null = kept.pop("nullable", False)
-    for keyword in (("type",) if null else ()) + (("items", "properties") if null or free else ()):
-        kept.pop(keyword, None)
-    if (kept.get("type") == "array" and "items" not in kept) or (free and kept.get("type") == "object"):
-        del kept["type"]
-    _loosen(kept)
-    if "items" in kept:
-        kept["items"] = lossy(kept["items"])
-    if "properties" in kept:
-        kept["properties"] = {name: lossy(child) for name, child in kept["properties"].items()}
-    if isinstance(kept.get("additionalProperties"), dict):
-        kept["additionalProperties"] = lossy(kept["additionalProperties"])
-    return kept
+    null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
+    shown = _shown(schema, _SAID if null or free else _LOSSY)
+    kind = shown.get("type")
+    if kind and (null or (kind == "array" and "items" not in shown) or (free and kind == "object")):
+        del shown["type"]
+    if "required" in shown:
+        _loosen(shown, {} if null or free else schema.get("properties") or {}, schema.get("additionalProperties"))
+    return shown
 
 
-def _loosen(kept: Schema) -> None:
+def _loosen(shown: Schema, children: dict[str, Schema], more: Schema | bool | None) -> None:
     """What may be null is not required."""
-    if "required" not in kept:
-        return
-    children = kept.get("properties", {})
-    required = [name for name in kept["required"] if not children.get(name, {}).get("nullable")]
-    more = kept.get("additionalProperties")
-    if isinstance(more, dict) and more.get("nullable"):
-        required = []
-    if required:
-        kept["required"] = required
+    required = [name for name in shown["required"] if not children.get(name, {}).get("nullable")]
+    if required and not (isinstance(more, dict) and more.get("nullable")):
+        shown["required"] = required
     else:
-        del kept["required"]
+        del shown["required"]
 
 
 def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
@@ -276,9 +277,7 @@ def root(schema: Schema | None, *, v2: bool = False) -> Schema:
         return {"type": "object"}
     if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
-    shown = publish(schema)
-    if v2:
-        shown = lossy(shown)
+    shown = lossy(schema) if v2 else publish(schema)
     if mentions(schema, b'"x-kubernetes-embedded-resource"'):
         _embed(shown, v2)
     properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata(v2)}
