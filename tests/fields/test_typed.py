@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.fields import sets
+from podless.fields import sets, typed
 from podless.fields.check import check
 from podless.fields.collect import leaves, whole
 from podless.fields.combine import merge
@@ -342,3 +342,49 @@ def test_of_very_many_faults_the_first_are_told() -> None:
     with pytest.raises(Misfit) as told:
         check({"set": ["a"] * 20_000}, shape)
     assert str(told.value).count("duplicate entries") == 5000
+
+
+SCALARS = st.sampled_from([1, 2, "x", "y", True, False, None])
+VALUES = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("n", "s", "flag", "when", "any", "other"), SCALARS),
+        **{name: st.dictionaries(st.sampled_from("ab"), SCALARS) for name in ("map", "leaf", "free", "pod", "deep")},
+        "list": st.lists(SCALARS, max_size=2),
+        "set": st.lists(SCALARS, max_size=2),
+        "ports": st.lists(
+            st.fixed_dictionaries({}, optional={"name": SCALARS, "proto": SCALARS, "port": SCALARS}), max_size=2
+        ),
+    },
+)
+
+
+def walked(shape: typed.Shape, value: dict[str, Any], other: dict[str, Any]) -> list[object]:
+    """What the walks make of values, or say of them."""
+    found: list[object] = []
+    for walk in (whole, lambda *given: compare(given[0], other, given[1]), check, leaves):
+        try:
+            found.append(walk(value, shape))
+        except Misfit as error:
+            found.append(str(error))
+            if walk is check:  # the last one is for what is of the shape
+                return found
+    return found
+
+
+@given(st.lists(st.tuples(VALUES, VALUES), max_size=12))
+def test_what_is_remembered_of_sorts_of_values_makes_no_difference(pairs: list[tuple[Any, Any]]) -> None:
+    remembering = of_schema(SPEC)
+    for value, other in pairs:
+        forgetful = of_schema(SPEC)
+        assert walked(remembering, value, other) == walked(forgetful, value, other)
+
+
+def test_few_sorts_of_values_are_remembered() -> None:
+    form = of_schema({"type": "object", "properties": {f"f{number}": NUMBER for number in range(12)}}).map
+    assert form is not None
+    plans = [form.plan({f"f{place}": place for place in range(number)}) for number in range(12)]
+    assert [plan is not None for plan in plans] == [True] * 8 + [False] * 4
+    assert plans[3] is not None
+    assert plans[3].leaves == {"f:f0": {}, "f:f1": {}, "f:f2": {}}
+    assert form.plan({"f0": 1, "g": 2}) is None
