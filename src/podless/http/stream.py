@@ -144,6 +144,9 @@ class WatchStream:
 
     def _render(self, seen: Sequence[Seen]) -> bytes:
         kind, version = self._call.kind, self._call.version  # the watch keeps them up to date
+        key = (self._form, kind.group, version.name, kind.changed)
+        if type(seen) is View and (known := seen.frames.get(key)) is not None:
+            return known
         render = _RENDER.get(self._form.target)
         if self._form.media == PROTOBUF and render is not None:
             render = _protobuf
@@ -151,13 +154,10 @@ class WatchStream:
             return b"".join(
                 [self._table_line(item.type, view.inner(kind, version, item.entry), self._include) for item in seen]
             )
-        if not isinstance(seen, View):
-            return b"".join([render(kind, version, self._form, item) for item in seen])
-        key = (self._form, kind.group, version.name, kind.changed)
-        known = seen.frames.get(key)
-        if known is None:
-            known = seen.frames[key] = b"".join([render(kind, version, self._form, item) for item in seen])
-        return known
+        made = b"".join([render(kind, version, self._form, item) for item in seen])
+        if type(seen) is View:
+            seen.frames[key] = made
+        return made
 
     def _table_line(self, type_: str, obj: Object, include: str) -> bytes:
         revision = {"resourceVersion": obj["metadata"]["resourceVersion"]}

@@ -72,6 +72,8 @@ class Watch:
         self._waiting: deque[Sequence[Event]] = deque()
         self._work: asyncio.Task[None] | None = None
         self._kind = call.kind  # as it was when the watch began
+        self._scope = call.scope
+        self._generation = -1  # of the registry, when the kind was looked up last
         self._unheard: Callable[[], None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
 
@@ -92,7 +94,7 @@ class Watch:
         self._begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
-            entries = self._collection.under(self.call.scope)[0]
+            entries = self._collection.under(self._scope)[0]
             await self._convert(entries)
             self.initial = self._chosen(entries)
             self.bookmark_after = bool(options.initial) and options.bookmarks
@@ -183,10 +185,14 @@ class Watch:
 
     def _renew(self) -> None:
         """The kind may have changed since the watch began."""
-        call = self.call
-        found = self._api.registry.find(call.kind.group, call.version.name, call.kind.plural)
+        call, registry = self.call, self._api.registry
+        if self._generation == registry.generation:
+            return
+        self._generation = registry.generation
+        found = registry.find(call.kind.group, call.version.name, call.kind.plural)
         if found is not None:
             call.kind, call.version = found
+            self._scope = call.scope
 
     async def _work_off(self) -> None:
         """Have what waits converted, batch by batch, in order."""
@@ -211,7 +217,7 @@ class Watch:
         """The entries that have to be seen in the version of the watch."""
         if self.call.kind.webhook is None:
             return []
-        scope, both = self.call.scope, self._match is not None
+        scope, both = self._scope, self._match is not None
         involved: list[Entry] = []
         for event in events:
             if event.key.startswith(scope):
@@ -234,14 +240,14 @@ class Watch:
 
     def _alike(self, batch: Batch) -> View:
         """The events, shared with all who see the same."""
-        seen: View | None = batch.views.get(self.call.scope)
+        seen: View | None = batch.views.get(self._scope)
         if seen is None:
-            seen = batch.views[self.call.scope] = View(self._see(batch))
+            seen = batch.views[self._scope] = View(self._see(batch))
         return seen
 
     def _see(self, events: Sequence[Event]) -> list[Seen]:
         """The events as this watch sees them: what enters its selection is added, what leaves it deleted."""
-        scope, match = self.call.scope, self._match
+        scope, match = self._scope, self._match
         seen = []
         for event in events:
             if not event.key.startswith(scope):
