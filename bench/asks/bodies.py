@@ -15,6 +15,10 @@ def bodies() -> Iterator[tuple[str, Ask]]:
     yield "json: many keys", ask("POST", dry, b'{"spec":{"any":{%b}}}' % upto(lambda n: b'"k%d":1' % n))
     yield "json: the same key", ask("POST", dry, b'{"spec":{"any":{%b}}}' % upto(lambda n: b'"k":1'))
     yield "json: escapes, malformed", ask("POST", dry, b'{"spec":"' + rb"\"" * (MOST // 2))
+    yield (
+        "json: texts in brackets",
+        ask("POST", dry, b'{"spec":%b%b%b}' % (b"[" * 40, upto(lambda n: b'"a"'), b"]" * 40)),
+    )
     yield "json: small objects", ask("POST", dry, thing("any", upto(lambda n: b'{"a":{}}')))
     yield "json: deep", ask("POST", dry, b'{"a":' * (MOST // 6))
     yield "json: unknown fields", ask("POST", f"{dry}&fieldValidation=Strict", b"{%b}" % upto(lambda n: b'"u%d":1' % n))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.meta import sorting
-from podless.meta.sorting import in_order
+from podless.meta.sorting import by_name, in_order
 
 
 @given(st.sets(st.text(), max_size=200))
@@ -33,3 +33,10 @@ def test_no_piece_is_much_longer_than_it_may_be(monkeypatch: pytest.MonkeyPatch)
     random.Random(1).shuffle(texts)
     assert in_order(texts) == sorted(texts)
     assert longest < 4 * sorting._MANY
+
+
+@given(st.dictionaries(st.text(), st.integers(), max_size=200))
+def test_a_map_has_its_keys_in_order(given_map: dict[str, int]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sorting, "_MANY", 8)
+        assert list(by_name(given_map).items()) == sorted(given_map.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta import codec, gotext
+from podless.meta.sorting import in_order
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -28,7 +29,7 @@ def equal(one: Any, other: Any) -> bool:
 def syntax(value: Any) -> str:
     """A value as Go's %#v prints it: []interface {}{"x", 1}."""
     if isinstance(value, dict):
-        inside = ", ".join(f"{gotext.quote(name)}:{syntax(value[name])}" for name in sorted(value))
+        inside = ", ".join(f"{gotext.quote(name)}:{syntax(value[name])}" for name in in_order(value))
         return f"map[string]interface {{}}{{{inside}}}"
     if isinstance(value, list):
         return f"[]interface {{}}{{{', '.join(map(syntax, value))}}}"

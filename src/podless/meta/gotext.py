@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from podless.meta.sorting import in_order
+
 _HTML = re.compile("[<>&\u2028\u2029]")  # what Go's encoding/json escapes though JSON does not ask for it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
@@ -112,7 +114,7 @@ def plain(item: Any) -> str:
     if isinstance(item, Foreign):
         return item.plain
     if isinstance(item, dict):
-        return f"map[{' '.join(f'{name}:{plain(item[name])}' for name in sorted(item))}]"
+        return f"map[{' '.join(f'{name}:{plain(item[name])}' for name in in_order(item))}]"
     if isinstance(item, list):
         return f"[{' '.join(map(plain, item))}]"
     if item is None:

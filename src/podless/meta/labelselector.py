@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.sorting import by_name
 
 _VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
 _MISSING = "must be specified when `operator` is 'In' or 'NotIn'"
@@ -16,7 +17,7 @@ def errors(selector: dict[str, Any], path: str) -> list[FieldError]:
     """What is wrong with a selector."""
     found: list[FieldError] = []
     where = f"{path}.matchLabels"
-    for key, value in sorted((selector.get("matchLabels") or {}).items()):
+    for key, value in by_name(selector.get("matchLabels") or {}).items():
         found += [field.invalid(where, key, text) for text in names.qualified_name(key)]
         found += [field.invalid(where, value, text) for text in names.label_value(value)]
     for index, requirement in enumerate(selector.get("matchExpressions") or []):

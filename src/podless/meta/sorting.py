@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 _MANY = 1 << 14  # texts that are sorted in one go
 _SAMPLES = 8  # of each piece: with as many none becomes much longer than the others, whatever comes in
@@ -18,6 +20,11 @@ def in_order(texts: Collection[str], key: Callable[[str], Any] | None = None) ->
     if key is None:
         return _sorted(list(texts))
     return [text for _, text in _sorted([(key(text), text) for text in texts])]
+
+
+def by_name(given: Mapping[str, T]) -> dict[str, T]:
+    """A map with its keys in order."""
+    return {name: given[name] for name in in_order(given)}
 
 
 def _sorted(given: list[Any]) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import field, names, objectmeta, structs
 from podless.meta.field import FieldError, Key, Path
+from podless.meta.sorting import in_order
 from podless.meta.structs_meta import OBJECT_META
 from podless.schema.node import Node
 from podless.schema.shown import MOST, shown
@@ -45,7 +46,7 @@ def coerce(
     found: list[str] = []
     _coerce(value, node, path, found, drop, root or node.embedded)
     if unknown is not None:
-        unknown += sorted(found)
+        unknown += in_order(found)
 
 
 def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, resource: bool) -> None:

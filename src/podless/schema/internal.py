@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta.rulefields import RULE
+from podless.meta.sorting import in_order
 
 # the fields of the internal JSONSchemaProps in order: name in Go, keyword, value when absent
 _FIELDS: tuple[tuple[str, str, Any], ...] = (
@@ -79,7 +80,7 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     if keyword in ("allOf", "anyOf", "oneOf"):
         return [dump(part) for part in value]
     if keyword in ("properties", "patternProperties", "definitions"):
-        return {name: dump(value[name]) for name in sorted(value)}
+        return {name: dump(value[name]) for name in in_order(value)}
     if keyword == "not":
         return dump(value)
     if keyword == "items":
@@ -90,7 +91,7 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
         whole = isinstance(value, dict)
         return {"Allows": whole or value, "Schema": dump(value) if whole else None}
     if keyword == "dependencies":
-        return {name: _dependency(value[name]) for name in sorted(value)}
+        return {name: _dependency(value[name]) for name in in_order(value)}
     if keyword == "externalDocs":
         return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
     if keyword == "x-kubernetes-validations":

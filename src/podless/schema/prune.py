@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.meta.sorting import in_order
 from podless.schema.node import Node
 
 META = frozenset(("apiVersion", "kind", "metadata"))
@@ -25,7 +26,7 @@ def prune(value: Any, node: Node | None, unknown: list[str] | None = None, embed
     else:
         _prune(value, node, "", found, embedded or node.embedded)
     if unknown is not None:
-        unknown += sorted(found)
+        unknown += in_order(found)
 
 
 def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded: bool) -> None:

@@ -205,7 +205,7 @@ async def _create(api: API, call: Call, request: _Request) -> Object:
         why = "create not allowed while custom resource definition is terminating"
         raise Forbidden(kind.plural, kind.group, call.name, why)
     obj = await admit.mutate(api, call, request.chosen, obj)
-    call.warnings += objectmeta.dedupe_owners(obj["metadata"], after_admission=True)
+    await steps.dedupe_owners(api, call, obj["metadata"], after_admission=True)
     steps.fit_namespace(call, obj["metadata"])
     _check_revision(obj["metadata"], kept=request.chosen.dry_run)
     return await prepare(api, call, obj, request.chosen)

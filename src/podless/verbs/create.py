@@ -8,7 +8,6 @@ from typing import Any
 from podless.admission.attributes import CREATE, Overtaken, both
 from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.meta import objectmeta
 from podless.meta.aside import LONG
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record
@@ -28,7 +27,7 @@ async def create(api: API, call: Call) -> Single:
     if call.floats:
         api.aside.keep(call.floats)
     steps.wipe(obj["metadata"])
-    call.warnings += objectmeta.dedupe_owners(obj["metadata"])
+    await steps.dedupe_owners(api, call, obj["metadata"])
     return await make(api, call, obj, chosen)
 
 
@@ -44,7 +43,7 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
     if admit.mutates(api, call, CREATE):
         obj = await admit.mutate(api, call, chosen, obj)
         metadata = obj["metadata"]
-        call.warnings += objectmeta.dedupe_owners(metadata, after_admission=True)
+        await steps.dedupe_owners(api, call, metadata, after_admission=True)
         steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
     given, copied = None, partial(view.copy, long=len(call.body) >= LONG)

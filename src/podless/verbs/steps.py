@@ -20,6 +20,7 @@ from podless.verbs.call import API, Call
 Object = dict[str, Any]
 
 _NOT_PLACED = "not allowed on this type"
+_OWNER = 64  # bytes of an owner, about
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names: no vowels, nothing that looks like another
 _PREFIX_MOST = 58  # bytes of generateName that are kept
 
@@ -172,6 +173,14 @@ def check_update(call: Call, obj: Object, old: Object) -> None:
     below = call.subresource
     found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
     refuse(call.kind, obj, found)
+
+
+async def dedupe_owners(api: API, call: Call, metadata: Object, *, after_admission: bool = False) -> None:
+    """Drop owners that are there twice, and tell the client."""
+    owners = metadata.get("ownerReferences")
+    if owners:
+        size = len(owners) * _OWNER
+        call.warnings += await api.aside.run(size, objectmeta.dedupe_owners, metadata, after_admission)
 
 
 def warn(call: Call, obj: Object, old: Object | None = None) -> None:

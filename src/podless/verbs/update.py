@@ -11,7 +11,7 @@ from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
 from podless.kinds.strategy import Strategy
-from podless.meta import codec, objectmeta, protobuf
+from podless.meta import codec, protobuf
 from podless.meta.aside import LONG
 from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
@@ -31,7 +31,7 @@ async def update(api: API, call: Call) -> Single:
     given = body.read(call, chosen) if size < LONG else await api.aside.run(size, body.read, call, chosen)
     steps.fit_namespace(call, given["metadata"])
     steps.fit_name(call, given["metadata"])
-    call.warnings += objectmeta.dedupe_owners(given["metadata"])
+    await steps.dedupe_owners(api, call, given["metadata"])
     if await _makes(api, call):
         steps.may_create(api, call)
         steps.read_revision(given["metadata"])
@@ -108,7 +108,7 @@ class Rewriting:
             obj = await self._change(view.load(kind, version, entry))
         else:
             old, obj = await self._changed(entry)
-        call.warnings += objectmeta.dedupe_owners(obj["metadata"], after_admission=True)
+        await steps.dedupe_owners(api, call, obj["metadata"], after_admission=True)
         steps.check_revision(call, obj["metadata"], entry.revision)
         taken = await self._finish(obj, old, max(len(call.body), size))
         call.along = taken

@@ -13,6 +13,7 @@ from podless.kinds.types import SECRET
 from podless.meta import codec, field, gobase64, names
 from podless.meta.field import FieldError
 from podless.meta.gotypes import JSON_NAMES
+from podless.meta.sorting import by_name, in_order
 
 OPAQUE = "Opaque"
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
@@ -43,7 +44,7 @@ class SecretStrategy(TypedStrategy):
         texts = obj.pop("stringData", None)
         if texts:
             more = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
-            data = dict(sorted({**(obj.get("data") or {}), **more}.items()))
+            data = by_name({**(obj.get("data") or {}), **more})
             type_ = obj.pop("type", None)
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 
@@ -56,7 +57,7 @@ class SecretStrategy(TypedStrategy):
         """Keys and size, and what the type asks for."""
         errors: list[FieldError] = []
         data = obj.get("data") or {}
-        for key in sorted(data):
+        for key in in_order(data):
             errors += [field.invalid(f"data[{key}]", key, text) for text in names.config_key(key)]
         if sum(gobase64.size(value or "") for value in data.values()) > _MOST:
             errors.append(field.too_long("data", _MOST))

@@ -13,6 +13,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types.apps import DAEMON_SET
 from podless.meta import field, gonumber, labelselector
 from podless.meta.field import FieldError
+from podless.meta.sorting import by_name
 from podless.meta.structs import DecodeError
 
 # where apps/v1 shows a count of templates that later versions have no field for
@@ -103,7 +104,7 @@ def _counted(obj: Object) -> int:
 
 def _count(metadata: Object, number: int) -> None:
     annotations = {**(metadata.get("annotations") or {}), _GENERATION: str(number)}
-    metadata["annotations"] = {name: annotations[name] for name in sorted(annotations)}
+    metadata["annotations"] = by_name(annotations)
 
 
 def _strategy(spec: Object) -> list[FieldError]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.kinds.builtin.autoscaling import annotated
 from podless.kinds.strategy import Object
+from podless.meta.sorting import by_name
 
 _OF_STATUS = (annotated.CONDITIONS, annotated.STATUSES)
 UTILIZATION = 80  # percent of the CPU, where nothing else is wanted
@@ -112,7 +113,7 @@ def forget(metadata: Object, old: Object | None = None) -> None:
     kept |= {name: before[name] for name in _OF_STATUS if name in before}
     metadata.pop("annotations", None)
     if kept:
-        metadata["annotations"] = {name: kept[name] for name in sorted(kept)}
+        metadata["annotations"] = by_name(kept)
 
 
 def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
@@ -121,7 +122,7 @@ def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) ->
     strip(metadata)
     if more:
         annotations = {**(metadata.get("annotations") or {}), **more}
-        metadata["annotations"] = {name: annotations[name] for name in sorted(annotations)}
+        metadata["annotations"] = by_name(annotations)
     return {**obj, "apiVersion": f"autoscaling/{version}", "metadata": metadata}
 
 

@@ -15,6 +15,7 @@ from podless.kinds.types.batch import JOB
 from podless.kinds.types.podspecs import POD_SPEC, POD_TEMPLATE_SPEC
 from podless.meta import codec, field, labelselector, names
 from podless.meta.field import FieldError
+from podless.meta.sorting import by_name
 
 _UID, _NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 _OLD_UID, _OLD_NAME = "controller-uid", "job-name"
@@ -111,10 +112,10 @@ def _select(obj: Object) -> None:
     made = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
     metadata = spec["template"].setdefault("metadata", {})
     labels = {**made, **(metadata.get("labels") or {})}
-    metadata["labels"] = {key: labels[key] for key in sorted(labels)}
+    metadata["labels"] = by_name(labels)
     selector = dict(spec.get("selector") or {})
     wanted = {_UID: uid, **(selector.get("matchLabels") or {})}
-    spec["selector"] = {**selector, "matchLabels": {key: wanted[key] for key in sorted(wanted)}}
+    spec["selector"] = {**selector, "matchLabels": by_name(wanted)}
 
 
 def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:

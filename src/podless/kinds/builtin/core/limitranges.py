@@ -15,6 +15,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types.cluster import LIMIT_RANGE
 from podless.meta import field, names, quantity, uids
 from podless.meta.field import FieldError
+from podless.meta.sorting import by_name
 
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
 _TYPES = (_CONTAINER, _POD, _CLAIM)
@@ -74,7 +75,7 @@ _ORDER = ("type", "max", "min", "default", "defaultRequest", "maxLimitRequestRat
 def _put(item: Object, name: str, amounts: dict[str, str]) -> None:
     """Set amounts, sorted, with the fields of the item in the order of their struct."""
     if amounts:
-        item[name] = dict(sorted(amounts.items()))
+        item[name] = by_name(amounts)
         given = {key: item[key] for key in _ORDER if key in item}
         item.clear()
         item.update(given)

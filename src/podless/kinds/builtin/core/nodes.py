@@ -19,6 +19,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.nodes import NODE, NODE_ADDRESS, TAINT
 from podless.meta import addresses, gotext, names, quantity
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
+from podless.meta.sorting import by_name
 
 Errors = Iterator[FieldError]
 
@@ -149,7 +150,7 @@ def _taints(given: list[Object]) -> Errors:
 
 def _amounts(status: Object) -> Errors:
     for part in ("capacity", "allocatable"):
-        for name, amount in sorted((status.get(part) or {}).items()):
+        for name, amount in by_name(status.get(part) or {}).items():
             yield from quantity_errors(name, amount, f"status.{part}.{name}")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from podless.kinds.builtin.podspec import amounts, images
 from podless.kinds.strategy import Object
 from podless.meta import quantity
+from podless.meta.sorting import by_name
 
 _MODE = 0o644
 _HOUR = 3600
@@ -130,7 +131,7 @@ def _requests(spec: Object) -> None:
 
 
 def _sorted(found: dict[str, str]) -> dict[str, str]:
-    return {name: found[name] for name in sorted(found)}
+    return by_name(found)
 
 
 def _volume(volume: Object) -> None:
