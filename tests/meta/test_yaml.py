@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from yaml import events
 
@@ -64,6 +65,9 @@ def libyaml(value: Any) -> str:
         yield events.StreamEndEvent()
 
     return str(yaml.emit(stream(), Dumper=yaml.CSafeDumper, width=80, allow_unicode=True))
+
+
+_MIXED = re.compile(r"[0-9][^\W\d_]")
 
 
 @given(VALUES)
@@ -140,6 +144,39 @@ def test_yaml_costs_its_length() -> None:
 
 PIECES = ["a: ", "b: ", "- ", "\n", "  ", "&x ", "*x", "<<: ", "[", "]", "{", "}", ",", "1", "'q'", "null", "? "]
 PIECES += ["!!binary ", "---\n", "|\n", "\t", "%YAML 1.1\n", "!!int ", "\x00", "é"]
+
+
+@given(st.sets(st.text("abAB01_-.\u0660\u00e9\u2160", max_size=8).filter(lambda text: not _MIXED.search(text))))
+def test_a_large_mapping_has_the_order_of_a_small_one(names: set[str]) -> None:
+    assert sorted(names, key=yamlwrite._rank) == yamlwrite._in_order(names)
+
+
+@given(VALUES)
+def test_large_mappings_are_written_as_small_ones(value: Any) -> None:
+    assume(not any(map(_MIXED.search, whole_order(value))))
+    whole = yamlwrite.emit(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yamlwrite, "_WIDE", 1)
+        patch.setattr(yamlwrite, "_RUN", 2)
+        patch.setattr(yamlwrite, "_rank", lambda text: [(0, 0, str(whole_order(value).index(text)).zfill(9), 0)])
+        assert yamlwrite.emit(value) == whole
+
+
+def whole_order(value: Any) -> list[str]:
+    """All keys in a value, as small mappings have them."""
+    found: set[str] = set()
+    todo = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, dict):
+            found |= one.keys()
+        todo += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return yamlwrite._in_order(found)
+
+
+def test_others_go_on_while_a_large_mapping_is_sorted() -> None:
+    pieces = list(yamlwrite.pieces({f"k{number}": None for number in range(20_000)}))
+    assert pieces.count(b"") == -(-20_000 // yamlwrite._RUN)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=15))

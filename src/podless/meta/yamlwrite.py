@@ -7,6 +7,7 @@ libyaml's emitter, of which go-yaml's is a copy; tests compare the two.
 from __future__ import annotations
 
 import functools
+import heapq
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -16,6 +17,8 @@ from podless.meta.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve
 
 _WIDTH = 80
 _PIECE = 1 << 13  # characters that are put together before they are handed out
+_WIDE = 1024  # keys of a mapping that are sorted in one go
+_RUN = 512  # and those of a larger one, before others may go on
 _SIMPLE = 128  # bytes of a key that stands before its colon in one line
 _SHORT = 64
 _SCALARS = (str, bool, int, float)
@@ -44,10 +47,16 @@ def emit(value: Any) -> bytes:
 
 
 def pieces(value: Any) -> Iterator[bytes]:
-    """A JSON value as YAML, in pieces of some 8 KiB (or one text) that are made as they are asked for."""
+    """A JSON value as YAML, in pieces of some 8 KiB (or one text) that are made as they are asked for.
+
+    Some are empty: others may go on while the keys of a large mapping are sorted.
+    """
     held: list[str] = []
     size = 0
     for part in _parts(value):
+        if not part:  # a rest
+            yield b""
+            continue
         held.append(part)
         size += len(part)
         if size >= _PIECE:
@@ -83,6 +92,8 @@ class _Known:
         """Begins to write a mapping or list."""
         if value.__class__ is not dict:
             return _Open(iter(value), False, indent, lead)
+        if len(value) > _WIDE:
+            return _Open(_lazily(value), True, indent, lead)
         names = tuple(value)
         order = self.orders.get(names)
         if order is None:
@@ -120,6 +131,9 @@ def _parts(value: Any) -> Iterator[str]:
         holder = left[-1]
         indent = holder.indent
         for item in holder.items:
+            if item is None and holder.mapping:
+                yield ""
+                continue
             head, holder.lead = holder.lead, holder.start
             # where the value begins, and what stands before it if it is a mapping or a list
             column, lead, between = indent + 2, "", ""
@@ -261,7 +275,35 @@ def _in_order(keys: Iterable[str]) -> list[str]:
     names = sorted(keys)
     if all(map(str.isalpha, names)):
         return names
-    return sorted(names, key=functools.cmp_to_key(_compare))
+    return sorted(names, key=_AS_GO)
+
+
+def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
+    """The pairs of a large mapping in order, found while they are asked for; None where others may go on."""
+    runs: list[list[tuple[_Rank, str]]] = []
+    names = list(value)
+    for start in range(0, len(names), _RUN):
+        runs.append(sorted((_rank(name), name) for name in names[start : start + _RUN]))
+        yield None
+    for _, name in heapq.merge(*runs):
+        yield name, value[name]
+
+
+def _rank(text: str) -> _Rank:
+    """What texts are in the order of `_compare` by, where no digit has a letter behind it.
+
+    Where one has, `_compare` goes round in circles (12, 1x, 2), and any order is as good.
+    """
+    found: list[tuple[int, int, str, int]] = []
+    for part in _PARTS.findall(text):
+        if "0" <= part[0] <= "9":
+            bare = part.lstrip("0")
+            found.append((0, len(bare), bare, len(part)))
+        elif part.isalpha():
+            found.append((1, 0, part, 0))
+        else:
+            found += [(1, 0, char, 0) if char.isalpha() else (0, -1, char, 0) for char in part]
+    return found
 
 
 def _compare(left: str, right: str) -> int:
@@ -281,6 +323,11 @@ def _compare(left: str, right: str) -> int:
     one, two = _digits(left, start), _digits(right, start)
     ranks = [(*_number(seed + one), len(one), a), (*_number(seed + two), len(two), b)]
     return -1 if ranks[0] < ranks[1] else 1
+
+
+_PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
+_Rank = list[tuple[int, int, str, int]]
+_AS_GO = functools.cmp_to_key(_compare)
 
 
 def _parting(left: str, right: str) -> int:
