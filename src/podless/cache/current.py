@@ -18,10 +18,7 @@ Go = Callable[[BaseException | None], None]
 class Scope:
     """Work that has waited for all that was acknowledged before it, and need not again while it lasts."""
 
-    __slots__ = ("over",)
-
-    def __init__(self) -> None:
-        self.over = False
+    over = False
 
 
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)

@@ -59,20 +59,27 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
     def wrap(handler: Handler) -> Handler:
         async def later(request: Request) -> Answer:
             await api.cache.refresh()
-            settle = api.reactions.get(DEFINITIONS.prefix)
+            settle = api.reactions.get(DEFINITIONS.prefix) if api.unsettled() else None
             if settle is not None:
                 await settle(None)
-            answer = within(request)
-            return answer if isinstance(answer, (Response, Stream)) else await answer
+            scope = current.begin()
+            try:
+                answer = handler(request)
+                return answer if isinstance(answer, (Response, Stream)) else await answer
+            finally:
+                scope.over = True
 
         def within(request: Request) -> Answer | Pending:
             scope = current.begin()
-            answer: Answer | Pending | None = None
             try:
                 answer = handler(request)
-            finally:
-                scope.over = answer is None or isinstance(answer, (Response, Stream))
-            return answer if isinstance(answer, (Response, Stream)) else _to_its_end(answer, scope)
+            except BaseException:
+                scope.over = True
+                raise
+            if isinstance(answer, (Response, Stream)):
+                scope.over = True
+                return answer
+            return _to_its_end(answer, scope)
 
         def handle(request: Request) -> Answer | Pending:
             known = request.current

@@ -12,8 +12,10 @@ _SMALL = tuple(bytes((value,)) for value in range(128))  # as nearly all numbers
 
 def varint(number: int) -> bytes:
     """A number of 64 bits, seven bits a byte, the low ones first; negative ones as two's complement."""
-    if 0 <= number < 1 << 14:
-        return _SMALL[number] if number < 128 else bytes((number & 127 | 128, number >> 7))
+    if 0 <= number < 128:
+        return _SMALL[number]
+    if 0 < number < 1 << 14:
+        return bytes((number & 127 | 128, number >> 7))
     number &= (1 << 64) - 1
     out = bytearray()
     while number > 127:
