@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.fields import jsonpatch
+from podless.meta import codec
 from podless.meta.errors import APIError, BadRequest, TooLarge, Unprocessable
 
 DOCUMENT = {"a": {"b": 1, "l": ["x", "y", "z"], "n": None}, "s": "text", "x~y/z": 1}
@@ -277,3 +278,26 @@ def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str,
     with pytest.raises(jsonpatch.Rejected) as rejected:
         jsonpatch.apply(document, b'[{"op": "test", "path": "/a/b", "value": 1}]')
     assert rejected.value.untrue == untrue
+
+
+@pytest.mark.parametrize(
+    ("operations", "wanted"),
+    [
+        ('[{"op": "add", "path": "/x", "value": 1.50}]', '{"a":1,"x":1.50}'),
+        (
+            '[ {"value" : { "b" : 1e3, "a": "\\u00e9 x" }, "path":"/x", "op":"add"} ]',
+            '{"a":1,"x":{"b":1e3,"a":"\\u00e9 x"}}',
+        ),
+        (
+            '[{"op": "add", "path": "/x", "value": {"b": 1.0}}, {"op": "add", "path": "/x/a", "value": 2.0}]',
+            '{"a":1,"x":{"a":2.0,"b":1.0}}',
+        ),
+        (
+            '[{"op": "add", "path": "/x", "value": [1.0]}, {"op": "copy", "from": "/x", "path": "/y"}]',
+            '{"a":1,"x":[1.0],"y":[1.0]}',
+        ),
+        ('[{"op": "replace", "path": "", "value": [2.0]}]', "[2.0]"),
+    ],
+)
+def test_what_is_shown_is_as_it_was_written(operations: str, wanted: str) -> None:
+    assert codec.encode(jsonpatch.apply({"a": 1}, operations.encode(), shown=True)).decode() == wanted

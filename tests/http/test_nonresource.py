@@ -10,7 +10,9 @@ from tests.conftest import Client
 KEYS, CONFIGURATION = "/openid/v1/jwks", "/.well-known/openid-configuration"
 
 
-@pytest.mark.parametrize("path", ["/api", "/api/", KEYS, f"{KEYS}/", CONFIGURATION, "/version"])
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/", "/api/v1", "/apis/apps/v1", KEYS, f"{KEYS}/", CONFIGURATION, "/version"]
+)
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"])
 def test_a_document_is_for_reading(client: Client, path: str, method: str) -> None:
     answer = client.send(method, path)
@@ -50,3 +52,17 @@ def test_a_collection_of_all_namespaces_is_for_reading(client: Client, method: s
 
 def test_parameters_that_go_does_not_take_are_not_there() -> None:
     assert parse_query("a=1;b=2&c=3&d=%zz&e=%41&f=%4&g=%") == {"c": ["3"], "e": ["A"]}
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/v1", "/apis/apps/v1"])
+def test_lists_of_built_in_resources_have_routes(client: Client, path: str) -> None:
+    answer = client.get(path, Accept="text/plain")
+    assert answer.status == 406
+    assert answer.body["message"].startswith("406: Not Acceptable\n\nAvailable representations: application/json")
+
+
+def test_profiles_are_elsewhere(client: Client) -> None:
+    moved = client.send("POST", "/debug/pprof")
+    assert (moved.status, moved.headers["Location"]) == (302, "/debug/pprof/")
+    assert client.get("/debug/pprof/cmdline").body == b"Unknown profile\n"
+    assert client.get("/debug/pprof/heap").body == b"404 page not found\n"

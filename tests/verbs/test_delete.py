@@ -43,3 +43,13 @@ def test_a_namespace_notes_how_what_it_owns_is_to_go(client: Client) -> None:
     client.post("/api/v1/namespaces", {"metadata": {"name": name}})
     gone = client.send("DELETE", f"/api/v1/namespaces/{name}?propagationPolicy=Foreground").body
     assert gone["metadata"]["finalizers"] == ["foregroundDeletion"]
+
+
+def test_seconds_are_written_as_an_integer(client: Client) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    client.send("POST", path, {"metadata": {"name": "seconds"}})
+    refused = client.send("DELETE", f"{path}/seconds", b'{"gracePeriodSeconds": 1.0}', Content_Type="application/json")
+    assert refused.status == 400
+    assert (
+        "cannot unmarshal number 1.0 into Go struct field DeleteOptions.gracePeriodSeconds" in refused.body["message"]
+    )

@@ -225,3 +225,10 @@ def test_owners_that_are_there_twice_are_told_of_once(client: Client) -> None:
         answer = client.send(method, f"{path}{where}", body, **media)
         assert text in answer.headers["Warning"]
         assert len(answer.body["metadata"]["ownerReferences"]) == 1
+
+
+def test_an_empty_list_forgets_whose_fields_are_whose(client: Client) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    client.send("POST", path, {"metadata": {"name": "forgotten"}, "data": {"a": "b"}})
+    body = {"metadata": {"name": "forgotten", "managedFields": []}, "data": {"a": "c"}}
+    assert "managedFields" not in client.send("PUT", f"{path}/forgotten", body).body["metadata"]

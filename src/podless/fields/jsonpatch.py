@@ -13,6 +13,8 @@ from typing import Any
 
 import orjson
 
+from podless.fields import patchtext
+from podless.fields.patchtext import Written
 from podless.meta import codec, gotext
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
 from podless.meta.gotypes import JSON_NAMES
@@ -23,21 +25,24 @@ REJECTED = "the server rejected our request due to an error in our request"
 
 _FIELDS = ("op", "path", "from", "value")
 _INDEX = re.compile(r"[-+]?[0-9]{1,18}")
-_OP_TYPE = "handlers.jsonPatchOp"
+_OP = "jsonPatchOp"
+_OP_TYPE = f"handlers.{_OP}"
 _MISSING = object()
 
 
-def apply(document: Any, raw: bytes, *, checked: bool = True) -> Any:
+def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
     """The document after the operations of a patch; what has not changed is shared with the one given.
 
     checked: whether the fields of operations must have the right types (they need not under fieldValidation=Ignore).
-    Raises BadRequest for what is no patch, TooLarge for too many operations and Unprocessable where one cannot be
-    carried out.
+    shown: the values are as they are written, for a text about the document. Raises BadRequest for what is no patch,
+    TooLarge for too many operations and Unprocessable where one cannot be carried out.
     """
     operations = decode(raw, checked=checked)
     if not operations:
         return document
-    patch = _Patch(document, _unsettled(raw, operations))
+    patch = _Patch(document, _unsettled(raw, operations), shown=shown)
+    if shown:
+        operations = patchtext.written(raw, operations)
     for number, operation in enumerate(operations):
         step = _STEPS.get(_word(operation, "op"))
         if step is None:
@@ -47,10 +52,10 @@ def apply(document: Any, raw: bytes, *, checked: bool = True) -> Any:
         except Rejected as rejected:
             rejected.tell(operation)
             raise
-    if patch.grown and codec.too_deep(patch.root):
+    if patch.grown and not shown and codec.too_deep(patch.root):
         raise Rejected("exceeded max depth")
     patch.sort()
-    return patch.root
+    return patch.show() if shown else patch.root
 
 
 def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
@@ -59,7 +64,10 @@ def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
     try:
         patch = codec.decode_json(raw)
     except codec.JSONError as error:
-        raise BadRequest(f"{what}{error.message}") from None
+        why = error.message
+        if checked:  # a number too large can only be in a value
+            why = why.replace("Go value of type float64", f"Go struct field {_OP}.value of type float64")
+        raise BadRequest(f"{what}{why}") from None
     patch = [] if patch is None else patch
     fault = (
         _fault(patch, f"[]{_OP_TYPE}", _OP_TYPE) if checked else _fault(patch, "jsonpatch.Patch", "jsonpatch.Operation")
@@ -114,7 +122,7 @@ def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
     for operation in patch:
         for key, value in (operation or {}).items():
             if key in _FIELDS[:3] and value is not None and not isinstance(value, str):
-                return f"{JSON_NAMES[type(value)]} into Go struct field jsonPatchOp.{key} of type string"
+                return f"{JSON_NAMES[type(value)]} into Go struct field {_OP}.{key} of type string"
     return None
 
 
@@ -175,8 +183,9 @@ def _word(operation: dict[str, Any], key: str) -> str:
 class _Patch:
     """The document while it changes: containers are copied when they are first written to."""
 
-    def __init__(self, root: Any, written: list[Any] | None) -> None:
+    def __init__(self, root: Any, written: list[Any] | None, *, shown: bool = False) -> None:
         self.root = root
+        self.shown = shown
         self.written = written
         self.own: dict[int, Any] = {}
         self.copied = 0
@@ -188,6 +197,7 @@ class _Patch:
         if not parts:
             raise Rejected
         *way, last = (part.replace("~1", "/").replace("~0", "~") for part in parts)
+        self.root = _read(self.root)
         if write:
             self.root = self.owned(self.root)
         holder = self.root
@@ -216,6 +226,14 @@ class _Patch:
                 container.clear()
                 container.update(items)
 
+    def show(self) -> Any:
+        """The document, to be encoded: with the values as they are written."""
+        for container in self.own.values():
+            for key, item in container.items() if isinstance(container, dict) else enumerate(container):
+                if isinstance(item, Written):
+                    container[key] = orjson.Fragment(item.raw)
+        return orjson.Fragment(self.root.raw) if isinstance(self.root, Written) else self.root
+
     def add(self, operation: dict[str, Any], number: int) -> None:
         holder, key = self.holder(_word(operation, "path"))
         self.grown = True
@@ -228,7 +246,7 @@ class _Patch:
         path, value = _word(operation, "path"), operation.get("value")
         self.grown = True
         if not path:
-            if not isinstance(value, dict | list):
+            if not isinstance(_read(value), dict | list):
                 raise Rejected
             self.root = value
             return
@@ -246,16 +264,19 @@ class _Patch:
 
     def copy(self, operation: dict[str, Any], number: int) -> None:
         source, name = self.holder(_word(operation, "from"), write=False)
-        value = _get(source, name, None)
+        value = _get(source, name, None, read=False)
         self.grown = True
-        if codec.too_deep(value):
+        if not self.shown and codec.too_deep(value):
             raise Rejected("exceeded max depth")
-        raw = codec.encode(value)
+        raw = value.raw if isinstance(value, Written) else codec.encode(value)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
             raise Rejected
         holder, key = self.holder(_word(operation, "path"))
-        _insert(holder, key, codec.decode_json(raw) if isinstance(value, dict | list) else value)
+        if self.shown:
+            _insert(holder, key, Written(raw))
+        else:
+            _insert(holder, key, codec.decode_json(raw) if isinstance(value, dict | list) else value)
 
     def test(self, operation: dict[str, Any], number: int) -> None:
         path = _word(operation, "path")
@@ -288,13 +309,19 @@ def _index(holder: list[Any], key: str, room: int = 0) -> int:
     return index % count
 
 
-def _get(holder: Any, key: str, default: Any = _MISSING) -> Any:
+def _get(holder: Any, key: str, default: Any = _MISSING, *, read: bool = True) -> Any:
     if isinstance(holder, list):
-        return holder[_index(holder, key)]
-    found = holder.get(key, default) if isinstance(holder, dict) else _MISSING
+        found = holder[_index(holder, key)]
+    else:
+        found = holder.get(key, default) if isinstance(holder, dict) else _MISSING
     if found is _MISSING:
         raise Rejected
-    return found
+    return _read(found) if read else found
+
+
+def _read(value: Any) -> Any:
+    """A value that is a text, once something asks for what is in it."""
+    return orjson.loads(value.raw) if isinstance(value, Written) else value
 
 
 def _insert(holder: Any, key: str, value: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.controllers.health import Health
-from podless.http import health, negotiate
+from podless.http import health, negotiate, profiling
 from podless.http.message import JSON, Pending, Request, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
@@ -86,7 +86,7 @@ class NonResource:
             return health.answer(self._health, request)
         if path.removesuffix("/") == "/version":
             return self._version(request)
-        if first == "metrics" and len(parts) == 1:
+        if path == "/metrics":
             return Response(200, [self._metrics.text()], MEDIA)
         if first == "podless" and self._operations is not None:
             return self._operations.answer(request)
@@ -102,6 +102,8 @@ class NonResource:
             return Response(200, [pretty({"paths": self._paths()})], JSON)
         if path.startswith(_SERVICES):
             raise NotServed
+        if path.startswith(profiling.PLACE) and (told := profiling.answer(request)) is not None:
+            return told
         raise PageNotFound
 
     def _keys(self, accounts: Accounts, request: Request, accept: str) -> Response:
@@ -151,7 +153,9 @@ class NonResource:
         if len(parts) == 1:
             if request.method not in ("GET", "HEAD"):
                 raise MethodNotAllowed(_NO_METHOD)
+            negotiate.of_route(accept, negotiate.OFFERED)
             return self._root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
+        _check_route(request, accept)
         document = discovery.resources(self._registry, "", parts[1])
         if document is None:
             raise NotServed
@@ -165,6 +169,8 @@ class NonResource:
             document = discovery.group(registry, parts[1])
         else:
             document = discovery.resources(registry, parts[1], parts[2])
+            if document is not None and registry.builtin(parts[1]):
+                _check_route(request, accept)
         if document is None:
             raise NotServed if parts[1] and registry.builtin(parts[1]) else PageNotFound
         return _document(document, _form(request, accept))
@@ -189,6 +195,13 @@ class NonResource:
         if form.media != negotiate.JSON or form.pretty:
             shown = _document(codec.decode_json(body), form)
         return Response(200, shown.chunks, shown.media + _AGGREGATED, headers)
+
+
+def _check_route(request: Request, accept: str) -> None:
+    """The list of a built-in group's resources has a route of its own. Raises MethodNotAllowed or NotAcceptable."""
+    if request.method != "GET":
+        raise MethodNotAllowed(_NO_METHOD)
+    negotiate.of_route(accept, negotiate.OFFERED)
 
 
 def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.Form:

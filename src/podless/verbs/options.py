@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from dataclasses import field as field_
 from typing import Any
@@ -292,6 +293,7 @@ def _delete_query(call: Call) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
+_POINT = re.compile(rb"[0-9][.eE]")
 _OPTIONS_SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 # what the scheme of options knows beside them: in meta.k8s.io/v1, and of all versions
 _OTHER_KINDS = frozenset(
@@ -313,9 +315,11 @@ def _delete_body(call: Call) -> dict[str, Any]:
             raise BadRequest(f"no kind {gotext.quote(kind)} {where}")
         raise BadRequest("decoded object cannot be converted to DeleteOptions")
     try:
-        return structs.decode(DELETE_OPTIONS, raw)
+        given = structs.decode(DELETE_OPTIONS, raw)
+        check_literals(call, DELETE_OPTIONS)
     except structs.DecodeError as error:
         raise BadRequest(_literal(call.body, error)) from None
+    return given
 
 
 def _literal(body: bytes, error: structs.DecodeError) -> str:
@@ -327,6 +331,18 @@ def _literal(body: bytes, error: structs.DecodeError) -> str:
     except (ValueError, RecursionError):  # YAML
         pass
     return str(error)
+
+
+def check_literals(call: Call, struct: Struct) -> None:
+    """Integers are written as such in JSON: 1.0 is none. Raises structs.DecodeError."""
+    if call.content_type.startswith((protobuf.MEDIA, "application/yaml")) or not _POINT.search(call.body):
+        return
+    try:
+        given = codec.as_written(call.body)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(given, dict):
+        structs.decode(struct, given)
 
 
 def document(call: Call, struct: Struct) -> dict[str, Any]:

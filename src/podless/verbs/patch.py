@@ -97,8 +97,11 @@ async def patch(api: API, call: Call) -> Single:
     return await rewrite(api, call, chosen, change)
 
 
-def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -> Patch:
-    """The patch, ready to be applied; repeated collects its repeated fields. Raises BadRequest."""
+def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
+    """The patch, ready to be applied; repeated collects its repeated fields. Raises BadRequest.
+
+    shown: what it makes is only to be shown.
+    """
     checked = chosen.validation != "Ignore"
     if media == JSON_PATCH:
         if isinstance(call.body, codec.ParsedJSON):
@@ -107,7 +110,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
         call.floats += jsonpatch.floats(call.body)
         if checked:
             repeated += jsonpatch.findings(call.body)
-        return Patch(lambda old: jsonpatch.apply(old, call.body, checked=checked))
+        return Patch(lambda old: jsonpatch.apply(old, call.body, checked=checked, shown=shown))
     try:
         document = codec.decode_json(call.body, repeated if checked else None, call.floats)
     except codec.JSONError as error:
@@ -125,7 +128,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str]) -
 def _again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     """The patched document anew, to be shown as it was before it was read and pruned."""
     floats = len(call.floats)
-    made = prepare(call, media, chosen, [])
+    made = prepare(call, media, chosen, [], shown=True)
     del call.floats[floats:]
     return made.apply(old)
 

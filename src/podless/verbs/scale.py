@@ -184,6 +184,7 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
         given = _decode(options.decode(call, SCALE, findings if checked else None), findings)
+        options.check_literals(call, SCALE)
     except ValueError:
         raise BadRequest(_UNREADABLE) from None
     if findings and chosen.validation == "Strict":

@@ -28,6 +28,8 @@ class TypedStrategy(Strategy[Kind]):
         assert struct is not None
         decoded = structs.decode(struct, obj, unknown)
         metadata = decoded.pop("metadata", None) or {}
+        if type(given := obj.get("metadata")) is dict and given.get("managedFields") == []:
+            metadata["managedFields"] = []  # asks for them to be forgotten
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
         decoded = head | {name: value for name, value in decoded.items() if name not in head}
         if fill:

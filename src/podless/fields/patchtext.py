@@ -1,0 +1,59 @@
+"""The values in a JSON patch as they are written: what a real server shows of a patched document keeps their bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from podless.meta import jsontext
+
+_BLANKS = re.compile(r"[ \t\r\n]*+")
+_TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
+_DECODER = json.JSONDecoder()
+
+
+class Written(NamedTuple):
+    """A value as it is written."""
+
+    raw: bytes
+
+
+def written(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The operations of a sound patch, with each value as the text that it is; as they are where that is not found."""
+    try:
+        texts = _texts(jsontext.utf8(raw))
+    except (ValueError, RecursionError):
+        return operations
+    if len(texts) != len(operations):
+        return operations
+    return [
+        operation if text is None else {**operation, "value": Written(text.encode())}
+        for operation, text in zip(operations, texts, strict=True)
+    ]
+
+
+def _texts(text: str) -> list[str | None]:
+    """The text of each operation's value, without blanks. Raises ValueError where it is no patch."""
+    found: list[str | None] = []
+    place = _skip(text, 0, "[")
+    while text[place : place + 1] == "{":
+        value, place = None, _skip(text, place, "{")
+        while text[place : place + 1] != "}":
+            key, place = _DECODER.raw_decode(text, place)
+            start = _skip(text, place, ":")
+            _, place = _DECODER.raw_decode(text, start)
+            if key == "value":
+                value = _TOKEN.sub(r"\1", text[start:place])
+            place = _skip(text, place, ",")
+        found.append(value)
+        place = _skip(text, _skip(text, place, "}"), ",")
+    return found
+
+
+def _skip(text: str, place: int, sign: str) -> int:
+    """Behind blanks, the sign where it is there, and more blanks."""
+    place = _BLANKS.match(text, place).end()  # type: ignore[union-attr]  # matches nothing, too
+    if text.startswith(sign, place):
+        place = _BLANKS.match(text, place + 1).end()  # type: ignore[union-attr]
+    return place
