@@ -149,3 +149,16 @@ def test_storage_and_ports_are_measured(client: Client, home: str) -> None:
     assert "requested: services.nodeports=2, used: services.nodeports=0" in answer.body["message"]
     until(lambda: used(client, home).get("requests.storage") == "2Gi")
     assert used(client, home)["c.storageclass.storage.k8s.io/persistentvolumeclaims"] == "1"
+
+
+def test_a_pod_that_becomes_larger_is_counted(client: Client, home: str) -> None:
+    client.post(f"{home}/resourcequotas", quota(**{"requests.cpu": "1"}))
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "600m"}}}
+    assert client.post(f"{home}/pods", {"metadata": {"name": "p"}, "spec": {"containers": [container]}}).status == 201
+
+    def resized(cpu: str) -> int:
+        more = [{"name": "c", "resources": {"requests": {"cpu": cpu}}}]
+        media = "application/strategic-merge-patch+json"
+        return client.send("PATCH", f"{home}/pods/p/resize", {"spec": {"containers": more}}, Content_Type=media).status
+
+    assert (resized("1100m"), resized("900m")) == (403, 200)

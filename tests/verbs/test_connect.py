@@ -64,3 +64,20 @@ def test_a_service_is_asked_at_the_pods_behind_it(client: Client) -> None:
     assert told(client, f"{SERVICE}:80/proxy/x") == (503, reached)
     assert told(client, f"{CORE}/services/http:led:http/proxy") == (503, reached)
     assert told(client, f"{SERVICE}:443/proxy") == (503, 'no endpoints available for service "led:443"')
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "text"),
+    [
+        ("", 204, ""),
+        ("limitBytes=0", 422, "limitBytes: Invalid value: 0: must be greater than 0"),
+        ("stream=All", 422, "stream: Forbidden: may not be specified"),
+        ("sinceTime=x", 400, 'cannot parse "x" as "2006"'),
+    ],
+)
+def test_a_pod_on_no_node_has_no_log(client: Client, query: str, status: int, text: str) -> None:
+    pod = {"metadata": {"name": "logless"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    client.post("/api/v1/namespaces/default/pods", pod)
+    answer = client.get(f"/api/v1/namespaces/default/pods/logless/log?{query}")
+    assert answer.status == status
+    assert not text or text in answer.body["message"]

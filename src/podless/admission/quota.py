@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Along
 from podless.admission.chain import Step
 from podless.admission.metering import Meter
+from podless.admission.scheduling import is_pod
 from podless.admission.state import State
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
@@ -23,6 +24,8 @@ from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
 from podless.store import Operation
+
+_RESIZE = "resize"
 
 
 class ObjectQuota(Step):
@@ -44,14 +47,16 @@ class ObjectQuota(Step):
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """New objects in namespaces, and changes of those that are measured, where there are quotas at all."""
-        if subresource or not kind.namespaced or not len(self._quotas):
+        if not kind.namespaced or not len(self._quotas):
             return False
+        if subresource:
+            return subresource == _RESIZE and operation == UPDATE
         return operation == CREATE or (operation == UPDATE and usage.of(kind) is not None)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden where a quota is used up."""
         kind, namespace = attr.kind, attr.namespace
-        if not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
+        if _unmeasured(attr) or not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
         charge = partial(self._charge, attr, await self._state.loaded(kind))
         if charge() and not attr.dry_run:
@@ -107,6 +112,17 @@ class ObjectQuota(Step):
             return {}, {}
         entries = collection.under(kind.keys.scope(attr.namespace))[0]
         return requested, self._meter.used(kind, entries, quota, list(requested))
+
+
+def _unmeasured(attr: AdmissionAttributes) -> bool:
+    """Whether a change is of a pod that stays as large and ends as it did."""
+    if attr.operation == CREATE or attr.subresource == _RESIZE or not is_pod(attr.kind):
+        return False
+    return attr.obj is None or attr.old is None or _ends(attr.obj) == _ends(attr.old)
+
+
+def _ends(pod: Object) -> bool:
+    return (pod["spec"].get("activeDeadlineSeconds") or -1) >= 0
 
 
 def _refusal(attr: AdmissionAttributes, why: str) -> Forbidden:

@@ -75,7 +75,7 @@ class APIHandler:
             return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
-            return self._connect(call)
+            return self._connect(call, accept)
         if verb == "patch":
             media_type(call)  # looked at before what the client takes
         form = self._form(call, verb, accept)
@@ -127,9 +127,12 @@ class APIHandler:
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch", tables=tables)
         return negotiate.readable(form, call.query, call.agent)
 
-    async def _connect(self, call: Call) -> Answer:
+    async def _connect(self, call: Call, accept: str) -> Answer:
+        if call.subresource == "log":
+            negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
+            self._form(call, "get", accept)
         await connect(self._api, call)
-        return Response(200, [], b"text/plain")
+        return Response(204, (), b"")
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
         collection = self._api.collection(call.kind)

@@ -11,10 +11,12 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _SUFFIXES = {power: suffix for suffix, power in _DECIMAL.items()}
 _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIX = "unable to parse quantity's suffix"
+_NUMERIC = "unable to parse numeric part of quantity"
+_MOST_DIGITS = 18
+_NANO_POWER = -9
 _NANO = 10**9
-_LOOSE = re.compile(r"[+-]?[0-9.]++[eEinumkKMGTP]*+[-+]?[0-9]*+\Z")
-_LOOSE_SUFFIX = re.compile(r"[eEinumkKMGTP]*+[-+]?[0-9]*+\Z")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)")
+# sign, zeros, digits, a point, digits and a suffix; of each there may be nothing
+_FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]++\Z")
 _MOST_POWER = 1000
 _MOST_BYTES = 1000
@@ -43,9 +45,10 @@ def units(text: str) -> int:
 def canonical(text: str) -> str:
     """The quantity in its one form: no more digits than needed, the largest suffix of its kind that leaves none over.
 
-    Raises QuantityError.
+    A text that is nearly so stays as it is, +1 and 1. too. Raises QuantityError.
     """
-    return _written(*_read(text))
+    found = _read(text)
+    return text if _kept(text) else _written(*found)
 
 
 def total(texts: Iterable[str]) -> str:
@@ -76,25 +79,54 @@ def _written(amount: Fraction, suffix: str) -> str:
 
 def _read(text: str) -> tuple[Fraction, str]:
     """The amount, and the suffix that it was given with."""
-    number = _NUMBER.match(text)
-    if number is None or len(text) > _MOST_BYTES:
+    match = _FORM.fullmatch(text)
+    if match is None or not text or len(text) > _MOST_BYTES:
         raise QuantityError(_SYNTAX)
-    suffix = text[number.end() :]
-    amount = Fraction(number[0].rstrip("."))
+    sign, zeros, whole, part, suffix = match.groups("")
     if suffix in _BINARY:
-        amount *= 1 << _BINARY[suffix]
-        if abs(amount) > _MOST_BINARY:
-            amount = Fraction(_MOST_BINARY if amount > 0 else -_MOST_BINARY)
-    elif suffix in _DECIMAL:
-        amount *= Fraction(10) ** _DECIMAL[suffix]
-    elif _EXPONENT.match(suffix):
-        power = int(suffix[1:])
-        if abs(power) > _MOST_POWER:
-            raise QuantityError(_SUFFIX)
-        amount *= Fraction(10) ** power
+        amount = _number(zeros, whole, part, slow=not _fits(whole, part, suffix)) * (1 << _BINARY[suffix])
+        amount = min(amount, Fraction(_MOST_BINARY))
     else:
-        raise QuantityError(_SUFFIX if _LOOSE.match(text) and _LOOSE_SUFFIX.match(suffix) else _SYNTAX)
-    return _rounded(Fraction(amount)), suffix
+        power = _power(suffix)
+        slow = len(whole or "0") + len(part) > _MOST_DIGITS or power - len(part) < _NANO_POWER
+        amount = _number(zeros, whole, part, slow=slow) * Fraction(10) ** power
+    return _rounded(-amount if sign == "-" else amount), suffix
+
+
+def _power(suffix: str) -> int:
+    """The power of ten that a suffix stands for."""
+    if suffix in _DECIMAL:
+        return _DECIMAL[suffix]
+    if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MOST_POWER:
+        raise QuantityError(_SUFFIX)
+    return int(suffix[1:])
+
+
+def _fits(whole: str, part: str, suffix: str) -> bool:
+    """Whether a real server computes a binary amount in 64 bits at once."""
+    bits = _BINARY[suffix]
+    return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MOST_BINARY
+
+
+def _number(zeros: str, whole: str, part: str, *, slow: bool) -> Fraction:
+    """The number before a suffix. Without digits it is zero, but where a real server reads it as a decimal."""
+    if slow and not (zeros or whole or part):
+        raise QuantityError(_NUMERIC)
+    return Fraction(int(whole + part or 0), 10 ** len(part))
+
+
+def _kept(text: str) -> bool:
+    """Whether a sound quantity is shown as it is written: it is then good enough for a real server."""
+    match = _FORM.fullmatch(text)
+    if match is None:
+        return False
+    _, _, whole, part, suffix = match.groups("")
+    if suffix in _BINARY:
+        return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
+    digits, scale = (whole or "0") + part, _power(suffix) - len(part)
+    if len(digits) > _MOST_DIGITS or scale < _NANO_POWER:
+        return False
+    return scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
 
 
 def _rounded(amount: Fraction) -> Fraction:
@@ -132,7 +164,10 @@ def rounded(amounts: dict[str, str] | None) -> None:
     if not amounts:
         return
     for name, text in amounts.items():
-        if text.endswith(_FINE) or "e-" in text:
+        if text.endswith(_FINE) or "e-" in text or "E-" in text:
             amount = parse(text) * 1000
+            if amount.denominator == 1 and not text.endswith(_FINE):
+                continue
             up = -(-abs(amount).numerator // amount.denominator)
-            amounts[name] = canonical(f"{-up if amount < 0 else up}m")
+            unit = "m" if text.endswith(_FINE) else "e-3"
+            amounts[name] = canonical(f"{-up if amount < 0 else up}{unit}")

@@ -11,7 +11,7 @@ from typing import Any
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
 from podless.kinds.builtin.catalog import ENDPOINTS, NODES, PODS
-from podless.meta import addresses, field, gonumber
+from podless.meta import addresses, field, gonumber, gotime
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
 from podless.verbs import options
@@ -22,6 +22,7 @@ Object = dict[str, Any]
 _PORT = 10250
 _ADDRESSES = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
 _PARTS = ("initContainers", "containers", "ephemeralContainers")
+_NEGATIVE = "must be greater than or equal to 0"
 _LEAST = {"tailLines": 0, "limitBytes": 1, "sinceSeconds": 1}
 _ONE_SINCE = "at most one of `sinceTime` or `sinceSeconds` may be specified"
 _SCHEMES = ("", "http", "https")
@@ -43,7 +44,7 @@ async def connect(api: API, call: Call) -> None:
 
 async def _log(api: API, call: Call) -> None:
     numbers = {name: _number(call, name) for name in _LEAST}
-    errors = list(_log_errors(numbers, options.text(call, "sinceTime")))
+    errors = list(_log_errors(numbers, _time(call), "stream" in call.query))
     if errors:
         raise Invalid("PodLogOptions", "", call.name, errors)
     pod = await _pod(api, call, call.name)
@@ -55,15 +56,28 @@ async def _log(api: API, call: Call) -> None:
     raise Internal(f'Get "https://{where}{path}": {_refused(where)}')
 
 
-def _log_errors(numbers: dict[str, int | None], since: str) -> Iterator[FieldError]:
+def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Iterator[FieldError]:
     for name in ("tailLines", "limitBytes"):
         if (number := numbers[name]) is not None and number < _LEAST[name]:
-            yield field.invalid(name, number, f"must be greater than or equal to {_LEAST[name]}")
+            yield field.invalid(name, number, "must be greater than 0" if _LEAST[name] else _NEGATIVE)
     seconds = numbers["sinceSeconds"]
     if seconds is not None and since:
         yield field.forbidden("", _ONE_SINCE)
     elif seconds is not None and seconds < 1:
-        yield field.invalid("sinceSeconds", seconds, "must be greater than or equal to 1")
+        yield field.invalid("sinceSeconds", seconds, "must be greater than 0")
+    if stream:
+        yield field.forbidden("stream", "may not be specified")
+
+
+def _time(call: Call) -> str:
+    """The sinceTime of a request. Raises BadRequest for one that is none."""
+    given = options.text(call, "sinceTime")
+    if given:
+        try:
+            gotime.instant(given)
+        except ValueError as error:
+            raise BadRequest(str(error)) from None
+    return given
 
 
 def _number(call: Call, name: str) -> int | None:

@@ -52,3 +52,8 @@ def test_a_quota_with_scopes_is_about_some_pods() -> None:
 def test_what_containers_do_not_say_is_told() -> None:
     told = usage.missing(pod({"requests": {"cpu": "1"}}, {}), ["requests.cpu", "limits.memory", "pods"])
     assert told == "limits.memory for: c0,c1; requests.cpu for: c1"
+
+
+def test_who_asks_for_nothing_has_no_guarantee() -> None:
+    effort = {"spec": {"scopes": ["BestEffort"]}}
+    assert usage.applies(effort, measured(pod({"requests": {"cpu": "0"}})))

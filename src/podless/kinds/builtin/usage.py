@@ -81,7 +81,7 @@ def _pod(pod: Object) -> Usage:
     if status.get("phase") not in _OVER:
         amounts = {"pods": "1", **_computed(_total(spec, "requests"), _total(spec, "limits"))}
     scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
-    scopes.add("BestEffort" if _best_effort(spec) else "NotBestEffort")
+    scopes.add("BestEffort" if _best_effort(pod) else "NotBestEffort")
     if _across(spec):
         scopes.add("CrossNamespacePodAffinity")
     priority = spec.get("priorityClassName")
@@ -133,13 +133,10 @@ def _sum(parts: Iterable[Amounts]) -> Amounts:
     return {name: quantity.total(given) for name, given in texts.items()}
 
 
-def _best_effort(spec: Object) -> bool:
-    containers = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
-    return not any(
-        (one.get("resources") or {}).get(part, {}).keys() & {"cpu", "memory"}
-        for one in (*containers, spec)
-        for part in ("requests", "limits")
-    )
+def _best_effort(pod: Object) -> bool:
+    from podless.kinds.builtin.podspec.amounts import quality  # who has no quotas and no pods needs none of it
+
+    return ((pod.get("status") or {}).get("qosClass") or quality(pod["spec"])) == "BestEffort"
 
 
 def _across(spec: Object) -> bool:

@@ -82,3 +82,12 @@ def test_a_negative_size_is_shown_in_whole_bytes(client: Client) -> None:
         "Invalid value: -2: must be a valid resource quantity",
         'Invalid value: "-1500m": must be greater than zero',
     ]
+
+
+def test_a_capacity_of_nothing_is_shown(client: Client) -> None:
+    assert ("spec.capacity", '"storage"') in causes(client, capacity={}, hostPath={"path": "/a"})
+    body = {"metadata": {"name": "v"}, "spec": {"capacity": {}, "accessModes": ["ReadWriteOnce"]}}
+    assert (
+        'spec.capacity: Unsupported value: {}: supported values: "storage"'
+        in client.post(VOLUMES, body).body["message"]
+    )

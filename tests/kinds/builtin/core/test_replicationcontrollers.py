@@ -51,3 +51,14 @@ def test_scale_and_delete(client: Client) -> None:
     assert gone.body["metadata"]["finalizers"] == ["orphan"]
     assert "Warning" not in gone.headers
     assert client.send("DELETE", f"{PATH}/rc", {"propagationPolicy": "Background"}).body["status"] == "Success"
+
+
+def test_a_change_warns_of_what_was_there(client: Client) -> None:
+    def controller(times: int) -> dict[str, Any]:
+        env = [{"name": "A", "value": "1"}] * times
+        given = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i", "env": env}]}}
+        return {"metadata": {"name": "warned"}, "spec": {"template": given}}
+
+    assert "env[1]" in client.post(PATH, controller(2)).headers["Warning"]
+    assert "env[1]" in client.send("PUT", f"{PATH}/warned", controller(1)).headers["Warning"]
+    assert "Warning" not in client.send("PUT", f"{PATH}/warned", controller(2)).headers

@@ -52,6 +52,13 @@ class PersistentVolumeStrategy(TypedStrategy):
             wanted["volumeMode"] = "Filesystem"
         quantity.rounded(wanted.get("capacity"))
 
+    def complete(self, obj: Object, given: Object) -> None:
+        """A capacity of nothing is shown as such where it is refused, as it always is."""
+        super().complete(obj, given)
+        wanted = given.get("spec")
+        if isinstance(wanted, dict) and wanted.get("capacity") == {}:
+            obj["spec"]["capacity"] = {}
+
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nobody has it yet."""
         obj["status"] = {"phase": _PENDING, "lastPhaseTransitionTime": clock.now()}

@@ -40,6 +40,10 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         if spec.get("replicas") is None:
             spec["replicas"] = 1
 
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """As for the others; but of a changed one a real server looks at the template that was there before."""
+        return super().warnings(version, obj if old is None else {**old, "metadata": obj["metadata"]}, old)
+
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
         errors = counts.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
