@@ -130,7 +130,7 @@ class APIHandler:
     async def _connect(self, call: Call, accept: str) -> Answer:
         if call.subresource == "log":
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
-            self._form(call, "get", accept)
+            negotiate.of_resource(accept, builtin=False)
         await connect(self._api, call)
         return Response(204, (), b"")
 

@@ -44,17 +44,18 @@ class Strategy(Generic[K]):
     cluster-scoped object is only dropped; else it is an error.
     collected: whether the objects are garbage without their owners, and hold what they own.
     shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
-    object that is not there makes it. cached: whether a real server keeps the objects in a cache, from which lists at
-    the revision 0 come whole. revisioned: whether a list has a revision, and is of what is stored. rechecks: how often
-    metadata is judged again when an object changes, as a whole and as to what may not change: a real server does so for
-    all kinds and then in the rules of some; status_rechecks: the same for the status. anywhere: whether
-    metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
-    delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
-    leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
-    status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what an object
-    that is not there is called in place of the plural, if anything. literal: whether it counts how a changed
-    object is written. earlier: the fields in versions that are read and
-    not served, by apiVersion. loads: whether the rules take a while to be imported; `load` does that beforehand.
+    object that is not there makes it. created_by_status: which of update and apply do so at the endpoint of the
+    status, where a real server forgot to refuse it. cached: whether a real server keeps the objects in a cache, from
+    which lists at the revision 0 come whole. revisioned: whether a list has a revision, and is of what is stored.
+    rechecks: how often metadata is judged again when an object changes, as a whole and as to what may not change: a
+    real server does so for all kinds and then in the rules of some; status_rechecks: the same for the status. anywhere:
+    whether metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays
+    where a delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status
+    write leaves the labels alone. resets: the paths that a write to the object does not change, where these are more
+    than the status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what
+    an object that is not there is called in place of the plural, if anything. literal: whether it counts how a changed
+    object is written. earlier: the fields in versions that are read and not served, by apiVersion. loads: whether the
+    rules take a while to be imported; `load` does that beforehand.
     tells_all: whether each error that a check makes is told, so that it can end where there are more than are told; the
     checks of schemas try some values in several ways.
     """
@@ -71,6 +72,7 @@ class Strategy(Generic[K]):
     earlier: Mapping[str, Struct] = {}
     loads = False
     created_by_update = False
+    created_by_status: tuple[str, ...] = ()
     cached = True
     revisioned = True
     rechecks = (0, 1)

@@ -53,7 +53,7 @@ async def apply(api: API, call: Call) -> Single:
     async def attempt(entry: Entry | None) -> Next | Action:
         nonlocal made
         made = None
-        if entry is not None or call.subresource:
+        if entry is not None or not _creates(call):
             return await rewriting.attempt(entry)
         del call.warnings[warned:]
         made = Single(None, await _create(api, call, request), 201)
@@ -63,6 +63,13 @@ async def apply(api: API, call: Call) -> Single:
     if made is not None:
         return made if written.entry is None else Single(written.entry, None, made.code)
     return rewriting.answer or Single(written.entry)
+
+
+def _creates(call: Call) -> bool:
+    """Whether what is not there is made."""
+    if not call.subresource:
+        return True
+    return call.subresource == "status" and "apply" in call.kind.strategy.created_by_status
 
 
 class _Request:

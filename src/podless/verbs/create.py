@@ -93,10 +93,13 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     steps.identify(kind, metadata)
     taken = None
     call.warnings += kind.strategy.early_warnings(obj)
+    prepared = (
+        kind.strategy.below(call.subresource).prepare_create if call.subresource else kind.strategy.prepare_create
+    )
     if size < LONG:
-        kind.strategy.prepare_create(call.version, obj)
+        prepared(call.version, obj)
     else:
-        await api.aside.run(size, kind.strategy.prepare_create, call.version, obj)
+        await api.aside.run(size, prepared, call.version, obj)
     if kind.prefix in api.allocators:
         taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
     if size < LONG:

@@ -57,7 +57,12 @@ async def update(api: API, call: Call) -> Single:
 
 async def _makes(api: API, call: Call) -> bool:
     """Whether the update makes the object, as some built-in kinds allow."""
-    if not call.kind.strategy.created_by_update or call.subresource:
+    strategy = call.kind.strategy
+    if call.subresource:
+        makes = call.subresource == "status" and "update" in strategy.created_by_status
+    else:
+        makes = strategy.created_by_update
+    if not makes:
         return False
     return (await api.loaded(call.kind)).get(call.key) is None
 

@@ -227,3 +227,11 @@ def test_what_is_only_a_name_has_no_traffic_of_the_cluster(client: Client) -> No
     assert "internalTrafficPolicy" not in made["spec"]
     refused = client.send("PUT", f"{PATH}/s", service(**{**spec, "internalTrafficPolicy": "Bad"}))
     assert refused.status == 422
+
+
+def test_a_status_makes_a_service_without_addresses(client: Client) -> None:
+    body = {**service(ports=[PORT]), "metadata": {"name": "by-status"}}
+    made = client.send("PUT", f"{PATH}/by-status/status", body)
+    assert made.status == 201
+    assert not made.body["spec"].keys() & {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}
+    client.send("DELETE", f"{PATH}/by-status")

@@ -45,6 +45,8 @@ class _SpecStrategy(TypedStrategy):
 class PolicyStrategy(_SpecStrategy):
     """A policy says what it is about, and its expressions compile."""
 
+    created_by_status = ("apply",)
+
     def default(self, version: Version, obj: Object) -> None:
         """The failure policy, and what is matched."""
         admission.fill_policy(obj, mutating=self._mutating)

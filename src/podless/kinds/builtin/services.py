@@ -13,7 +13,7 @@ from podless.kinds.builtin.catalog import SERVICE_PROXY
 from podless.kinds.builtin.serving import EXTERNAL, HINTS, OLD_HINTS, headless
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Object, Strategy
 from podless.kinds.types.services import SERVICE
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -26,7 +26,12 @@ class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
     created_by_update = True
+    created_by_status = ("update", "apply")
     shown_deleted = True
+
+    def below(self, subresource: str) -> Strategy[Kind]:
+        """What is made where the status is written gets no families and no addresses."""
+        return _BELOW if subresource == "status" else self
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Services are single DNS labels."""
@@ -140,6 +145,17 @@ class ServiceStrategy(TypedStrategy):
         if spec.get("trafficDistribution") == "PreferClose":
             found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
         return found
+
+
+class _StatusStrategy(ServiceStrategy):
+    """The same where the status is written."""
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """The status is the server's."""
+        obj["status"] = {"loadBalancer": {}}
+
+
+_BELOW = _StatusStrategy()
 
 
 def _given(obj: Object) -> list[Object]:
