@@ -27,10 +27,12 @@ def test_keys_are_of_a_type_of_their_own(client: Client) -> None:
     assert client.get(CONFIGURATION, Accept="application/json").status == 200
 
 
-@pytest.mark.parametrize("path", ["/version/x", f"{KEYS}/x", f"{CONFIGURATION}/*", "/apis/apiextensions.k8s.io/v9"])
+@pytest.mark.parametrize(
+    "path", ["/version/x", f"{KEYS}/x", f"{CONFIGURATION}/*", "/apis/apiextensions.k8s.io/v9", "/api/v2"]
+)
 def test_there_is_nothing_below_a_document(client: Client, path: str) -> None:
-    answer = client.get(path)
-    assert (answer.status, answer.body["message"]) == (404, "the server could not find the requested resource")
+    for answer in (client.get(path), client.send("POST", path, {})):
+        assert (answer.status, answer.body["message"]) == (404, "the server could not find the requested resource")
 
 
 def test_openapi_has_no_slash_at_its_end(client: Client) -> None:

@@ -53,3 +53,11 @@ def test_seconds_are_written_as_an_integer(client: Client) -> None:
     assert (
         "cannot unmarshal number 1.0 into Go struct field DeleteOptions.gracePeriodSeconds" in refused.body["message"]
     )
+
+
+def test_who_wants_dependants_to_go_too_is_told_that_an_object_stays(client: Client) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    client.send("POST", path, {"metadata": {"name": "held", "finalizers": ["a.b/c"]}})
+    assert client.send("DELETE", f"{path}/held", {"orphanDependents": False}).status == 202
+    assert client.send("DELETE", f"{path}/held", {"propagationPolicy": "Background"}).status == 200
+    client.merge(f"{path}/held", {"metadata": {"finalizers": None}})

@@ -155,10 +155,10 @@ class NonResource:
                 raise MethodNotAllowed(_NO_METHOD)
             negotiate.of_route(accept, negotiate.OFFERED)
             return self._root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
-        _check_route(request, accept)
         document = discovery.resources(self._registry, "", parts[1])
         if document is None:
             raise NotServed
+        _check_route(request, accept)
         return _document(document, _form(request, accept))
 
     def _group(self, request: Request, parts: list[str], accept: str) -> Response:

@@ -17,6 +17,7 @@ from podless.verbs.storage import Action, Next
 Object = dict[str, Any]
 
 _HOLDERS = ("orphan", "foregroundDeletion")
+_ACCEPTED = 202  # the object is still there, and who asked wants what it owns to go first
 _POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 
@@ -48,10 +49,11 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
     kind = call.kind
     answer: Single | Document | None = None
     dropped: Entry | None = None
+    stays = False
 
     async def attempt(entry: Entry | None) -> Next | Action:
-        nonlocal answer, dropped
-        answer = dropped = None
+        nonlocal answer, dropped, stays
+        answer, dropped, stays = None, None, False
         if entry is None:
             return Action.KEEP
         await api.converter.ready(kind, call.version, [entry])
@@ -69,7 +71,8 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         if period is not None:
             step, ends = _ending(obj, period, chosen)
             answer = Single(entry) if step is Action.KEEP else Single(None, obj)
-            dropped = None if not ends or kind.strategy.waits(obj) or chosen.dry_run else entry
+            stays = not ends or kind.strategy.waits(obj)
+            dropped = None if stays or chosen.dry_run else entry
             return Action.KEEP if chosen.dry_run else step
         if not kind.strategy.waits(obj):
             answer = Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
@@ -77,6 +80,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
                 answer = Single(None, _blank(call))  # a real server has begun an update that it does not make
             return Action.KEEP if chosen.dry_run else Action.DELETE
         _mark(kind, metadata)
+        stays = True
         if chosen.dry_run:
             answer = Single(None, obj)
             return Action.KEEP
@@ -89,7 +93,10 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         written = await _drop(api, call, written.entry)
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
         answer.obj["metadata"]["resourceVersion"] = str(written.revision)
-    return answer or (Single(written.entry) if written.entry is not None else None)
+    told = answer or (Single(written.entry) if written.entry is not None else None)
+    if stays and isinstance(told, Single) and chosen.given.get("orphanDependents") is False:
+        return told._replace(code=_ACCEPTED)
+    return told
 
 
 def _asked(chosen: DeleteOptions) -> int | None:
