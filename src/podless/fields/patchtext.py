@@ -11,6 +11,7 @@ from podless.meta import jsontext
 _BLANKS = re.compile(r"[ \t\r\n]*+")
 _TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
 _DECODER = json.JSONDecoder()
+_MOST = 9  # digits of a mark
 
 
 class Written(NamedTuple):
@@ -57,3 +58,31 @@ def _skip(text: str, place: int, sign: str) -> int:
     if text.startswith(sign, place):
         place = _BLANKS.match(text, place + 1).end()  # type: ignore[union-attr]
     return place
+
+
+# a text with what shows that it is a key, or a number
+_LEAF = re.compile(r'("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+|-?[0-9][0-9.eE+-]*+', re.DOTALL)
+_MARK = re.compile(rb'"\\u0000([0-9]++)"')
+
+
+def marked(raw: bytes) -> tuple[bytes, list[bytes]]:
+    """A sound JSON text with a mark in the place of each text and number that is a value; and what these are."""
+    found: list[bytes] = []
+
+    def mark(match: re.Match[str]) -> str:
+        if match[2]:
+            return match[0]
+        found.append(match[0].encode())
+        return f'"\\u0000{len(found) - 1}"'
+
+    return _LEAF.sub(mark, jsontext.utf8(raw)).encode(), found
+
+
+def unmarked(encoded: bytes, found: list[bytes]) -> bytes:
+    """What was encoded, with the values as they were written in the place of their marks."""
+
+    def value(match: re.Match[bytes]) -> bytes:
+        place = int(match[1]) if len(match[1]) < _MOST else len(found)
+        return found[place] if place < len(found) else match[0]
+
+    return _MARK.sub(value, encoded)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
+
+import orjson
 
 from podless import schema
 from podless.admission import UPDATE
-from podless.fields import jsonpatch, mergepatch, strategic
+from podless.fields import jsonpatch, mergepatch, patchtext, strategic
 from podless.kinds import bodies, scheme, typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, gotypes, restore, structs
@@ -119,10 +122,21 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
     if media == STRATEGIC_PATCH:
         return _strategic(call, strategic.check(document))
     changes = mergepatch.check(document, checked=checked)
+    if shown:
+        return Patch(partial(_written, call, checked))
     if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
         return Patch(lambda old: changes)
     raws = [name for name in call.kind.raws(call.version) if changes and name in changes]
     return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
+
+
+def _written(call: Call, checked: bool, old: Object) -> Any:
+    """The document after a merge patch, to be shown: with the values as they are written."""
+    text, found = patchtext.marked(call.body)
+    changes = mergepatch.check(codec.decode_json(text), checked=checked)
+    merged = changes if isinstance(changes, list) else mergepatch.apply(old, changes)
+    encoded = codec.encode_sorted(merged) if call.kind.custom else codec.encode(merged)
+    return orjson.Fragment(patchtext.unmarked(encoded, found))
 
 
 def _again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
