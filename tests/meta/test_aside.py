@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+import weakref
 
 import pytest
 
@@ -104,6 +105,42 @@ async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
             assert await beside.run(1 << 20, divmod, 7, 2) == (3, 1)
     finally:
         beside.close()
+
+
+class Large:
+    """Something that a reference can be kept to."""
+
+
+async def test_an_error_holds_nothing_that_was_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "_LOOK", 0.01)
+    beside = Aside(seconds=0.02)
+    known: list[weakref.ref[Large]] = []
+
+    def work() -> None:
+        large = Large()
+        known.append(weakref.ref(large))
+        spin()
+
+    async def request(late: bool) -> None:
+        async with beside.turn("a", 1):
+            await handle(late)
+
+    async def handle(late: bool) -> None:
+        large = Large()
+        known.append(weakref.ref(large))
+        if late:
+            await beside.run(1 << 20, work)
+        raise ValueError
+
+    try:
+        for late, error in ((False, ValueError), (True, Timeout)):
+            with pytest.raises(error) as told:
+                await request(late)
+            assert [ref() for ref in known] == [None] * len(known)
+            del told
+    finally:
+        beside.close()
+    assert len(known) == 3
 
 
 async def test_what_nobody_waits_for_any_more_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ Source: Kubernetes' plugin/pkg/admission (priority, defaulttolerationseconds, ru
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
@@ -19,6 +20,7 @@ from podless.meta.gotext import quote
 Object = dict[str, Any]
 
 _SECONDS = 300
+_SLICE = 1 << 14  # taints that are looked at in one go
 _NOT_READY, _UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 _LOWER = "PreemptLowerPriority"
 _NO_CLASS: Object = {"value": 0, "preemptionPolicy": _LOWER}
@@ -47,8 +49,15 @@ class NodeTaints(Step):
         spec = attr.obj["spec"]
         taint = {"key": _NOT_READY, "effect": "NoSchedule"}
         taints = spec.get("taints") or []
-        if not any(one.get("key") == _NOT_READY and one.get("effect") == "NoSchedule" for one in taints):
-            spec["taints"] = [*taints, taint]
+        for start in range(0, len(taints), _SLICE):
+            if start:
+                await asyncio.sleep(0)  # others go on
+            if any(
+                one.get("key") == _NOT_READY and one.get("effect") == "NoSchedule"
+                for one in taints[start : start + _SLICE]
+            ):
+                return
+        spec["taints"] = [*taints, taint]
 
 
 class Priority(Step):

@@ -72,7 +72,8 @@ class _Piece:
                     self._thread = 0
                 for _ in range(_STEPS):  # where the interruption came too late, it is raised here
                     pass
-        except _Overdue:
+        except _Overdue as overdue:  # which the answer is told with, too
+            traceback.clear_frames(overdue.__traceback__)
             raise Timeout(_LATE, {}) from None
 
     def look(self) -> None:
@@ -121,6 +122,9 @@ class Aside:
             rest = REST.begin()
             try:
                 yield
+            except Exception as error:  # what the request is about goes in pieces, and not where the answer is made
+                traceback.clear_frames(error.__traceback__)
+                raise
             finally:
                 _made.reset(token)
                 await self._let_go(made, rest)
