@@ -31,7 +31,7 @@ _TOKEN = re.compile(
 _FOLDED = re.compile(r"\(\?[a-zA-Z]{0,10}i")
 
 # nanoseconds on a machine of some years
-_CHARACTER, _FOLDED_CHARACTER, _TIMES = 400, 2000, 500
+_CHARACTER, _FOLDED_CHARACTER, _TIMES = 400, 2800, 500
 _ANY, _SET, _WIDE_SET = 4000, 4000, 10_000
 _CLASS, _CLASS_CHARACTER, _RANGE, _NEGATED = 1500, 150, 5000, 6000
 _UNICODE = 360_000  # which is less than half of what it is, for \p{L}{1,255} is not far-fetched
