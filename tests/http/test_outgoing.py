@@ -15,9 +15,10 @@ import yaml
 
 from podless import Server
 from podless.http import listener as listener_module
-from podless.http import lists
+from podless.http import lists, outgoing
 from podless.http.limits import Limits
 from podless.http.message import Answer, Pending, Pieces, Request, Response, Sink, Stream
+from podless.meta import pace
 from tests.conftest import Client as Plain
 from tests.http.test_connection import Client, serving
 
@@ -88,6 +89,31 @@ async def test_pieces_are_made_as_the_client_reads(path: bytes) -> None:
         assert held.held == 0
         client.send(GET % path)  # the connection goes on
         assert (await client.answer())[0] == 200
+
+
+async def test_pieces_that_take_time_to_make_leave_turns_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name in ((outgoing, "_MAKING"), (pace, "_TURN")):
+        monkeypatch.setattr(module, name, 0.0)  # each takes longer
+    made = 0
+    ahead: list[int] = []  # how many were made when a turn came that was asked for with a piece
+
+    def turn(number: int) -> None:
+        ahead.append(made - number)
+
+    def counted() -> Iterator[bytes]:
+        nonlocal made
+        loop = asyncio.get_running_loop()
+        for number in range(50):
+            loop.call_soon(turn, number)
+            made += 1
+            yield b"x" if number % 2 else b""
+
+    async with serving(lambda request: Response(200, Pieces(counted))) as opened:
+        connect: Any = opened
+        client = await connect()
+        client.send(GET % b"")
+        assert len((await client.answer())[2]) == 25
+    assert max(ahead) <= 2
 
 
 async def test_an_old_client_gets_an_answer_of_unknown_length_too() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
@@ -22,6 +23,7 @@ from podless.meta.pace import Pace
 log = logging.getLogger("podless")
 
 _HIGH, _LOW = 1 << 16, 1 << 14  # bytes in the transport from which on the client is waited for, and until when
+_MAKING = 0.001  # seconds that pieces are made for before it is another one's turn
 _TURN = 1 << 18  # bytes that are sent before it is another one's turn; encrypted in less than a millisecond
 _NOWHERE = Nowhere()
 Piece = bytes | memoryview
@@ -238,7 +240,7 @@ class StreamSink(Sink):
 
     def _flow(self) -> None:
         self._due = False
-        out, left = self._out, _TURN
+        out, left, until = self._out, _TURN, time.perf_counter() + _MAKING
         while not self._over and out.writable is None and out.transport is not _NOWHERE:
             try:
                 piece = self._next()
@@ -253,7 +255,7 @@ class StreamSink(Sink):
             if piece:
                 out.transport.write(self._wrap(piece))
             left -= len(piece)
-            if left <= 0:
+            if left <= 0 or time.perf_counter() > until:
                 self.flow()
                 return
 
