@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import heapq
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -280,7 +281,7 @@ def _in_order(keys: Iterable[str]) -> list[str]:
 
 def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
     """The pairs of a large mapping in order, found while they are asked for; None where others may go on."""
-    runs: list[list[tuple[_Rank, str]]] = []
+    runs: list[list[tuple[str, str]]] = []
     names = list(value)
     for start in range(0, len(names), _RUN):
         runs.append(sorted((_rank(name), name) for name in names[start : start + _RUN]))
@@ -289,21 +290,23 @@ def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
         yield name, value[name]
 
 
-def _rank(text: str) -> _Rank:
+def _rank(text: str) -> str:
     """What texts are in the order of `_compare` by, where no digit has a letter behind it.
 
-    Where one has, `_compare` goes round in circles (12, 1x, 2), and any order is as good.
+    Where one has, `_compare` goes round in circles (12, 1x, 2), and any order is as good. Parts are marked so that
+    letters are behind all else, and numbers behind signs; of these the longer is the larger.
     """
-    found: list[tuple[int, int, str, int]] = []
+    found: list[str] = []
     for part in _PARTS.findall(text):
         if "0" <= part[0] <= "9":
             bare = part.lstrip("0")
-            found.append((0, len(bare), bare, len(part)))
+            found.append(f"\2{len(bare):07}{bare}{len(part):07}")
         elif part.isalpha():
-            found.append((1, 0, part, 0))
+            found.append(f"\3{part}")
         else:
-            found += [(1, 0, char, 0) if char.isalpha() else (0, -1, char, 0) for char in part]
-    return found
+            for alike, chars in itertools.groupby(part, str.isalpha):
+                found += [f"\3{''.join(chars)}"] if alike else [f"\1{char}" for char in chars]
+    return "".join(found)
 
 
 def _compare(left: str, right: str) -> int:
@@ -326,7 +329,6 @@ def _compare(left: str, right: str) -> int:
 
 
 _PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
-_Rank = list[tuple[int, int, str, int]]
 _AS_GO = functools.cmp_to_key(_compare)
 
 
