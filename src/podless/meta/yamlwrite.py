@@ -304,8 +304,9 @@ def _rank(text: str) -> str:
         elif part.isalpha():
             found.append(f"\3{part}")
         else:
-            for alike, chars in itertools.groupby(part, str.isalpha):
-                found += [f"\3{''.join(chars)}"] if alike else [f"\1{char}" for char in chars]
+            for letters, group in itertools.groupby(part, str.isalpha):
+                chars = "".join(group)
+                found += [f"\3{chars}"] if letters else [f"\1{char}" for char in chars]
     return "".join(found)
 
 
