@@ -8,6 +8,8 @@ changes them is answered.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 from podless.auth import roles
@@ -16,14 +18,16 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import amend, make
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
-from podless.meta import clock, selectors
+from podless.meta import clock, codec, selectors
 from podless.meta.selectors import LabelSelector
 from podless.verbs.call import API
 
 Object = dict[str, Any]
 
-_ALL = "all"  # the one key: roles gather from each other
-_MOST = 16  # how long a chain of roles may be that gather each other's rules
+_ALL = "all"  # roles gather from each other
+_AGAIN = "again"  # the same, for what did not come to an end
+_LATER = 10.0  # seconds until then
+_MOST = 16  # how long a chain of roles may be that gather each other's rules before the answer
 
 
 class Roles(Controller):
@@ -58,28 +62,41 @@ class Roles(Controller):
 
     async def reconcile(self, key: str) -> None:
         """Give every aggregated role the rules of the roles that it selects."""
-        if self._gathered == self._roles.changed:
+        if self._gathered == self._roles.changed and key == _ALL:
             return
-        for _ in range(_MOST):
+        for first in (True, *repeat(False, _MOST)):
             seen = self._roles.changed
-            entries = self._roles.under(self._roles.prefix)[0]
-            gathering = [entry for entry in entries if b'"aggregationRule":{' in entry.body]
-            await asyncio.gather(*(self._gather(entry, entries) for entry in gathering))
+            gathering = [entry.key for entry in self._entries() if b'"aggregationRule":{' in entry.body]
+            if first:  # most gather from roles that gather nothing
+                await asyncio.gather(*(self._gather(key, ordered=True) for key in gathering))
+            else:  # those that gather from each other come to an end only where each sees what the one before has
+                for key in gathering:
+                    await self._gather(key, ordered=False)
             if seen == self._roles.changed:
                 self._gathered = seen
                 return
+        self._gathered = self._roles.changed  # a circle may give its rules on for ever, and nobody waits for that
+        self.queue.add(_AGAIN, _LATER)
 
-    async def _gather(self, entry: Entry, entries: list[Entry]) -> None:
-        wanted = _selectors(entry)
-        if wanted is None:
+    def _entries(self) -> Sequence[Entry]:
+        return self._roles.under(self._roles.prefix)[0]
+
+    async def _gather(self, key: str, *, ordered: bool) -> None:
+        """Give a role what it gathers. ordered: in the very order, which in a circle does not last."""
+        entry = self._roles.get(key)
+        wanted = _selectors(entry) if entry is not None else None
+        if entry is None or wanted is None:
             return
-        found: list[Object] = []
+        found: dict[bytes, Object] = {}
         for selector in wanted:
-            for other in entries:
-                if other.key != entry.key and selector.matches(other.labels):
-                    found += [one for one in _rules(other) if one not in found]
-        if _rules(entry) != found:
-            await amend(self.api, rbac.CLUSTER_ROLES, entry.key, lambda obj: _ruled(obj, found), react=False)
+            for other in self._entries():
+                if other.key != key and selector.matches(other.labels):
+                    found.update((text, rule) for text, rule in _rules(other) if text not in found)
+        held = [text for text, _ in _rules(entry)]
+        if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
+            return
+        rules = [*found.values()]
+        await amend(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), react=False)
 
 
 def _selectors(entry: Entry) -> list[LabelSelector] | None:
@@ -92,11 +109,12 @@ def _selectors(entry: Entry) -> list[LabelSelector] | None:
     return wanted
 
 
-def _rules(entry: Entry) -> list[Object]:
-    """The rules of a role, not to be changed; found once."""
-    rules: list[Object] | None = entry.forms.get("rules")
+def _rules(entry: Entry) -> list[tuple[bytes, Object]]:
+    """The rules of a role, not to be changed, each with its JSON; found once."""
+    rules: list[tuple[bytes, Object]] | None = entry.forms.get("rules")
     if rules is None:
-        rules = entry.forms["rules"] = entry.decode().get("rules") or []
+        found = entry.decode().get("rules") or []
+        rules = entry.forms["rules"] = [(codec.encode(rule), rule) for rule in found]
     return rules
 
 

@@ -1,0 +1,39 @@
+"""Roles that gather each other's rules: who writes one is answered, whether or not they come to an end."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from tests.conftest import Client
+
+ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+
+
+def role(name: str, gathers: str, resource: str) -> dict[str, Any]:
+    """A role that gathers the rules of those with a label, "" for all."""
+    return {
+        "metadata": {"name": name, "labels": {"is": name}},
+        "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"is": gathers}} if gathers else {}]},
+        "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": [resource]}],
+    }
+
+
+def test_roles_that_gather_all_have_the_rules_of_all(client: Client) -> None:
+    names = [uuid.uuid4().hex[:8] for _ in range(3)]
+    for name in names:
+        assert client.post(ROLES, role(name, "", name)).status == 201
+    found = [client.get(f"{ROLES}/{name}").body["rules"] for name in names]
+    assert all(rule in found[0] for rules in found[1:] for rule in rules)
+    assert {"verbs": ["get"], "apiGroups": [""], "resources": [names[2]]} in found[0]
+    for name in names:
+        assert client.send("DELETE", f"{ROLES}/{name}").status == 200
+
+
+def test_a_circle_that_gives_its_rules_on_for_ever_keeps_nobody_waiting(client: Client) -> None:
+    stem = uuid.uuid4().hex[:8]
+    for place, before in ((1, 4), (3, 1), (4, 2), (2, 3)):  # in the order of the names the last ones give theirs away
+        assert client.post(ROLES, role(f"{stem}-{place}", f"{stem}-{before}", "pods")).status == 201
+    assert client.merge(f"{ROLES}/{stem}-1", {"metadata": {"annotations": {"a": "b"}}}).status == 200
+    for place in range(1, 5):
+        assert client.send("DELETE", f"{ROLES}/{stem}-{place}").status == 200
