@@ -8,6 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
+_YEARS = re.compile(r"^\d+y(\d+d)?$")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -82,6 +83,13 @@ def _mask_ages(table: dict[str, Any], made: dict[str, Any]) -> None:
         for number in dates:
             if number < len(cells) and cells[number] not in (None, "<unknown>"):
                 cells[number] = "AGE"
+
+
+def mask_years(table: Any) -> None:
+    """Hide how many years and days ago something is in a Table: another number each day, also in other columns."""
+    for row in (table.get("rows") if isinstance(table, dict) else None) or ():
+        if isinstance(row, dict) and isinstance(row.get("cells"), list):
+            row["cells"] = ["YEARS" if isinstance(cell, str) and _YEARS.match(cell) else cell for cell in row["cells"]]
 
 
 def descriptions(value: Any) -> set[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.conformance.compare import difference, equal, meaning
-from tests.conformance.normal import Names, descriptions, mask_documents, mask_prose, normalise
+from tests.conformance.normal import Names, descriptions, mask_documents, mask_prose, mask_years, normalise
 from tests.conformance.recorded import Recording
 from tests.conformance.wire import Client, Watch
 
@@ -125,6 +125,8 @@ class _Conversation:
             mask = mask_prose if step.get("path", "").startswith("/openapi") else mask_documents
             mask(got, self._own)
             mask(want, self._own)
+            for told in (got, want):
+                mask_years(told.get("body") if isinstance(told, dict) else None)
             self.answers.append((number, got, want))
 
     def tidy(self) -> None:
