@@ -66,12 +66,12 @@ class Roles(Controller):
             return
         for first in (True, *repeat(False, _MOST)):
             seen = self._roles.changed
-            gathering = [entry.key for entry in self._entries() if b'"aggregationRule":{' in entry.body]
-            if first:  # most gather from roles that gather nothing
-                await asyncio.gather(*(self._gather(key, ordered=True) for key in gathering))
-            else:  # those that gather from each other come to an end only where each sees what the one before has
-                for key in gathering:
-                    await self._gather(key, ordered=False)
+            entries = self._entries()
+            for entry in entries:
+                if b'"aggregationRule":{' in entry.body:
+                    # those that gather from each other come to an end only where each sees what the one before has
+                    await self._gather(entry.key, entries if first else self._entries(), ordered=first)
+                    await asyncio.sleep(0)  # it may have been much to look at
             if seen == self._roles.changed:
                 self._gathered = seen
                 return
@@ -81,21 +81,21 @@ class Roles(Controller):
     def _entries(self) -> Sequence[Entry]:
         return self._roles.under(self._roles.prefix)[0]
 
-    async def _gather(self, key: str, *, ordered: bool) -> None:
-        """Give a role what it gathers. ordered: in the very order, which in a circle does not last."""
+    async def _gather(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
+        """Give a role what it gathers from these. ordered: in the very order, which in a circle does not last."""
         entry = self._roles.get(key)
         wanted = _selectors(entry) if entry is not None else None
         if entry is None or wanted is None:
             return
-        found: dict[bytes, Object] = {}
+        found: dict[bytes, None] = {}
         for selector in wanted:
-            for other in self._entries():
+            for other in entries:
                 if other.key != key and selector.matches(other.labels):
-                    found.update((text, rule) for text, rule in _rules(other) if text not in found)
-        held = [text for text, _ in _rules(entry)]
+                    found.update(dict.fromkeys(_rules(other)))
+        held = _rules(entry)
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
-        rules = [*found.values()]
+        rules = [*map(codec.decode_own, found)]
         await amend(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), react=False)
 
 
@@ -109,12 +109,11 @@ def _selectors(entry: Entry) -> list[LabelSelector] | None:
     return wanted
 
 
-def _rules(entry: Entry) -> list[tuple[bytes, Object]]:
-    """The rules of a role, not to be changed, each with its JSON; found once."""
-    rules: list[tuple[bytes, Object]] | None = entry.forms.get("rules")
+def _rules(entry: Entry) -> list[bytes]:
+    """The rules of a role as JSON; found once."""
+    rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
-        found = entry.decode().get("rules") or []
-        rules = entry.forms["rules"] = [(codec.encode(rule), rule) for rule in found]
+        rules = entry.forms["rules"] = [codec.fitted(codec.encode(rule)) for rule in entry.decode().get("rules") or ()]
     return rules
 
 
