@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.typed import ListShape, MapShape, Shape, element
+from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, element
 
 _ABSENT: Any = object()
-_LEAVES = frozenset((str, int, float, bool))  # values of these types win, whatever they meet
+_LEAVES = SCALARS["untyped"] - {NONE}  # values of these types win, whatever they meet
 
 
 def merge(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:

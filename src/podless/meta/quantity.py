@@ -47,8 +47,9 @@ def canonical(text: str) -> str:
 
     A text that is nearly so stays as it is, +1 and 1. too. Raises QuantityError.
     """
-    found = _read(text)
-    return text if _kept(text) else _written(*found)
+    parts = _split(text)
+    found = _amount(*parts)
+    return text if _kept(*parts) else _written(*found)
 
 
 def total(texts: Iterable[str]) -> str:
@@ -79,10 +80,18 @@ def _written(amount: Fraction, suffix: str) -> str:
 
 def _read(text: str) -> tuple[Fraction, str]:
     """The amount, and the suffix that it was given with."""
+    return _amount(*_split(text))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """Sign, zeros, digits, digits behind the point, and suffix."""
     match = _FORM.fullmatch(text)
     if match is None or not text or len(text) > _MOST_BYTES:
         raise QuantityError(_SYNTAX)
-    sign, zeros, whole, part, suffix = match.groups("")
+    return match.groups("")
+
+
+def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[Fraction, str]:
     if suffix in _BINARY:
         amount = _number(zeros, whole, part, slow=not _fits(whole, part, suffix)) * (1 << _BINARY[suffix])
         amount = min(amount, Fraction(_MOST_BINARY))
@@ -115,12 +124,8 @@ def _number(zeros: str, whole: str, part: str, *, slow: bool) -> Fraction:
     return Fraction(int(whole + part or 0), 10 ** len(part))
 
 
-def _kept(text: str) -> bool:
+def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
     """Whether a sound quantity is shown as it is written: it is then good enough for a real server."""
-    match = _FORM.fullmatch(text)
-    if match is None:
-        return False
-    _, _, whole, part, suffix = match.groups("")
     if suffix in _BINARY:
         return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
     digits, scale = (whole or "0") + part, _power(suffix) - len(part)
