@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from podless.store import KEPT, Change, Compacted, Conflicted, Operation, Record, Store, Stored
+from podless.store import FOLLOWING, KEPT, Change, Compacted, Conflicted, Operation, Record, Store, Stored
 
 
 async def put(store: Store, key: str, value: bytes, expect: int = 0) -> int:
@@ -132,6 +132,55 @@ class Contract:
             )
         assert caught.value.key == "/g/r/a"
         assert [record.revision for record in (await store.range("/g/r/"))[0]] == [first]
+
+    async def test_commits_of_a_chain_go_on_from_each_other(self, store: Store) -> None:
+        other = await put(store, "/g/s/a", b"1")
+        revisions = await store.chain(
+            [
+                [Operation("/g/r/a", Stored(b"1"), 0)],
+                [Operation("/g/r/a", Stored(b"2"), FOLLOWING), Operation("/g/s/a", Stored(b"2"), other)],
+                [Operation("/g/r/a", None, FOLLOWING)],
+            ]
+        )
+        assert len(revisions) == 3
+        assert other < revisions[0] < revisions[1] < revisions[2]
+        changes = [
+            (one.key, one.revision, one.record and one.record.created) for one in await store.changes("/g/", other)
+        ]
+        assert changes == [
+            ("/g/r/a", revisions[0], revisions[0]),
+            ("/g/r/a", revisions[1], revisions[0]),
+            ("/g/s/a", revisions[1], other),
+            ("/g/r/a", revisions[2], None),
+        ]
+
+    async def test_a_chain_ends_before_the_first_commit_that_fails(self, store: Store) -> None:
+        other = await put(store, "/g/s/a", b"1")
+        revisions = await store.chain(
+            [
+                [Operation("/g/r/a", Stored(b"1"), 0)],
+                [Operation("/g/r/a", Stored(b"2"), FOLLOWING), Operation("/g/s/a", Stored(b"2"), 0)],
+                [Operation("/g/r/a", Stored(b"3"), FOLLOWING)],
+            ]
+        )
+        assert len(revisions) == 1
+        assert [(one.key, one.stored.data, one.revision) for one in (await store.range("/g/"))[0]] == [
+            ("/g/r/a", b"1", revisions[0]),
+            ("/g/s/a", b"1", other),
+        ]
+
+    async def test_of_a_chain_whose_first_commit_fails_nothing_happens(self, store: Store) -> None:
+        revision = await put(store, "/g/r/a", b"1")
+        with pytest.raises(Conflicted) as caught:
+            await store.chain([[Operation("/g/r/a", Stored(b"2"), 0)], [Operation("/g/r/b", Stored(b"2"), 0)]])
+        assert caught.value.current == Record("/g/r/a", Stored(b"1"), revision, revision)
+        assert [record.key for record in (await store.range("/g/"))[0]] == ["/g/r/a"]
+
+    async def test_what_a_chain_follows_is_its_own_commit(self, store: Store) -> None:
+        other = await put(store, "/g/s/a", b"1")
+        made = [Operation("/g/r/a", Stored(b"1"), 0)]
+        assert len(await store.chain([made, [Operation("/g/s/a", Stored(b"2"), FOLLOWING)]])) == 1
+        assert {one.key: one.revision for one in (await store.range("/g/s/"))[0]} == {"/g/s/a": other}
 
     async def test_a_key_may_be_a_condition_alone(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")

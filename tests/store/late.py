@@ -17,6 +17,7 @@ from pathlib import Path
 
 from podless.meta.histogram import Histogram
 from podless.store import KEPT, Change, Operation, Record, Stored, keys
+from podless.store.chain import chained
 from podless.store.contract import Deliver, Lost
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
@@ -90,6 +91,9 @@ class LateStore:
             return await self._inner.commit(operations)
         finally:
             await self._later()
+
+    async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
+        return await chained(self.commit, commits)
 
     async def _disturb(self, operation: Operation) -> None:
         """Write what is there again."""

@@ -1,6 +1,7 @@
 """The revisioned key-value store: one contract (contract.py) and its engines."""
 
 from podless.store.contract import (
+    FOLLOWING,
     KEPT,
     Change,
     Compacted,
@@ -18,6 +19,7 @@ from podless.store.contract import (
 from podless.store.keys import Keys, Stored
 
 __all__ = [
+    "FOLLOWING",
     "KEPT",
     "Change",
     "Compacted",

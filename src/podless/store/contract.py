@@ -95,6 +95,8 @@ class Operation(NamedTuple):
 
 
 KEPT = Stored(b"", -1)
+# as `expect`: the revision of the commit before, which has written the key (`Store.chain`)
+FOLLOWING = -1
 # Called where history has been forgotten before it was told: what is told next is later than this revision.
 Lost = Callable[[int], None]
 # takes changes in the order of their revisions, those of one commit together, and the revision up to which all is told
@@ -149,6 +151,13 @@ class Store(Protocol):
 
         Returns the revision, which all of them have, once it is durable. Raises Conflicted for the first key that is
         not as expected. Who is cancelled meanwhile does not learn whether the commit has come to pass.
+        """
+
+    async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
+        """Carry out commits one behind the other, up to the first that fails.
+
+        Operations of the later ones may expect FOLLOWING. Returns the revisions, of the first one at least, once they
+        are durable, which may take no longer than for one. Raises what `commit` raises where the first one fails.
         """
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:

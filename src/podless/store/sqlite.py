@@ -21,6 +21,7 @@ from podless.meta.collector import paused
 from podless.meta.histogram import Histogram
 from podless.store import format, keys, upkeep
 from podless.store.contract import (
+    FOLLOWING,
     KEPT,
     Change,
     Compacted,
@@ -35,6 +36,7 @@ from podless.store.contract import (
 )
 from podless.store.files import Files
 from podless.store.history import Clock, History, Keep
+from podless.store.keys import Stored
 from podless.store.rows import COLUMNS, Row, checksum, record, records, verify
 
 log = logging.getLogger("podless")
@@ -68,7 +70,8 @@ _TURN = 0.001  # seconds; a turn of the event loop that takes longer is a long o
 _LOOK = 0.2  # seconds between two looks at the files while there are writes
 _SAY = 10.0  # seconds between two lines about writes that fail
 _NOWHERE = "/health"  # a key that nobody writes
-_Waiting = tuple[Sequence[Operation], asyncio.Future[int]]
+_Commits = Sequence[Sequence[Operation]]  # one behind the other
+_Waiting = tuple[_Commits, asyncio.Future[list[int]]]
 
 
 class SQLiteStore:
@@ -185,15 +188,23 @@ class SQLiteStore:
 
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write durably and return the revision. Raises Conflicted, or StoreError where the disk fails."""
+        return (await self._wait((operations,)))[0]
+
+    async def chain(self, commits: _Commits) -> list[int]:
+        """Write all that can be in one transaction. Raises as `commit`."""
+        return await self._wait(commits)
+
+    def _wait(self, commits: _Commits) -> asyncio.Future[list[int]]:
+        """Have a chain written soon. Raises StoreError."""
         if self._loop is None or self._database is None:
             raise StoreError("the store is closed")
-        future: asyncio.Future[int] = self._loop.create_future()
+        future: asyncio.Future[list[int]] = self._loop.create_future()
         if not self._waiting:
             # A turn of the loop later, for that costs less than a transaction: the commits of requests that are read in
             # this turn share it. Where turns are long, those of this one are enough.
             self._loop.call_soon(self._soon, time.perf_counter())
-        self._waiting.append((operations, future))
-        return await future
+        self._waiting.append((commits, future))
+        return future
 
     def _soon(self, since: float) -> None:
         if self._loop is not None and time.perf_counter() - since < _TURN:
@@ -209,7 +220,7 @@ class SQLiteStore:
     def _carry_out(self, waiting: Sequence[_Waiting]) -> None:
         began = time.perf_counter()
         try:
-            outcomes, changes = self._write([operations for operations, _ in waiting])
+            outcomes, changes = self._write([commits for commits, _ in waiting])
         except Exception as error:
             if len(waiting) > 1:  # whoever is at fault is the only one to fail
                 for one in waiting:
@@ -229,7 +240,7 @@ class SQLiteStore:
         for (_, future), outcome in zip(waiting, outcomes, strict=True):
             if future.done():  # its request was cancelled; the write is durable all the same
                 continue
-            if isinstance(outcome, int):
+            if isinstance(outcome, list):
                 future.set_result(outcome)
             else:
                 future.set_exception(outcome)
@@ -248,42 +259,35 @@ class SQLiteStore:
             self._refused = ""
             log.warning("writes are accepted again")
 
-    def _write(self, commits: Sequence[Sequence[Operation]]) -> tuple[list[int | StoreError], list[Change]]:
+    def _write(self, chains: Sequence[_Commits]) -> tuple[list[list[int] | StoreError], list[Change]]:
         """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
         database = self._open_database()
         if self._refused or time.monotonic() > self._looked + _LOOK:
             self._look()
-        outcomes: list[int | StoreError] = []
+        outcomes: list[list[int] | StoreError] = []
         changes: list[Change] = []
         sequence, now, replaced = self._sequence, self._clock.now(), 0
         database.execute("BEGIN IMMEDIATE")
         try:
-            for operations in commits:
-                revision = sequence + 1
-                made = []
-                gone = 0
-                for key, stored, expect in operations:
-                    row = database.execute(_NEWEST, (key,)).fetchone()
-                    present = row is not None and row[2] is not None
-                    actual, created = (row[0], row[1]) if present else (0, revision)
-                    if actual != expect or (stored is None and not actual):
-                        current = record(self._before(key, revision))
-                        outcomes.append(Conflicted(key, current))
-                        break
-                    if stored is KEPT:
-                        continue
-                    gone += row[2] if present else 0
-                    made.append((key, stored, created))
+            for commits in chains:
+                revisions: list[int] = []
+                try:
+                    for operations in commits:
+                        revision = sequence + 1
+                        made, gone = self._fitting(database, operations, revision, revisions[-1] if revisions else 0)
+                        for key, stored, created in made:
+                            sequence += 1
+                            value, offset = stored if stored is not None else (None, 0)
+                            row = (key, value, offset, revision, created, sequence, now)
+                            database.execute(format.INSERT, (*row, checksum(*row)))
+                            after = None if stored is None else Record(key, stored, revision, created)
+                            changes.append(Change(key, revision, after))
+                        replaced += gone
+                        revisions.append(revision)
+                except Conflicted as conflict:
+                    outcomes.append(revisions or conflict)
                 else:
-                    for key, stored, created in made:
-                        sequence += 1
-                        value, offset = stored if stored is not None else (None, 0)
-                        row = (key, value, offset, revision, created, sequence, now)
-                        database.execute(format.INSERT, (*row, checksum(*row)))
-                        after = None if stored is None else Record(key, stored, revision, created)
-                        changes.append(Change(key, revision, after))
-                    replaced += gone
-                    outcomes.append(revision)
+                    outcomes.append(revisions)
             database.execute("COMMIT")
         except BaseException:
             if database.in_transaction:
@@ -293,6 +297,26 @@ class SQLiteStore:
         if changes:
             self._history.add(changes[-1].revision, replaced, now)
         return outcomes, changes
+
+    def _fitting(
+        self, database: sqlite3.Connection, operations: Sequence[Operation], revision: int, last: int
+    ) -> tuple[list[tuple[str, Stored | None, int]], int]:
+        """What a commit writes, with the revisions that created it, and the bytes that it replaces. Raises Conflicted.
+
+        last: the revision of the commit before it.
+        """
+        made = []
+        gone = 0
+        for key, stored, expect in operations:
+            row = database.execute(_NEWEST, (key,)).fetchone()
+            present = row is not None and row[2] is not None
+            actual, created = (row[0], row[1]) if present else (0, revision)
+            if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
+                raise Conflicted(key, record(self._before(key, revision)))
+            if stored is not KEPT:
+                gone += row[2] if present else 0
+                made.append((key, stored, created))
+        return made, gone
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
         """All records under `prefix` now, and the revision of that state."""

@@ -44,19 +44,20 @@ def _now() -> float:
 class Alone:
     """One server's part in it. wanted: it takes the key where it can. made: at which revision it did, 0 without it.
 
-    restored: gives the newest revision that the server knows of, and is called with it where the cluster shows less.
+    known: gives the newest revision that the server knows of. restored: called with it where the cluster shows less.
     """
 
     def __init__(
         self,
         client: Client,
         layout: Layout,
-        restored: tuple[Callable[[], int], Callable[[int], Awaitable[None]]],
         *,
         wanted: bool,
+        known: Callable[[], int],
+        restored: Callable[[int], Awaitable[None]],
     ) -> None:
         self.made = 0
-        self._known, self._moved_on = restored
+        self._known, self._restored = known, restored
         self._client = client
         self._key, self._others = layout.key(_KEY), layout.key(_OTHERS)
         self._end = self._others[:-1] + b"0"
@@ -218,7 +219,7 @@ class Alone:
         self._last = revision = answer.header.revision
         if revision > before or (revision == before and not answer.succeeded):
             return answer
-        await self._moved_on(before)
+        await self._restored(before)
         return None
 
     async def leave(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from podless.meta.histogram import Histogram
 from podless.store import keys
+from podless.store.chain import chained
 from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
@@ -55,8 +56,13 @@ class EtcdStore:
         self._layout = layout or Layout(settings.prefix, {})
         self._leases = Leases(self._client, times or {})
         self._newest = 0
-        restored = (lambda: self._newest), self._moved_on
-        self._alone = Alone(self._client, self._layout, restored, wanted=settings.exclusive)
+        self._alone = Alone(
+            self._client,
+            self._layout,
+            wanted=settings.exclusive,
+            known=lambda: self._newest,
+            restored=self._moved_on,
+        )
         self._compactor = Compactor(self._client, interval, self._forgot)
         self._followers: list[Follower] = []
         self._compacted = 0
@@ -256,6 +262,10 @@ class EtcdStore:
             if (holder[0].create_revision if holder else 0) == made:
                 raise StoreError("etcd refused a transaction whose conditions hold")
             await self._alone.share(made)
+
+    async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
+        """Write in a transaction for each. Raises as `commit`."""
+        return await chained(self.commit, commits)
 
     def _wanted(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
         """One operation as a part of a transaction: its condition, what is done, and what is read where it is not."""
