@@ -8,7 +8,8 @@ import socket
 import ssl
 from collections.abc import Callable
 
-from podless.http.connection import Connection, Shared
+from podless.http.answering import Answering, Shared
+from podless.http.connection import Connection
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.message import Gate, Handler, Response
@@ -58,7 +59,7 @@ class Listener:
         return self._shared.handler
 
     @property
-    def connections(self) -> set[Connection]:
+    def connections(self) -> set[Answering]:
         """All that are open."""
         return self._shared.connections
 
