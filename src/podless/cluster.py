@@ -46,6 +46,7 @@ from podless.controllers.apiservices import APIServices
 from podless.controllers.contents import Contents
 from podless.controllers.controller import Controller
 from podless.controllers.definitions import Definitions
+from podless.controllers.endpoints import EndpointsOfServices
 from podless.controllers.expiry import Expiry
 from podless.controllers.garbage import Garbage
 from podless.controllers.health import READY, Health, Unhealthy
@@ -290,7 +291,7 @@ class Cluster:
             from podless.controllers.typechecking import TypeChecking
 
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
-        self._controllers.append(Quotas(api, builtin.QUOTAS))
+        self._controllers += [Quotas(api, builtin.QUOTAS), EndpointsOfServices(api)]
         self._controllers += [of(api, builtin.API_SERVICES) for of in (Registration, APIServices, Availability)]
         if settings.store != "etcd":  # which lets events go by itself
             self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))

@@ -7,6 +7,7 @@ from typing import Any
 from tests.admission.conftest import World, patching
 
 Object = dict[str, Any]
+OTHER = {"kind": "Gadget", "apiVersion": "x/v1"}
 
 
 def test_objects_are_merged_as_server_side_apply_merges(world: World) -> None:
@@ -144,3 +145,46 @@ def test_a_patch_that_makes_no_object_is_a_fault_of_the_server(world: World) -> 
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": world.name}}
     refused = world.client.post("/api/v1/namespaces/default/configmaps", config)
     assert (refused.status, refused.body["reason"]) == (500, "InternalError")
+
+
+def test_a_policy_that_wants_to_be_is_asked_again_for_its_own_change(world: World) -> None:
+    world.change("Object{spec: Object.spec{replicas: object.spec.replicas + 1}}", reinvocationPolicy="IfNeeded")
+    assert world.create("x", replicas=1).body["spec"]["replicas"] == 3
+
+
+def test_what_a_policy_makes_of_a_custom_scale_cannot_be_had_back(world: World) -> None:
+    world.create("x", replicas=1)
+    rule = world.rule("UPDATE") | {"resources": ["gadgets/scale"]}
+    for change, said in (
+        (
+            "[JSONPatch{op: 'replace', path: '/spec/replicas', value: 5}]",
+            "CR to an invalid group/version: autoscaling/v1",
+        ),
+        ("Object{}", "no corresponding type for autoscaling/v1, Kind=Scale"),
+    ):
+        world.change(change, matchConstraints={"resourceRules": [rule]})
+        refused = world.client.merge(world.path("x") + "/scale", {"spec": {"replicas": 2}})
+        assert refused.status == 403
+        assert any(cause["message"].endswith(said) for cause in refused.body["details"]["causes"])
+
+
+def test_another_kind_is_found_by_the_next_mutation_and_another_version_at_the_end(world: World) -> None:
+    world.change("[JSONPatch{op: 'add', path: '/kind', value: 'Foo'}]", "Object{}")
+    said = "patch object to typed object: no corresponding type for"
+    assert said in world.create("x").body["message"]
+    world.client.merge(world.made[0], {"spec": {"failurePolicy": "Ignore"}})
+    steps = (f"JSONPatch{{op: 'add', path: '/{name}', value: '{value}'}}" for name, value in OTHER.items())
+    world.change(f"[{', '.join(steps)}]")
+    refused = world.create("x")
+    said = (
+        "Internal error occurred: failed to convert object: x/v1, Kind=Gadget is unstructured and is not suitable for"
+    )
+    assert (refused.status, refused.body["message"].startswith(said)) == (500, True)
+
+
+def test_a_policy_without_its_kind_of_parameters_is_named_alone(world: World) -> None:
+    name = world.change("Object{}", paramKind={"apiVersion": "no.such/v1", "kind": "X"})
+    said = (
+        f'policy "{name}" denied request: failed to configure policy: failed to find resource referenced by paramKind'
+    )
+    assert world.create("x").body["message"].startswith(said)

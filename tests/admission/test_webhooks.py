@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.admission import calls
+from podless.kinds import reviews
 from podless.meta import codec
 from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
@@ -121,14 +121,14 @@ def test_a_patch_is_carried_out_and_what_it_makes_gets_defaults(world: World) ->
 def test_long_answers_are_looked_at_beside_the_event_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
     reads: list[type] = []
-    decode = calls._decode
+    decode = reviews.decode
 
-    def watched(raw: bytes) -> Object:
+    def watched(raw: bytes, *wanted: Any) -> Object:
         threads.append(threading.current_thread().name)
         reads.append(type(raw))
-        return decode(raw)
+        return decode(raw, *wanted)
 
-    monkeypatch.setattr(calls, "_decode", watched)
+    monkeypatch.setattr(reviews, "decode", watched)
     sizes = {"a": 10, "b": 50_000, "c": 400_000}
 
     def answer(call: Object) -> Object:
@@ -150,6 +150,32 @@ def test_what_a_patch_makes_has_to_be_valid(world: World) -> None:
     answer = world.create("x", color="red")
     assert answer.status == 422
     assert "spec.replicas" in answer.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "status", "said"),
+    [
+        ({"op": "add", "path": "/spec/color", "value": None}, 422, "spec.color in body must be of type string: "),
+        ({"op": "add", "path": "/metadata/labels", "value": {"a": 1}}, 201, None),
+        ({"op": "add", "path": "/metadata/creationTimestamp", "value": "x"}, 201, None),
+        ({"op": "replace", "path": "/apiVersion", "value": "other/v1"}, 500, "is unstructured and is not suitable for"),
+        ({"op": "remove", "path": "/apiVersion"}, 500, "/, Kind=Gadget is unstructured and is not suitable for"),
+        ({"op": "remove", "path": "/kind"}, 500, "Internal error occurred: Object 'Kind' is missing in '{"),
+        ({"op": "replace", "path": "", "value": []}, 500, "couldn't get version/kind; json parse error: json: cannot"),
+        (
+            {"op": "replace", "path": "", "value": None},
+            500,
+            "replace operation value must be object or array: %!w(<nil>)",
+        ),
+        ({"op": "add", "value": 1}, 500, "Internal error occurred: add operation failed to decode path: missing value"),
+        ({"path": "/spec"}, 500, "Internal error occurred: Unexpected kind: unknown"),
+    ],
+)
+def test_what_a_patch_makes_of_a_custom_object(world: World, operation: Object, status: int, said: str | None) -> None:
+    world.hook(patching(operation), mutating=True)
+    answer = world.create("x", color="red")
+    assert (answer.status, said or "") == (status, said or "")
+    assert said is None or said in answer.body["message"]
 
 
 def test_a_patch_cannot_change_a_delete(world: World) -> None:
@@ -178,8 +204,7 @@ def test_managed_fields_that_a_webhook_breaks_are_put_back(world: World) -> None
         (lambda call: review(call, uid="other"), "received invalid webhook response: expected response.uid="),
         (
             lambda call: review(call) | {"apiVersion": "admission.k8s.io/v1beta1"},
-            "received invalid webhook response: expected webhook response of admission.k8s.io/v1, "
-            "Kind=AdmissionReview, got admission.k8s.io/v1beta1, Kind=AdmissionReview",
+            "failed to call webhook: converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion",
         ),
         (
             lambda call: review(call, patch="W10="),
@@ -191,7 +216,18 @@ def test_managed_fields_that_a_webhook_breaks_are_put_back(world: World) -> None
         ),
         (lambda call: review(call, allowed="yes"), "failed to call webhook: json: cannot unmarshal string into Go"),
         (lambda call: review(call, warnings=[1]), "failed to call webhook: json: cannot unmarshal number into Go"),
-        (lambda call: [], "failed to call webhook: json: cannot unmarshal array into Go"),
+        (
+            lambda call: [],
+            "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal",
+        ),
+        (
+            lambda call: Raw((200, "application/json", b"")),
+            "failed to call webhook: 0-length response with status code: 200 and content type: application/json",
+        ),
+        (
+            lambda call: Raw((200, "foo/bar;;;", b"{}")),
+            "failed to call webhook: Internal error occurred: mime: invalid media parameter",
+        ),
         (lambda call: Raw((200, "application/json", b"{")), "failed to call webhook: couldn't get version/kind; json"),
         (lambda call: Raw((500, "text/plain", b"oops")), 'failed to call webhook: an error on the server ("oops")'),
         (lambda call: Raw((404, "text/plain", b"")), "failed to call webhook: the server could not find the requested"),
@@ -332,8 +368,6 @@ def test_older_webhooks_are_asked_in_their_version(world: World) -> None:
 
 
 def test_a_webhook_that_does_not_answer_in_time_fails_and_the_server_goes_on(world: World, client: Client) -> None:
-    import threading
-
     gone = threading.Event()
 
     def wait(call: Object) -> Object:
@@ -346,6 +380,50 @@ def test_a_webhook_that_does_not_answer_in_time_fails_and_the_server_goes_on(wor
     assert answer.status == 500
     assert "context deadline exceeded" in answer.body["message"]
     assert client.get("/readyz").status == 200
+
+
+@pytest.mark.parametrize("policy", ["Fail", "Ignore"])
+@pytest.mark.parametrize("mutating", [False, True])
+def test_nothing_is_written_when_the_time_of_a_request_is_over(world: World, policy: str, mutating: bool) -> None:
+    gone = threading.Event()
+
+    def wait(call: Object) -> Object:
+        gone.wait(20)
+        return review(call)
+
+    hook = world.hook(wait, mutating=mutating, failurePolicy=policy, timeoutSeconds=30)
+    answer = world.client.post(f"{world.path()}?timeout=1s", {**world.gadget("x")})
+    gone.set()
+    assert answer.status == 504
+    assert hook.paths == ["/hook?timeout=1s"]
+    assert world.create("y").status == 201
+    assert world.client.get(world.path("x")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("patch", "status", "said"),
+    [
+        ([{"op": "remove", "path": "/kind"}, {"op": "remove", "path": "/apiVersion"}], 201, None),
+        ([{"op": "replace", "path": "", "value": {}}], 422, "metadata.name: Required value: name or generateName is"),
+        (
+            [{"op": "replace", "path": "/apiVersion", "value": "v2"}],
+            500,
+            'no kind "ConfigMap" is registered for version',
+        ),
+    ],
+)
+def test_a_built_in_object_need_not_say_what_it_is(world: World, patch: Any, status: int, said: str | None) -> None:
+    rules = [{"operations": ["CREATE"], "apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"]}]
+    selected = {"matchLabels": {"only": world.name}}
+    world.hook(patching(*patch), mutating=True, rules=rules, objectSelector=selected)
+    body = {
+        "kind": "ConfigMap",
+        "apiVersion": "v1",
+        "metadata": {"name": world.name, "labels": selected["matchLabels"]},
+    }
+    answer = world.client.post("/api/v1/namespaces/default/configmaps", body)
+    assert answer.status == status
+    assert said is None or said in answer.body["message"]
 
 
 @pytest.mark.parametrize(("code", "answered"), [(599, 599), (10**6, 500), (-3, 400)])

@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.cel.rules import Definitions, Rules
 from podless.fields import jsonpatch
-from podless.meta import codec, structs
+from podless.meta import codec, sent, structs
 from podless.meta.errors import APIError
 from podless.meta.field import FieldError
 from podless.meta.structs_meta import OBJECT_META
@@ -166,7 +166,7 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
     obj = apart(obj, old, kind, match, creates)
     before = None if creates else copy.deepcopy(old)
     warnings: list[str] = []
-    with codec.as_sent(obj, floats):
+    with sent.as_sent(obj, floats):
         errors = schema.status(obj, before) if match["sub"] else schema.validate(obj, before)
         if not any(error.reason in BLOCKING for error in errors):
             errors = [*errors, *rules.validate(obj, before, warnings=warnings)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from podless.app import App, Settings
 from podless.http.message import Request, Response, settled
-from podless.store import Change
+from podless.store import Change, Operation
 from tests.conftest import CRDS, definition
 
 Object = dict[str, Any]
@@ -25,6 +25,7 @@ class Direct:
         assert app.handler is not None
         self._handler = app.handler
         self._token = app.token
+        self.app = app
 
     async def send(self, method: str, path: str, body: Object | None = None) -> tuple[int, Object]:
         request = Request(method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"})
@@ -76,6 +77,24 @@ async def direct() -> AsyncIterator[Direct]:
     await app.start()
     yield Direct(app)
     await app.stop()
+
+
+async def test_a_definition_is_in_force_with_the_commit_that_makes_it(direct: Direct) -> None:
+    assert direct.app.cluster is not None
+    store = direct.app.cluster.store
+    assert store is not None
+    chains, chain = [], store.chain
+
+    async def noted(commits: Sequence[Sequence[Operation]]) -> list[int]:
+        if len(commits) > 1:
+            chains.append([[one.key for one in operations] for operations in commits])
+        return await chain(commits)
+
+    store.chain = noted  # type: ignore[method-assign]
+    await direct.send("POST", CRDS, definition("example.com"))
+    key, names = "/apiextensions.k8s.io/customresourcedefinitions/gadgets.example.com", "/podless/names/example.com"
+    assert chains == [[[key], [key, names], [key]]]
+    assert (await direct.send("GET", "/apis/example.com/v1/gadgets"))[0] == 200
 
 
 async def test_of_definitions_that_come_at_once_one_gets_the_name(direct: Direct) -> None:

@@ -301,3 +301,52 @@ def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str,
 )
 def test_what_is_shown_is_as_it_was_written(operations: str, wanted: str) -> None:
     assert codec.encode(jsonpatch.apply({"a": 1}, operations.encode(), shown=True)).decode() == wanted
+
+
+@pytest.mark.parametrize(
+    ("operation", "why"),
+    [
+        (
+            {"op": "add", "path": "/l/x", "value": 1},
+            "error in add for path: '/l/x': value was not a proper array index: 'x'",
+        ),
+        ({"op": "add", "path": "/l/9/x", "value": 1}, 'add operation does not apply: doc is missing path: "/l/9/x": '),
+        (
+            {"op": "remove", "path": "/l/x"},
+            "error in remove for path: '/l/x': strconv.Atoi: parsing \"x\": invalid syntax",
+        ),
+        ({"op": "replace", "path": "/l/9", "value": 1}, "replace operation does not apply: doc is missing key: /l/9: "),
+        (
+            {"op": "move", "from": "/a~1b", "path": "/c"},
+            "error in move for path: 'a/b': Unable to remove nonexistent key: ",
+        ),
+        (
+            {"op": "move", "from": "/l", "path": "/c/d"},
+            "move operation does not apply: doc is missing destination path: /c/d: ",
+        ),
+        (
+            {"op": "copy", "from": "/l/9", "path": "/c"},
+            "error in copy for from: '/l/9': Unable to access invalid index: 9: ",
+        ),
+        (
+            {"op": "copy", "from": "/l", "path": "/l/9"},
+            "error while adding value during copy: Unable to access invalid index: 9",
+        ),
+        ({"op": "test", "path": "/l/9"}, "error in test for path: '/l/9': Unable to access invalid index: 9: "),
+        ({"op": "test", "path": "/l"}, "testing value /l failed: test failed"),
+        (
+            {"op": "move", "path": "/l"},
+            "move operation failed to decode from: operation, missing from field: missing value",
+        ),
+        (
+            {"op": "test", "path": 1},
+            "test operation failed to decode path: json: cannot unmarshal number into Go value of type",
+        ),
+        ({"op": "remove"}, "remove operation failed to decode path: missing value"),
+        ({"op": 1}, "Unexpected kind: unknown"),
+    ],
+)
+def test_who_made_a_patch_is_told_why_it_cannot_be_carried_out(operation: dict[str, Any], why: str) -> None:
+    with pytest.raises(jsonpatch.Rejected) as rejected:
+        jsonpatch.apply({"l": [1]}, json.dumps([operation]).encode(), checked=False)
+    assert rejected.value.why.startswith(why)

@@ -365,3 +365,11 @@ def test_who_scales_takes_the_replicas() -> None:
     ]
     kept = scaling.to_object(held, scaling.to_scale(held, PATHS), "g/v1", PATHS, custom=True)
     assert kept == held
+
+
+@pytest.mark.parametrize("spec", [{"color": 1, "size": 2}, {"set": "a", "size": 2}, {"opts": {"x": 1}, "size": 2}])
+def test_an_object_that_the_present_schema_does_not_fit_is_managed_by_nobody(spec: Any) -> None:
+    made = create(gadget({"size": 1}))
+    old = gadget(spec, metadata={**made["metadata"], "resourceVersion": "1"})
+    changed = update(old, gadget(spec, metadata={"name": "a", "labels": {"x": "y"}}))
+    assert "managedFields" not in changed["metadata"]

@@ -14,6 +14,7 @@ from podless.admission import calls, patches
 from podless.auth.user import User
 from podless.http.audit import auditor
 from podless.http.message import Request
+from podless.kinds import reviews
 from podless.meta.errors import APIError
 from podless.publish import jsonpath
 from tests.conftest import CRDS, definition
@@ -264,9 +265,9 @@ ANSWERS: dict[str, Callable[[int], bytes]] = {
 @pytest.mark.parametrize("form", ANSWERS)
 def test_answers_of_webhooks(form: str) -> None:
     def read(raw: bytes) -> None:
-        calls._verdict(calls._decode(raw), "u", True)
+        calls._verdict(reviews.decode(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1"), "u", True)
 
-    assert_linear(read, ANSWERS[form], 200, (calls._Undecodable, calls._Unsound))
+    assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._Unsound))
 
 
 def test_patches_of_webhooks() -> None:

@@ -68,3 +68,11 @@ def test_profiles_are_elsewhere(client: Client) -> None:
     assert (moved.status, moved.headers["Location"]) == (302, "/debug/pprof/")
     assert client.get("/debug/pprof/cmdline").body == b"Unknown profile\n"
     assert client.get("/debug/pprof/heap").body == b"404 page not found\n"
+
+
+def test_the_version_is_json_alone(client: Client) -> None:
+    assert client.send("GET", "/version", Accept="application/json;x=1").status == 200
+    refused = client.send("GET", "/version", Accept="text/html")
+    said = "406: Not Acceptable\n\nAvailable representations: application/json"
+    assert (refused.status, refused.body["message"]) == (406, said)
+    assert client.send("POST", "/version").status == 405

@@ -119,3 +119,23 @@ def test_integers_are_written_without_a_point_and_an_exponent(literal: str) -> N
     told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], raw))
     assert told.endswith(f"json: cannot unmarshal number {literal} into {where}")
     bodies.read(Body(DEFINITIONS, DEFINITIONS.versions[0], raw, "application/yaml"))
+
+
+def test_a_kind_that_is_missing_is_taken_from_the_path_where_unknown_fields_are_ignored() -> None:
+    text = '{"metadata": {"name": "a"}, "apiVersion": "example.com/v1", "kind": null}'
+    assert refusal(custom(text)).startswith(
+        "the object provided is unrecognized (must be of type Gadget): Object 'Kind'"
+    )
+    told = "Gadget in version \"v1\" cannot be handled as a Gadget: Object 'Kind' is missing in '"
+    assert refusal(custom(text, validation="Ignore")) == f"{told}{text}'"
+    yaml = custom(text, validation="Ignore", content_type="application/yaml")
+    assert refusal(yaml) == told + '{"apiVersion":"example.com/v1","kind":null,"metadata":{"name":"a"}}' + "'"
+
+
+@pytest.mark.parametrize("validation", ["Strict", "Warn", "Ignore"])
+def test_a_version_that_is_null_is_no_text(validation: str) -> None:
+    told = refusal(custom('{"apiVersion": null, "kind": "Gadget"}', validation=validation))
+    assert told == (
+        'Gadget in version "" cannot be handled as a Gadget: '
+        ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
+    )

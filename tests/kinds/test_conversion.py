@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cache.entry import Entry
+from podless.fields.typed import Misfit
 from podless.kinds import conversion, view
 from podless.kinds.compile import compile_kind
 from podless.kinds.conversion import ConversionFailed, Converter
@@ -31,6 +32,10 @@ OBJECT: Object = {
 }
 
 
+# what is said of an object that is none
+UNREADABLE = ("unexpected end of JSON input", "json: cannot unmarshal ", "Object 'Kind' is missing in '")
+
+
 class Fake(Client):
     """Answers what a function makes of the question."""
 
@@ -39,7 +44,9 @@ class Fake(Client):
         self.answer = answer
         self.calls: list[Any] = []
 
-    async def post(self, target: Target, body: bytes, *, seconds: int, most: int = 0) -> bytes:
+    async def post(
+        self, target: Target, body: bytes, *, seconds: int, most: int = 0, until: float | None = None
+    ) -> bytes:
         self.calls.append(json.loads(body))
         await asyncio.sleep(0)
         found = self.answer(self.calls[-1])
@@ -128,7 +135,8 @@ def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> N
             told = failed
         if told is not None:
             assert told.code == 500
-            assert "conversion webhook for example.com/v1, Kind=Gadget" in told.message
+            known = ("conversion webhook for example.com/v1, Kind=Gadget", *UNREADABLE)
+            assert told.message.startswith(known)
             return
         assert shown["apiVersion"] == f"{GROUP}/v2"
         # only labels and annotations can have changed of the metadata
@@ -227,3 +235,12 @@ def test_the_version_is_read_off_the_stored_bytes_also_where_other_fields_come_f
     for extra in ({}, {"aaa": 1}, {"Zzz": {"apiVersion": "other/v9"}}):
         record = Record("/example.com/gadgets/default/a", view.encode(of, copy.deepcopy(OBJECT) | extra), 5, 5)
         assert view.stored_version(of, Entry(record, of.keys)) == "v1"
+
+
+async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:
+    of, known = kind(), conversion.Known()
+    with pytest.raises(conversion.Unconverted) as wanted:
+        conversion.lookup(of, known, OBJECT, f"{GROUP}/v2")
+    await wanted.value.fetch(Converter(Fake(lambda review: b"")))
+    with pytest.raises(Misfit, match=r"^conversion webhook for example\.com/v1, Kind=Gadget failed: "):
+        conversion.lookup(of, known, OBJECT, f"{GROUP}/v2")

@@ -126,7 +126,6 @@ def test_repeated_keys_are_found_with_their_paths() -> None:
     paths = ["metadata.labels.x", "spec.a", "spec.l[1].k", "spec.a.b/c.d", "k"]
     found: list[str] = []
     value = codec.decode_json(raw, found)
-    assert codec.duplicate_fields(raw) == paths
     assert found == [f'duplicate field "{path}"' for path in paths]
     assert value["spec"]["a"] == 2
 
@@ -324,16 +323,6 @@ def test_general_floats_have_an_exponent_where_go_has_one(value: float, text: st
     assert gotext.general(value) == text
 
 
-@given(VALUES)
-def test_floats_are_floats_again_as_long_as_they_are_looked_at(value: Any) -> None:
-    raw, floats = json.dumps(value).encode(), []  # type: ignore[var-annotated]
-    body = codec.decode_json(raw, floats=floats)
-    settled = json.dumps(body)
-    with codec.as_sent(body, floats):
-        assert same(body, value) or not isinstance(value, dict | list)
-    assert json.dumps(body) == settled
-
-
 @given(
     st.recursive(
         st.floats(allow_nan=False, allow_infinity=False)
@@ -422,6 +411,12 @@ def test_no_part_has_more_keys_than_it_may(monkeypatch: pytest.MonkeyPatch) -> N
     assert max(sizes) == 1 << 14
 
 
+@given(st.lists(st.sampled_from([1e21, 1e-7, 0.5, "+", "e+", "e-6", "-", "1e+2", "2e-6", 7]), max_size=80))
+def test_numbers_are_found_among_signs(values: list[Any]) -> None:
+    shown = [f'"{one}"' if isinstance(one, str) else {1e21: "1e+21", 1e-7: "1e-7"}.get(one, str(one)) for one in values]
+    assert codec.encode(values) == f"[{','.join(shown)}]".encode()
+
+
 def test_texts_that_look_like_numbers_with_exponents_stay() -> None:
     value = {"a": "1e+5 2e-6,", "1e+3": [0.1, 2**70]}
     assert codec.encode(value) == b'{"a":"1e+5 2e-6,","1e+3":[0.1,1180591620717411303424]}'
@@ -447,22 +442,3 @@ def test_numbers_are_stored_as_they_are_read_again(value: Any) -> None:
     once = codec.encode(codec.decode_json(raw))
     assert codec.encode(codec.decode_json(once)) == once
     assert codec.encode(codec.decode_own(once)) == once
-
-
-NUMBERS = st.one_of(
-    st.integers(-(1 << 66), 1 << 66).map(str),
-    st.integers(-(1 << 66), 1 << 66).map("{}.0".format),
-    st.tuples(st.integers(-99, 99), st.integers(0, 30)).map(lambda parts: f"{parts[0]}e{parts[1]}"),
-    st.floats(allow_nan=False, allow_infinity=False).map(repr),
-)
-
-
-@given(st.lists(NUMBERS, max_size=4), st.booleans())
-def test_numbers_are_again_what_they_were_sent_as(literals: list[str], deep: bool) -> None:
-    text = f"[{','.join(literals)}]"
-    floats: codec.Floats = []
-    value = codec.decode_json((f'{{"a":[{text}]}}' if deep else text).encode(), None, floats)
-    found = codec.sent(value, floats)
-    for literal, number in zip(literals, found["a"][0] if deep else found, strict=True):
-        whole = literal.lstrip("-").isdigit() and -(1 << 63) <= int(literal) < 1 << 63
-        assert (type(number), number) == ((int, int(literal)) if whole else (float, float(literal)))

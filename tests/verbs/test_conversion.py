@@ -290,8 +290,7 @@ _ONE = "response__convertedObjects__0"
         (lie(response__convertedObjects=[]), " returned 0 objects, expected 1"),
         (
             lie(apiVersion="apiextensions.k8s.io/v1beta1"),
-            " failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, "
-            "got apiextensions.k8s.io/v1beta1, Kind=ConversionReview",
+            " failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview): unknown conversion",
         ),
         (
             lie(**{f"{_ONE}__apiVersion": "example.com/v7"}),

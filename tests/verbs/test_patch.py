@@ -256,3 +256,26 @@ def test_the_options_of_an_update_are_looked_at_before_the_form_of_its_body(clie
     assert client.send("PUT", pc, {}, Content_Type=form).status == 415
     assert client.send("PUT", f"{pc}?dryRun=x", {}, Content_Type=form).status == 422
     assert client.send("POST", f"{MAPS}?dryRun=x", {}, Content_Type=form).status == 415
+
+
+def test_protobuf_is_no_form_of_a_custom_object_once_the_options_are_read(client: Client, path: str) -> None:
+    place, form = path.rpartition("/")[0], "application/vnd.kubernetes.protobuf"
+    assert client.send("POST", place, {}, Content_Type=form).status == 415
+    assert client.send("POST", f"{place}?fieldValidation=x", {}, Content_Type=form).status == 422
+
+
+def test_the_form_of_an_empty_body_is_looked_at_and_that_of_a_patch_before_its_name(client: Client, path: str) -> None:
+    for place in (MAPS, path.rpartition("/")[0]):
+        for form, status in (("text/plain", 415), ("application/json", 400), ("", 400)):
+            assert client.send("POST", place, b"", Content_Type=form).status == status
+    place = path.rpartition("/")[0]
+    assert client.send("PATCH", place, b"{}", Content_Type="text/plain").status == 415
+    assert client.send("PATCH", place, b"{}", Content_Type=MERGE).body["message"] == "name must be provided"
+
+
+def test_a_scale_is_no_list(client: Client, path: str) -> None:
+    patch(client, path, {"spec": {"replicas": 1}})
+    accept = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+    refused = client.send("GET", f"{path}/scale", Accept=accept)
+    said = "you requested PartialObjectMetadataList, but the requested object is not a list (*v1.Scale)"
+    assert (refused.status, refused.body["message"]) == (406, said)

@@ -108,6 +108,9 @@ def test_fields_to_select_pods_by(client: Client, pods: str) -> None:
     bind(client, pods)
     found = client.get(f"{pods}?fieldSelector=spec.nodeName%3Dnode-1").body["items"]
     assert [one["metadata"]["name"] for one in found] == ["p"]
+    assert client.get(f"{pods}?fieldSelector=spec.host%3Dnode-1").body["items"] == found
+    for end, count in (("%3Dx", 0), ("!%3Dx", 2)):
+        assert len(client.get(f"{pods}?fieldSelector=status.podIPs{end}").body["items"]) == count
     assert len(client.get(f"{pods}?fieldSelector=status.phase%3DPending").body["items"]) == 2
     assert client.get(f"{pods}?fieldSelector=spec.other%3Dx").status == 400
 

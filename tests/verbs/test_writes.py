@@ -118,8 +118,8 @@ def test_scale_reads_and_writes_the_replicas(client: Client, group: str) -> None
 
 def test_a_deprecated_version_warns_with_every_answer(client: Client, group: str) -> None:
     warning = f'299 - "{group}/v1beta1 Gadget is deprecated; use {group}/v1 Gadget"'
-    for path in (collection(group, "v1beta1"), f"{collection(group, 'v1beta1')}/none"):
-        assert client.get(path).headers["Warning"] == warning
+    for path in ("", "/none", "/none/status", "/none/nowhere"):
+        assert client.get(f"{collection(group, 'v1beta1')}{path}").headers["Warning"] == warning
     assert "Warning" not in client.get(collection(group)).headers
 
 
@@ -232,3 +232,11 @@ def test_an_empty_list_forgets_whose_fields_are_whose(client: Client) -> None:
     client.send("POST", path, {"metadata": {"name": "forgotten"}, "data": {"a": "b"}})
     body = {"metadata": {"name": "forgotten", "managedFields": []}, "data": {"a": "c"}}
     assert "managedFields" not in client.send("PUT", f"{path}/forgotten", body).body["metadata"]
+
+
+@pytest.mark.parametrize("place", ["", "/a"])
+def test_a_state_that_is_not_reached_yet_is_told_as_a_timeout(client: Client, group: str, place: str) -> None:
+    make(client, group)
+    refused = client.get(f"{collection(group)}{place}?resourceVersion=999999999")
+    assert (refused.status, refused.body["reason"]) == (504, "Timeout")
+    assert refused.body["message"].startswith("Timeout: Too large resource version: 999999999, current: ")

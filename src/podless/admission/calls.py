@@ -6,18 +6,21 @@ Source: k8s.io/apiserver pkg/admission/plugin/webhook/request; the checks and th
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from podless.admission.subject import Subject
+from podless.kinds import reviews
 from podless.kinds.kind import Version
-from podless.meta import codec, gotext, structs, uids
+from podless.meta import codec, gotext, uids
+from podless.meta.errors import Timeout
 from podless.meta.gotypes import BOOL, BYTES, UID, String
 from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STATUS, STRING_MAP, STRINGS, TYPE_META
-from podless.remote import Client, RemoteError, Target
+from podless.remote import DEADLINE, Client, RemoteError, Target
 
 Object = dict[str, Any]
 
@@ -43,9 +46,10 @@ class Verdict:
 
 
 async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, version: Version) -> Verdict:
-    """Ask a webhook about a write, whose object it sees in a version. Raises CallFailed.
+    """Ask a webhook about a write, whose object it sees in a version.
 
-    webhook: as in a configuration, with its defaults. Raises ConversionFailed where the object cannot be had so.
+    webhook: as in a configuration, with its defaults. Raises CallFailed, ConversionFailed where the object cannot be
+    had so, and Timeout where the time of the whole request is over.
     """
     known = next((name for name in webhook["admissionReviewVersions"] if name in VERSIONS), None)
     if known is None:
@@ -57,9 +61,12 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
     request["oldObject"] = await subject.shown(subject.attr.old, version)
     attr = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{known}", "request": request}
     target = Target.of(webhook["clientConfig"])
+    seconds, until = webhook["timeoutSeconds"], DEADLINE.get()
     try:
-        raw = await client.post(target, codec.encode(attr), seconds=webhook["timeoutSeconds"], most=ANSWER_MOST)
+        raw = await client.post(target, codec.encode(attr), seconds=seconds, most=ANSWER_MOST, until=until)
     except RemoteError as error:
+        if until is not None and time.monotonic() >= until:
+            raise Timeout("request did not complete within requested timeout") from None
         raise CallFailed(f"failed to call webhook: {error}") from None
     return await client.read(raw, partial(_judge, uid=uid, mutating="reinvocationPolicy" in webhook, version=known))
 
@@ -67,48 +74,36 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
 def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
     """What an answer says. Raises CallFailed."""
     try:
-        answer = _decode(raw)
+        answer = reviews.decode(raw, REVIEWS[version], f"{_GROUP}/{version}")
         return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
-    except _Undecodable as error:
+    except reviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
     except _Unsound as error:
         raise CallFailed(f"received invalid webhook response: {error}") from None
-
-
-class _Undecodable(Exception):
-    """The answer is no AdmissionReview."""
 
 
 class _Unsound(Exception):
     """The answer does not say what it has to."""
 
 
-_RESPONSE = Struct(
-    "AdmissionResponse",
-    (
-        Field("uid", UID, 1, always=True),
-        Field("allowed", BOOL, 2, always=True),
-        Field("status", STATUS, 3, pointer=True),
-        Field("patch", BYTES, 4),
-        Field("patchType", String("v1.PatchType"), 5, pointer=True),
-        Field("auditAnnotations", STRING_MAP, 6),
-        Field("warnings", STRINGS, 7),
-    ),
-)
-_REVIEW = Struct("AdmissionReview", (*TYPE_META, Field("response", _RESPONSE, 2, pointer=True)))
+def _review(version: str) -> Struct:
+    response = Struct(
+        "AdmissionResponse",
+        (
+            Field("uid", UID, 1, always=True),
+            Field("allowed", BOOL, 2, always=True),
+            Field("status", STATUS, 3, pointer=True),
+            Field("patch", BYTES, 4),
+            Field("patchType", String(f"{version}.PatchType"), 5, pointer=True),
+            Field("auditAnnotations", STRING_MAP, 6),
+            Field("warnings", STRINGS, 7),
+        ),
+        version,
+    )
+    return Struct("AdmissionReview", (*TYPE_META, Field("response", response, 2, pointer=True)), version)
 
 
-def _decode(raw: bytes) -> Object:
-    """The AdmissionReview in an answer."""
-    try:
-        answer = codec.decode_json(raw)
-    except codec.JSONError as error:
-        text = codec.hex_or_text(raw)
-        raise _Undecodable(f"couldn't get version/kind; json parse error: {error} ({text})") from None
-    try:
-        return structs.decode(_REVIEW, answer)
-    except structs.DecodeError as error:
-        raise _Undecodable(str(error)) from None
+REVIEWS = {version: _review(version) for version in VERSIONS}
 
 
 def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:

@@ -13,7 +13,7 @@ from podless.admission.attributes import DELETE, AdmissionAttributes
 from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hooks, Invocation, Policy
-from podless.admission.refusals import forbidden
+from podless.admission.refusals import forbidden, internal
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.state import State
 from podless.admission.subject import Subject
@@ -22,7 +22,7 @@ from podless.fields import jsonpatch
 from podless.kinds.builtin.policies import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
-from podless.meta import codec
+from podless.meta import codec, gotext
 
 if TYPE_CHECKING:
     from podless.cel.policies import Expression
@@ -76,11 +76,14 @@ class MutatingPolicies(Step):
         subject = Subject(attr, self._state, self._authorizer)
         rounds = Reinvocation.of(attr, "MutatingAdmissionPolicy")
         faults: list[Fault] = []
+        done: dict[str, bool] = {}
         for found in await self._hooks.find(subject, hooks):
             if isinstance(found, Fault):
                 faults.append(found)
                 continue
-            faults += await _carry_out(attr, subject, found, rounds)
+            faults += await _carry_out(attr, subject, found, rounds, done)
+        if done and done[next(reversed(done))]:
+            rounds.changed(attr)  # whatever the change was, and for those themselves that made it
         rounds.end(attr)
         counting = [fault for fault in faults if fault.policy.strict]
         if counting:
@@ -90,8 +93,10 @@ class MutatingPolicies(Step):
 def _refusal(attr: AdmissionAttributes, faults: list[Fault]) -> Exception:
     texts = []
     for fault in faults:
-        bound = f" with binding '{fault.binding.name}'" if fault.binding is not None else ""
-        texts.append(f"policy '{fault.policy.name}'{bound} denied request: {fault.why}")
+        named = gotext.quote(fault.policy.name)
+        if fault.binding is not None:
+            named = f"'{fault.policy.name}' with binding '{fault.binding.name}'"
+        texts.append(f"policy {named} denied request: {fault.why}")
     refusal = forbidden(attr, "", causes=[{"message": text} for text in texts])
     refusal.message = texts[0]
     if not faults[0].why.startswith("failed to configure"):
@@ -100,9 +105,16 @@ def _refusal(attr: AdmissionAttributes, faults: list[Fault]) -> Exception:
 
 
 async def _carry_out(
-    attr: AdmissionAttributes, subject: Subject, found: Invocation[MutatingPolicy], rounds: Reinvocation
+    attr: AdmissionAttributes,
+    subject: Subject,
+    found: Invocation[MutatingPolicy],
+    rounds: Reinvocation,
+    done: dict[str, bool],
 ) -> list[Fault]:
-    """Change the object as one policy says; what went wrong."""
+    """Change the object as one policy says; what went wrong.
+
+    done: in which versions the object has been looked at, the last one last, and whether a mutation was carried out.
+    """
     policy, binding = found.policy, found.binding
     key = (policy.name, binding.name, _named(found.params))
     try:
@@ -118,6 +130,7 @@ async def _carry_out(
     faults: list[Fault] = []
     for mutation in policy.mutations:
         why = await _change(attr, subject, found, mutation)
+        done[found.version.name] = done.pop(found.version.name, False) or not why
         if why:
             faults.append(Fault(policy, binding, why))
     if attr.obj != before:
@@ -152,8 +165,12 @@ async def _change(
             changed = _patched(obj, policies.operations(made))
         else:
             changed = _merged(attr, found, obj, policies.applied(made, policies.parts(values)))
+        if attr.subresource == "scale" and attr.kind.custom:
+            return "request to convert CR to an invalid group/version: autoscaling/v1"
         if changed is not obj:
             await patches.settle(attr, found.version, changed, subject.converter, strict=mutation.patch)
+    except patches.Foreign as foreign:
+        raise internal(f"failed to convert object: {foreign}") from None
     except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
         return str(error)
     return ""

@@ -13,6 +13,7 @@ from podless.admission.refusals import internal
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
 from podless.fields.typed import Misfit, Shape, of_schema, of_struct
+from podless.kinds import scheme, typemeta
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
@@ -26,6 +27,10 @@ class Unfit(Exception):
     """A change cannot be made; the text says why."""
 
 
+class Foreign(Exception):
+    """What a change makes is an object of another kind, or of another version."""
+
+
 def patched(obj: Object, raw: bytes) -> Object:
     """The object after a JSON patch; itself where a test in it does not hold. Raises Unfit; jsonpatch.Rejected too."""
     try:
@@ -34,13 +39,18 @@ def patched(obj: Object, raw: bytes) -> Object:
         raise
     except APIError as error:
         raise Unfit(error.message) from None
-    if not isinstance(found, dict):
-        raise Unfit("Object 'Kind' is missing in the patched document")
-    return found
+    try:
+        typemeta.interpret(found)
+    except ValueError as error:
+        raise Unfit(str(error)) from None
+    return found or {}
 
 
 def merged(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
     """The object with another merged into it as server-side apply does, but without owners. Raises Unfit."""
+    if kind.custom and obj["kind"] != kind.kind:  # of another kind, or a scale
+        gone = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
+        raise Unfit(f"failed to convert patch object to typed object: {gone}")
     shape = _shape(kind, version, subresource)
     applied = {**applied, "apiVersion": obj["apiVersion"], "kind": obj["kind"]}
     try:
@@ -83,6 +93,22 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
     return found
 
 
+def _check_type(kind: Kind, version: Version, obj: Object) -> None:
+    """Raises Unfit and Foreign for what does not say that it is an object of the kind."""
+    given, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
+    if kind.custom:
+        if not given:
+            raise Unfit(f"Object 'Kind' is missing in '{codec.encode_sorted(obj).decode()}'")
+        if api_version != expected:
+            named = f"{api_version or '/'}, Kind={given} is unstructured"
+            raise Foreign(f"{named} and is not suitable for converting to {gotext.quote(expected)}")
+        return
+    fault = scheme.fault(kind, given or kind.kind, api_version or expected)
+    if fault:
+        raise Unfit(fault) if fault.startswith("no kind") else Foreign(fault)
+    obj["kind"], obj["apiVersion"] = kind.kind, expected
+
+
 async def settle(
     attr: AdmissionAttributes,
     version: Version,
@@ -97,7 +123,7 @@ async def settle(
     converter: has it in the version of the write. strict: what cannot be decoded is a fault of the server, and a
     built-in kind may have no fields that it does not know.
     size: bytes of what was changed; where they are many the work is done beside the event loop.
-    Raises Unfit, and APIError where it has.
+    Raises Unfit, Foreign, and APIError where it has.
     """
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
     obj = await converter.client.beside(size, codec.copied, obj)  # what it shares with others must stay as it is
@@ -108,7 +134,10 @@ async def settle(
             return
         if attr.own is not None:
             kind, version = attr.own, attr.own.versions[0]
-        obj = await converter.client.beside(size, kind.strategy.decode, kind, version, obj, unknown)
+        if attr.own is None:
+            _check_type(kind, version, obj)
+        read = kind.strategy.admitted
+        obj = await converter.client.beside(size, read, kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
         raise internal(str(error)) if strict else Unfit(str(error)) from None
     if strict and unknown and not kind.custom:

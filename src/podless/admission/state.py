@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
-
-Object = dict[str, Any]
 
 
 class State:

@@ -13,7 +13,7 @@ from podless.auth.user import of_account
 from podless.cache.entry import Entry
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Version
-from podless.meta import codec
+from podless.meta import sent
 
 Object = dict[str, Any]
 
@@ -65,7 +65,7 @@ class Subject:
         found = await self.shown(self.attr.obj, version)
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
-        as_sent: Object = codec.sent(found, self.attr.floats)
+        as_sent: Object = sent.copied(found, self.attr.floats)
         return as_sent
 
     def request(self, version: Version) -> Object:

@@ -27,7 +27,7 @@ from podless.kinds.builtin.webhooks import MUTATING_WEBHOOKS, VALIDATING_WEBHOOK
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext
-from podless.meta.errors import APIError, BadRequest, Forbidden
+from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
 from podless.remote import Client
 
 Object = dict[str, Any]
@@ -241,4 +241,6 @@ class MutatingWebhooks(_Webhooks):
             raise internal(rejected.why) from None
         except patches.Unfit as unfit:
             raise internal(str(unfit)) from None
+        except patches.Foreign as foreign:
+            raise Internal(str(foreign)) from None
         return attr.obj != before

@@ -221,6 +221,8 @@ class _Checker(Pass[Type]):
 
     def fits(self, overload: Overload, given: tuple[Type, ...]) -> Type | None:
         """What a form gives for arguments of some types, or None."""
+        if not overload.generic:
+            return overload.result if self.bindings.all_assignable(given, overload.args) else None
         *wanted, result = self.bindings.instance((*overload.args, overload.result))
         if not self.bindings.all_assignable(given, tuple(wanted)):
             return None

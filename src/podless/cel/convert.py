@@ -13,7 +13,7 @@ from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape
 from podless.cel.values import Duration, MapList, SetList, Timestamp
-from podless.meta import codec, gotime
+from podless.meta import codec, gotime, pairs
 
 _GO = {
     str: "string",
@@ -34,10 +34,13 @@ class Unknown:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown) and codec.equal(self.value, other.value)
+        return isinstance(other, Unknown) and pairs.equal(self.value, other.value)
 
     def __hash__(self) -> int:
         return hash(codec.encode_sorted(self.value))
+
+
+_NO_MAP = "a map for the provided schema with type=object"
 
 
 def _list(decl: Decl, value: Any) -> Any:
@@ -192,3 +195,12 @@ def convert(declared: Decl, value: Any) -> Any:
             return None
         raise EvaluationError("invalid data, got null for schema with nullable=false")
     return _CONVERT[declared.kind](declared, value)
+
+
+def holder(declared: Decl, value: Any) -> Any:
+    """A list or a map as it is. Raises EvaluationError for what is neither."""
+    wanted = list if declared.kind == "list" else dict
+    if value is None or isinstance(value, wanted):
+        return value
+    shown = "an array for the provided schema with type=array" if wanted is list else _NO_MAP
+    raise EvaluationError(f"invalid data, expected {shown}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from podless.cel.sizes import Cost
 from podless.cel.syntax import Expr
-from podless.cel.types import Type
+from podless.cel.types import Type, generic
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class Overload:
     """One form of a function. name: its id. call: takes and gives values; None where the compiler knows the function.
 
     member: it is called on its first argument. cost: None for the function's own. check: says what is wrong with a
-    constant first argument, from it and the items of the second: which of them, None for the call, and why.
+    constant first argument, from it and the items of the second: which of them, None for the call, and why. generic:
+    whether it has type parameters.
     """
 
     name: str
@@ -26,6 +27,10 @@ class Overload:
     member: bool = False
     cost: Cost | None = None
     check: Callable[[str, list[Expr]], tuple[Expr | None, str] | None] | None = None
+    generic: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "generic", any(map(generic, (*self.args, self.result))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from podless.cel.convert import convert
+from podless.cel.convert import convert, holder
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guarded
@@ -82,8 +82,12 @@ class Maker(Pass[Value]):
 
     def variable(self, item: Value) -> Value:
         """A variable: scalars are converted where they are used."""
-        if item.decl is None or item.decl.kind in ("list", "map", "object"):
+        if item.decl is None:
             return item
+        if item.decl.kind in ("list", "map", "object"):
+            if not self.exact:
+                return item
+            return Value(f"{self.writer.constant(partial(holder, item.decl))}({item.code})", item.kind, item.decl)
         if item.decl.plain and not self.exact:
             return Value(item.code, item.kind)
         if item.decl.kind == "double" and not self.exact and not item.decl.nullable:

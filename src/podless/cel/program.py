@@ -64,6 +64,10 @@ class Program:
             raise exceeded(result[1])
         return result
 
+    def exactly(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
+        """As `run`, for values that may not be of the types that were declared: whoever asks for them gets an error."""
+        return self._again(*values, limit)
+
     def _again(self, *values: Any) -> tuple[Any, int]:
         """The exact way, after the quick one came upon an error."""
         if self._exact is None:

@@ -86,6 +86,11 @@ MAP_AB = map_of(PARAM_A, PARAM_B)
 MAP_STRING_DYN = map_of(STRING, DYN)
 
 
+def generic(item: Type) -> bool:
+    """Whether a type has parameters."""
+    return item.kind == "param" or any(map(generic, item.params))
+
+
 def is_wrapper(item: Type) -> bool:
     """Whether a type is a nullable scalar."""
     return item.name == "wrapper"
@@ -99,11 +104,6 @@ def is_optional(item: Type) -> bool:
 def unwrap(item: Type) -> tuple[Type, bool]:
     """What an optional holds, and whether the type was one."""
     return (item.params[0], True) if is_optional(item) else (item, False)
-
-
-def free(item: Type) -> bool:
-    """Whether a type has a type parameter in it."""
-    return item.kind == "param" or any(map(free, item.params))
 
 
 def equivalent(one: Type, other: Type) -> bool:
@@ -135,9 +135,14 @@ class Bindings:
 
     def all_assignable(self, ones: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
         """Whether each of the ones fits where the other at its place is wanted; binds parameters, if so."""
+        if len(ones) != len(others):
+            return False
+        for one, other in zip(ones, others, strict=True):  # scalars bind nothing
+            if one.kind != other.kind and one.kind in _SIMPLE and other.kind in _SIMPLE:
+                return False
         before = self._bound
         self._bound = before.copy()
-        if len(ones) == len(others) and all(map(self._fits, ones, others)):
+        if all(map(self._fits, ones, others)):
             return True
         self._bound = before
         return False

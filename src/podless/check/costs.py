@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT, cardinality, children
+from podless.cel.rules.definitions import RULE_LIMIT, cardinality, children
 from podless.cel.rules.verdict import RULES, judge
 
 Schema = dict[str, Any]
@@ -56,11 +56,6 @@ class Cost:
     def share(self) -> float:
         """The part of what one rule may cost."""
         return self.total / RULE_LIMIT
-
-    @property
-    def share_of_all(self) -> float:
-        """The part of what all rules of a schema may cost together."""
-        return self.total / TOTAL_LIMIT
 
 
 def costs(definition: dict[str, Any]) -> Iterator[Cost]:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from podless.meta.documents import SUFFIXES
+
 STDIN = "-"
-_SUFFIXES = (".json", ".yaml", ".yml")
 _GIT = "git:"
 
 
@@ -72,7 +73,7 @@ def _folder(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
             continue
         if entry.is_dir():
             yield from _folder(entry, exclude)
-        elif entry.suffix in _SUFFIXES:
+        elif entry.suffix in SUFFIXES:
             yield entry
 
 
@@ -123,7 +124,7 @@ def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Sour
         for member in archive:
             name = folder / member.name
             wanted = fnmatch(str(name), path) if glob.has_magic(path) else True
-            if member.isfile() and name.suffix in _SUFFIXES and wanted:
+            if member.isfile() and name.suffix in SUFFIXES and wanted:
                 inner = archive.extractfile(member)
                 yield Source.of(f"{revision}:{name}", inner.read() if inner is not None else b"")
 

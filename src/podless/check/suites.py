@@ -92,7 +92,6 @@ _PATCHES = {
     "json": "application/json-patch+json",
     "strategic": "application/strategic-merge-patch+json",
 }
-_JSON = "application/json"
 _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST = ("CustomResourceDefinition", "Namespace")
 

@@ -135,18 +135,19 @@ _SWITCH = 0.0001
 _M_MMAP_THRESHOLD = -3  # of malloc.h
 _LARGE = 192 << 10  # bytes
 _SOON = (
-    "publish.table",
-    "cel.rules",
     "kinds.definition.validate",
     "kinds.definition.advice",
     "kinds.definition.fill",
     "kinds.offline",
+    "cel.rules",
     "schema.compile",
+    "publish.table",
+    "publish.openapi.serve",
 )
 
 
 def _prepare() -> None:
-    """Import what the first table and the first definition need: that takes longer than all else about them."""
+    """Import what the first definition, table and document need: that takes longer than all else about them."""
     for name in _SOON:
         import_module(f"podless.{name}")
     _map_large()

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
+from podless.controllers.apiservices import MANAGED
 from podless.controllers.controller import Controller
 from podless.controllers.write import report
 from podless.kinds.builtin.apiservices import available, local
@@ -22,7 +23,6 @@ from podless.kinds.strategy import Object
 from podless.verbs.call import API
 
 _ALL = "all"
-_MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 _MANAGER = "kube-apiserver"
 _OF_SERVICE = "kubernetes.io/service-name"
 
@@ -50,7 +50,7 @@ class Registration(Controller):
         """Gather what is announced."""
         announced = {}
         for entry in self._collection.under(self._kind.prefix)[0]:
-            if _MANAGED in entry.labels:
+            if MANAGED in entry.labels:
                 continue
             spec = entry.decode()["spec"]
             found = Announced(spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None)
@@ -86,7 +86,7 @@ class Availability(Controller):
                 self._look(event.after)
 
     def _look(self, entry: Entry) -> None:
-        if _MANAGED not in entry.labels:
+        if MANAGED not in entry.labels:
             self.queue.add(entry.key)
 
     def _note_backend(self, events: Sequence[Event]) -> None:

@@ -20,7 +20,7 @@ from podless.meta import clock
 from podless.meta.bounded import bounded_cache
 from podless.verbs.call import API
 
-_MANAGED = "kube-aggregator.kubernetes.io/automanaged"
+MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 _ALWAYS, _ONCE = "true", "onstart"  # kept as it is to be, or made at the start and then left to clients
 _ALL = "all"  # the one key: it costs little to look at all of them
 _DELAY = 0.05  # seconds in which changes are gathered
@@ -72,7 +72,7 @@ class APIServices(Controller):
         await asyncio.gather(*work)
 
     async def _make(self, group: str, version: str, spec: Object, custom: bool) -> None:
-        metadata = {"name": f"{version}.{group}", "labels": {_MANAGED: _ALWAYS if custom else _ONCE}}
+        metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _ALWAYS if custom else _ONCE}}
         await make(self.api, self._kind, {"metadata": metadata, "spec": spec}, constant="" if custom else clock.now())
 
     async def _mend(self, key: str, spec: Object) -> None:
@@ -91,7 +91,7 @@ def _held(entry: Entry) -> _Held:
     known: _Held | None = entry.forms.get("held")
     if known is None:
         labels = entry.labels
-        known = entry.forms["held"] = _Held(entry.decode()["spec"], labels.get(_MANAGED) in (_ALWAYS, _ONCE))
+        known = entry.forms["held"] = _Held(entry.decode()["spec"], labels.get(MANAGED) in (_ALWAYS, _ONCE))
     return known
 
 

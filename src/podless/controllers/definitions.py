@@ -18,6 +18,7 @@ from podless.controllers.naming import SELF, Naming
 from podless.controllers.serving import Serving
 from podless.controllers.write import amend, empty, report
 from podless.kinds import definition as rules
+from podless.kinds.builtin.definitions import CLEANUP
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.meta import clock
@@ -25,7 +26,6 @@ from podless.verbs.call import API
 
 Object = dict[str, Any]
 
-CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
 _NEVER = ("False", "NeverEstablished", "resource was never established")
@@ -60,6 +60,7 @@ class Definitions(Controller):
             self.queue.add(entry.key)
         await self.flush()
         self.api.reactions[self._kind.prefix] = self.flush
+        self.api.foresight[self._kind.prefix] = self._naming.ahead
         self.api.unsettled = lambda: self.queue.busy
 
     def _note(self, events: Sequence[Event]) -> None:
@@ -91,7 +92,9 @@ class Definitions(Controller):
             fits = made is not None and made["metadata"]["resourceVersion"] == str(entry.revision)
             definition = made if made is not None and fits else entry.decode()
             if not entry.terminating:
-                known = await self._naming.accept(key, definition)
+                # a new one that was made with its names is established
+                ready = fits and condition(definition, "Established")
+                known = definition if ready else await self._naming.accept(key, definition)
                 entry = self._collection.get(key)
                 if entry is None:
                     return

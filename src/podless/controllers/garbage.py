@@ -20,6 +20,7 @@ from podless.controllers.graph import Graph, Owner
 from podless.controllers.write import amend, own_version
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
+from podless.meta.objectmeta import FOREGROUND
 from podless.store import Change, keys
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
@@ -27,7 +28,7 @@ from podless.verbs.options import DeleteOptions
 
 Object = dict[str, Any]
 
-ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+ORPHAN = "orphan"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
 _SCAN = "scan"
 _OTHERS = 2  # slashes of a key that is of no resource

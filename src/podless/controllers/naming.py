@@ -14,13 +14,14 @@ from typing import Any
 from podless.admission import Along
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
-from podless.controllers.write import report
+from podless.controllers.write import report, reported
 from podless.kinds import definition as rules
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.meta import clock
-from podless.store import Keys, Operation, Stored, keys
-from podless.verbs.call import API
+from podless.store import FOLLOWING, Keys, Operation, Stored, keys
+from podless.verbs import storage
+from podless.verbs.call import API, Ahead
 
 Object = dict[str, Any]
 
@@ -84,6 +85,18 @@ class Naming:
             owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
             known = await write(_establish, "" if owned else SELF, known)
         return known
+
+    def ahead(self, key: str, definition: Object) -> Ahead | None:
+        """As `accept`, for a definition that is about to be made; None where that is to be decided when it is there."""
+        claim = _Claim(self._names, _group_of(key))
+        claim.read()
+        claim.made = True
+        named = reported(self._kind, definition, partial(self._name, key), SELF)
+        if not condition(named, "NamesAccepted"):
+            return None
+        made = reported(self._kind, named, _establish, "")
+        behind = [Operation(key, storage.encode(self._kind, obj), FOLLOWING) for obj in (named, made)]
+        return Ahead(((behind[0], *claim.along.operations()), behind[1:]), made)
 
     def _others(self, key: str) -> list[Object]:
         """What the other definitions of the group are called, as parts of definitions."""

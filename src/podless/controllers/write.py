@@ -114,11 +114,11 @@ async def report(
     along: Along | None = None,
     react: bool = True,
 ) -> Object | None:
-    """Change the status of an object, as its manager; "" where nobody gets or loses a field by it.
+    """Change the status of an object, as `reported`.
 
-    All but metadata and status is shared with what was there. known: the object decoded, in the state that it had
-    last. along: what is committed with it, made after the change. react: as for `amend`. Returns the object as it is
-    now, None where it is gone. Made again where somebody writes in between. Raises Unavailable.
+    known: the object decoded, in the state that it had last. along: what is committed with it, made after the change.
+    react: as for `amend`. Returns the object as it is now, None where it is gone. Made again where somebody writes in
+    between. Raises Unavailable.
     """
     version = kind.by_version[kind.storage_version]
     obj = known
@@ -130,15 +130,24 @@ async def report(
         old = known
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load(kind, version, entry)
-        obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})})
-        if manager:
-            fieldmanager.noted(kind, old, obj, manager, "status")
+        obj = reported(kind, old, change, manager)
         return Next(obj, along)
 
     written = await storage.update(api, kind, key, attempt, react=react)
     if written.entry is None or obj is None:
         return None
     obj["metadata"]["resourceVersion"] = str(written.entry.revision)
+    return obj
+
+
+def reported(kind: Kind, old: Object, change: Change, manager: str) -> Object:
+    """An object with another status, as its manager writes it; "" where nobody gets or loses a field by it.
+
+    All but metadata and status is shared with what was there.
+    """
+    obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})})
+    if manager:
+        fieldmanager.noted(kind, old, obj, manager, "status")
     return obj
 
 

@@ -27,7 +27,7 @@ _FIELDS = ("op", "path", "from", "value")
 _INDEX = re.compile(r"[-+]?[0-9]{1,18}")
 _OP = "jsonPatchOp"
 _OP_TYPE = f"handlers.{_OP}"
-_MISSING = object()
+_NOTHING = object()
 
 
 def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
@@ -44,14 +44,11 @@ def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = Fals
     if shown:
         operations = patchtext.written(raw, operations)
     for number, operation in enumerate(operations):
-        step = _STEPS.get(_word(operation, "op"))
+        word = operation.get("op")
+        step = _STEPS.get(word) if isinstance(word, str) else None
         if step is None:
-            raise Rejected(f"Unexpected kind: {operation['op']}")
-        try:
-            step(patch, operation, number)
-        except Rejected as rejected:
-            rejected.tell(operation)
-            raise
+            raise Rejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
+        step(patch, operation, number)
     if patch.grown and not shown and codec.too_deep(patch.root):
         raise Rejected("exceeded max depth")
     patch.sort()
@@ -137,15 +134,15 @@ def _unsettled(raw: bytes, operations: list[dict[str, Any]]) -> list[Any] | None
     return written if isinstance(written, list) else None
 
 
-_MISSING_PATHS = {
-    "add": 'add operation does not apply: doc is missing path: "{path}"',
-    "remove": 'remove operation does not apply: doc is missing path: "{path}"',
-    "replace": "replace operation does not apply: doc is missing path: {path}",
-    "move": "move operation does not apply: doc is missing from path: {from}",
-    "copy": "copy operation does not apply: doc is missing from path: {from}",
-    "test": "test operation does not apply: is missing path: {path}",
+_MISSING = {
+    "add": 'doc is missing path: "{path}"',
+    "remove": 'doc is missing path: "{path}"',
+    "replace": "doc is missing path: {path}",
+    "move": "doc is missing from path: {from}",
+    "copy": "doc is missing from path: {from}",
+    "test": "is missing path: {path}",
 }
-_FAULTS = {"replace": "replace operation does not apply: doc is missing key: {path}: missing value"}
+_DESTINATION = "doc is missing destination path: {path}"
 
 
 class Rejected(Unprocessable):
@@ -159,25 +156,30 @@ class Rejected(Unprocessable):
         self.why = why
         self.untrue = untrue
 
-    def tell(self, operation: dict[str, Any]) -> None:
-        """Say which operation it was."""
-        word = str(operation["op"])
-        shown = {"path": operation.get("path"), "from": operation.get("from")}
-        if self.untrue:
-            self.why = f"testing value {shown['path']} failed: {self.why}"
-        elif not self.why:
-            self.why = _MISSING_PATHS.get(word, "").format(**shown) + ": missing value"
-        elif word in _FAULTS:
-            self.why = _FAULTS[word].format(**shown)
-        else:
-            self.why = f"error in {word} for path: '{shown['path']}': {self.why}"
+
+class _Fault(Exception):
+    """There is no such place; the text says why."""
+
+
+def _missing(operation: dict[str, Any], told: str = "") -> Rejected:
+    """A container on the way is not there."""
+    where = told or _MISSING[operation["op"]]
+    shown = where.format(**{"path": operation.get("path"), "from": operation.get("from")})
+    return Rejected(f"{operation['op']} operation does not apply: {shown}: missing value")
 
 
 def _word(operation: dict[str, Any], key: str) -> str:
     word = operation.get(key)
-    if not isinstance(word, str):
-        raise Rejected
-    return word
+    if isinstance(word, str):
+        return word
+    why = "missing value"
+    op = operation["op"]
+    if op not in ("add", "remove") and (op, key) != ("copy", "path"):  # these tell of every fault so
+        if word is not None:
+            why = f"json: cannot unmarshal {JSON_NAMES[type(word)]} into Go value of type string"
+        else:
+            why = f"operation missing path field: {why}" if key == "path" else f"operation, missing from field: {why}"
+    raise Rejected(f"{op} operation failed to decode {key}: {why}")
 
 
 class _Patch:
@@ -191,24 +193,33 @@ class _Patch:
         self.copied = 0
         self.grown = False  # whether there may be more levels than before
 
-    def holder(self, path: str, *, write: bool = True) -> tuple[Any, str]:
-        """The container that a pointer's last part is in, and that part. Raises Rejected where there is none."""
-        _, *parts = path.split("/")
+    def holder(
+        self, operation: dict[str, Any], key: str = "path", told: str = "", *, write: bool = True
+    ) -> tuple[Any, str]:
+        """The container that the last part of an operation's pointer is in, and that part.
+
+        key: of the pointer. told: what is said where there is no container, if not what is usual for the operation.
+        Raises Rejected.
+        """
+        _, *parts = _word(operation, key).split("/")
         if not parts:
-            raise Rejected
+            raise _missing(operation, told)
         *way, last = (part.replace("~1", "/").replace("~0", "~") for part in parts)
         self.root = _read(self.root)
         if write:
             self.root = self.owned(self.root)
         holder = self.root
         for part in way:
-            inner = _get(holder, part)
+            try:
+                inner = _get(holder, part)
+            except _Fault:
+                raise _missing(operation, told) from None
             if write and isinstance(inner, dict | list):
                 inner = self.owned(inner)
                 holder[_index(holder, part) if isinstance(holder, list) else part] = inner
             holder = inner
         if not isinstance(holder, dict | list):
-            raise Rejected
+            raise _missing(operation, told)
         return holder, last
 
     def owned(self, container: Any) -> Any:
@@ -235,58 +246,71 @@ class _Patch:
         return orjson.Fragment(self.root.raw) if isinstance(self.root, Written) else self.root
 
     def add(self, operation: dict[str, Any], number: int) -> None:
-        holder, key = self.holder(_word(operation, "path"))
+        holder, key = self.holder(operation)
         self.grown = True
-        _insert(holder, key, operation.get("value"))
+        _insert(holder, key, operation.get("value"), f"error in add for path: '{operation['path']}'")
 
     def remove(self, operation: dict[str, Any], number: int) -> None:
-        _pop(*self.holder(_word(operation, "path")))
+        holder, key = self.holder(operation)
+        _pop(holder, key, f"error in remove for path: '{operation['path']}'")
 
     def replace(self, operation: dict[str, Any], number: int) -> None:
-        path, value = _word(operation, "path"), operation.get("value")
+        value = operation.get("value")
         self.grown = True
-        if not path:
+        if not _word(operation, "path"):
             if not isinstance(_read(value), dict | list):
-                raise Rejected
+                raise Rejected("replace operation value must be object or array: %!w(<nil>)")
             self.root = value
             return
-        holder, key = self.holder(path)
-        if isinstance(holder, list):
-            holder[_index(holder, key)] = value
-        else:
+        holder, key = self.holder(operation)
+        if isinstance(holder, dict):
             holder[key] = value
+            return
+        try:
+            holder[_index(holder, key)] = value
+        except _Fault:
+            raise _missing(operation, "doc is missing key: {path}") from None
 
     def move(self, operation: dict[str, Any], number: int) -> None:
-        value = _pop(*self.holder(_word(operation, "from")))
+        source, name = self.holder(operation, "from")
+        value = _pop(source, name, f"error in move for path: '{name}'")
         self.grown = True
-        holder, key = self.holder(_word(operation, "path"))
-        _insert(holder, key, value)
+        holder, key = self.holder(operation, told=_DESTINATION)
+        _insert(holder, key, value, f"error in move for path: '{operation['path']}'")
 
     def copy(self, operation: dict[str, Any], number: int) -> None:
-        source, name = self.holder(_word(operation, "from"), write=False)
-        value = _get(source, name, None, read=False)
+        source, name = self.holder(operation, "from", write=False)
+        try:
+            value = _get(source, name, None, read=False)
+        except _Fault as fault:
+            raise Rejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
         if not self.shown and codec.too_deep(value):
             raise Rejected("exceeded max depth")
+        holder, key = self.holder(operation, told=_DESTINATION)
         raw = value.raw if isinstance(value, Written) else codec.encode(value)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
-            raise Rejected
-        holder, key = self.holder(_word(operation, "path"))
+            why = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
+            raise Rejected(f"{why}, exceeding the limit {MAX_COPIED}")
+        told = "error while adding value during copy"
         if self.shown:
-            _insert(holder, key, Written(raw))
+            _insert(holder, key, Written(raw), told)
         else:
-            _insert(holder, key, codec.decode_json(raw) if isinstance(value, dict | list) else value)
+            _insert(holder, key, codec.decode_json(raw) if isinstance(value, dict | list) else value, told)
 
     def test(self, operation: dict[str, Any], number: int) -> None:
         path = _word(operation, "path")
         wanted = (self.written[number] if self.written else operation).get("value")
         given = self.root
         if path:
-            holder, key = self.holder(path, write=False)
-            given = _get(holder, key, None)
+            holder, key = self.holder(operation, write=False)
+            try:
+                given = _get(holder, key, None)
+            except _Fault as fault:
+                raise Rejected(f"error in test for path: '{path}': {fault}") from None
         if not _same(given, wanted):
-            raise Rejected("test failed", untrue=True)
+            raise Rejected(f"testing value {path} failed: test failed", untrue=True)
 
 
 _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
@@ -300,22 +324,24 @@ _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
 
 
 def _index(holder: list[Any], key: str, room: int = 0) -> int:
-    """The place in a list that a pointer's part names; `room` more than there are may be named."""
+    """The place in a list that a pointer's part names; `room` more than there are may be named. Raises _Fault."""
     if not _INDEX.fullmatch(key):
-        raise Rejected(f"strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")
+        what = f"value was not a proper array index: '{key}': " if room else ""
+        raise _Fault(f"{what}strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")
     index, count = int(key), len(holder) + room
     if not -count <= index < count:
-        raise Rejected(f"Unable to access invalid index: {index}: invalid index referenced")
+        raise _Fault(f"Unable to access invalid index: {index}: invalid index referenced")
     return index % count
 
 
-def _get(holder: Any, key: str, default: Any = _MISSING, *, read: bool = True) -> Any:
+def _get(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -> Any:
+    """What stands at a place. Raises _Fault."""
     if isinstance(holder, list):
         found = holder[_index(holder, key)]
     else:
-        found = holder.get(key, default) if isinstance(holder, dict) else _MISSING
-    if found is _MISSING:
-        raise Rejected
+        found = holder.get(key, default) if isinstance(holder, dict) else _NOTHING
+    if found is _NOTHING:
+        raise _Fault
     return _read(found) if read else found
 
 
@@ -324,20 +350,28 @@ def _read(value: Any) -> Any:
     return orjson.loads(value.raw) if isinstance(value, Written) else value
 
 
-def _insert(holder: Any, key: str, value: Any) -> None:
+def _insert(holder: Any, key: str, value: Any, told: str) -> None:
+    """Put a value at a place. told: what stands before the reason in a refusal. Raises Rejected."""
     if isinstance(holder, dict):
         holder[key] = value
     elif key == "-":
         holder.append(value)
     else:
-        holder.insert(_index(holder, key, room=1), value)
+        try:
+            holder.insert(_index(holder, key, room=1), value)
+        except _Fault as fault:
+            raise Rejected(f"{told}: {fault}") from None
 
 
-def _pop(holder: Any, key: str) -> Any:
+def _pop(holder: Any, key: str, told: str) -> Any:
+    """Take a value from a place. told: as for `_insert`. Raises Rejected."""
     if isinstance(holder, list):
-        return holder.pop(_index(holder, key))
+        try:
+            return holder.pop(_index(holder, key))
+        except _Fault as fault:
+            raise Rejected(f"{told}: {fault}") from None
     if key not in holder:
-        raise Rejected(f"Unable to remove nonexistent key: {key}: missing value")
+        raise Rejected(f"{told}: Unable to remove nonexistent key: {key}: missing value")
     return holder.pop(key)
 
 

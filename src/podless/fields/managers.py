@@ -113,10 +113,10 @@ def decode(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
     """
     owners: Owners = {}
     times: Times = {}
-    for entry in entries or ():
+    for place, entry in enumerate(entries or ()):
         operation, version = entry.get("operation"), entry.get("apiVersion", "")
-        if not known and (operation not in ("Apply", "Update") or not version or entry.get("fieldsType") != "FieldsV1"):
-            raise ValueError("a managed fields entry needs an operation, an apiVersion and fields of type FieldsV1")
+        if not known:
+            _check_entry(entry, place)
         owner = Owner(
             entry.get("manager", ""),
             operation,
@@ -127,6 +127,17 @@ def decode(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
         owners[owner] = Owned((fields or {}) if known else sets.parse(fields), version)
         times[owner] = entry.get("time")
     return owners, times
+
+
+def _check_entry(entry: Any, place: int) -> None:
+    if entry.get("operation") not in ("Apply", "Update"):
+        raise ValueError("operation must be `Apply` or `Update`")
+    if not entry.get("apiVersion"):
+        raise ValueError("apiVersion must not be empty")
+    sort = entry.get("fieldsType") or ""
+    if sort != "FieldsV1":
+        said = f"invalid fieldsType {gotext.quote(sort)}" if sort else "missing fieldsType"
+        raise ValueError(f"{said} in managed fields entry {place}")
 
 
 def encode(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
@@ -220,6 +231,9 @@ def _updated(
     settled: bool = False,
 ) -> Owners:
     """The owners after an update; times is changed in place. Raises Misfit or NoVersion."""
+    if place.custom and not settled and old is not place.blank:
+        for state in (new, old):  # wherever they do not fit, be it where nothing has changed
+            check(state, place.shape(place.version), repeats=True)
     owners = merge_update(place, old, new, owners, _SELF, settled=settled)
     taken = owners.pop(_SELF, None)
     fields = sets.difference(taken.fields, _UNOWNED) if taken is not None else {}

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from podless.meta import jsontext
 
-_BLANKS = re.compile(r"[ \t\r\n]*+")
 _TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
 _DECODER = json.JSONDecoder()
 _MOST = 9  # digits of a mark
@@ -54,9 +53,9 @@ def _texts(text: str) -> list[str | None]:
 
 def _skip(text: str, place: int, sign: str) -> int:
     """Behind blanks, the sign where it is there, and more blanks."""
-    place = _BLANKS.match(text, place).end()  # type: ignore[union-attr]  # matches nothing, too
+    place = jsontext.BLANKS.match(text, place).end()  # type: ignore[union-attr]  # matches nothing, too
     if text.startswith(sign, place):
-        place = _BLANKS.match(text, place + 1).end()  # type: ignore[union-attr]
+        place = jsontext.BLANKS.match(text, place + 1).end()  # type: ignore[union-attr]
     return place
 
 

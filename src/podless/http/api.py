@@ -112,19 +112,20 @@ class APIHandler:
             warnings=request.warnings,
             annotations=audit.annotations if audit is not None else {},
         )
-        place.check(kind, info, request.method)
+        place.check(call, info, request.method)
         if asked.subresource:
             place.check_subresource(call, info)
         if info.prefix == "watch" and info.name:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
-        if version.deprecated:
+        if version.deprecated and not kind.custom:  # of custom ones it has been said
             call.warnings.append(kind.deprecation(version))
         return call, asked.verb
 
     def _form(self, call: Call, verb: str, accept: str) -> Form:
         known = call.kind.subresource(call.subresource) if call.subresource else None
         tables = not call.kind.virtual and (known is None or known.kind is None)
-        form = negotiate.of_resource(accept, builtin=not call.kind.custom, watch=verb == "watch", tables=tables)
+        many = verb in ("list", "watch")
+        form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
         return negotiate.readable(form, call.query, call.agent)
 
     async def _connect(self, call: Call, accept: str) -> Answer:
@@ -179,13 +180,16 @@ class APIHandler:
         return size
 
     async def _written(self, call: Call, verb: str) -> Outcome:
-        if call.body and verb in ("create", "update", "delete", "deletecollection"):
-            whole = call.kind.custom and verb in ("create", "update") and call.subresource != "scale"
+        sent = verb in ("create", "update")
+        if sent or (call.body and verb in ("delete", "deletecollection")):
+            whole = call.kind.custom and sent and call.subresource != "scale"
             try:
                 call.content_type = negotiate.body_type(call.content_type, custom=whole)
             except UnsupportedMediaType:
-                if verb == "update":  # whose options a real server looks at before the form of its body
-                    options.write(call, "UpdateOptions")
+                # a real server looks at the options of an update before the form of its body, and at those of a create
+                # where it is protobuf, which it finds to be no form of the object's only then
+                if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
+                    options.write(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
         if len(call.body) > _LONG_YAML:
             call.body = await self._read_offloaded(call, verb)

@@ -13,6 +13,7 @@ import orjson
 from podless.http.message import TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta import gotext, gotime
 from podless.meta.errors import BadRequest
+from podless.remote import DEADLINE
 
 _MOST = 60.0  # seconds; a longer time is no time of the client's own
 _LONGEST = 100  # characters of a duration; Go reads no number as long as that
@@ -20,7 +21,9 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, 
 
 
 def with_request_deadline(handler: Handler) -> Handler:
-    """Answers with 504 what takes longer than its client gave it. The work itself goes on, as it does on a real server.
+    """Answers with 504 what takes longer than its client gave it.
+
+    The work itself goes on, as it does on a real server, but for calls of webhooks, which end then.
 
     The handler raises BadRequest for what is no duration, before anything else about the request is looked at.
     """
@@ -33,16 +36,19 @@ def with_request_deadline(handler: Handler) -> Handler:
         if not 0 < seconds < _MOST:
             return handler(request)
         until = time.monotonic() + seconds
-        answer = handler(request)
-        if isinstance(answer, (Response, Stream)):
-            return answer if time.monotonic() < until else too_late()
-        return _within(answer, until)
+        outside = DEADLINE.set(until)
+        try:
+            answer = handler(request)
+            if isinstance(answer, (Response, Stream)):
+                return answer if time.monotonic() < until else too_late()
+            return _within(asyncio.ensure_future(answer), until)
+        finally:
+            DEADLINE.reset(outside)
 
     return handle
 
 
-async def _within(pending: Pending, until: float) -> Answer:
-    work = asyncio.ensure_future(pending)
+async def _within(work: asyncio.Future[Answer], until: float) -> Answer:
     try:
         return await asyncio.wait_for(asyncio.shield(work), max(until - time.monotonic(), 0))
     except TimeoutError:

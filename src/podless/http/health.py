@@ -9,7 +9,6 @@ from podless.http.message import TEXT, Request, Response
 from podless.meta.errors import PageNotFound
 from podless.meta.gotext import quote
 
-PLACES = ("healthz", "livez", "readyz")
 _HEADERS = [("X-Content-Type-Options", "nosniff")]
 
 log = logging.getLogger("podless")

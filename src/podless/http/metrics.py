@@ -19,7 +19,7 @@ from podless.meta.turns import Turns
 from podless.meta.watchdog import Watchdog
 
 Times = Mapping[str, Histogram]
-MEDIA = b"text/plain; version=0.0.4; charset=utf-8"
+MEDIA = b"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 
 class Metrics:

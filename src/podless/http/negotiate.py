@@ -38,6 +38,7 @@ class Form(NamedTuple):
 
 
 PLAIN = Form()
+STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 _RESOURCE = frozenset(_TRANSFORMS)
 _AGGREGATED = frozenset({DISCOVERY})
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
@@ -59,7 +60,7 @@ def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]
     """
     given = clause.parameters
     stream, server = given.get("stream", ""), given.get("sv", "")
-    if stream and (stream != "watch" or media == YAML or allowed is _PLAIN):
+    if stream and (stream != "watch" or media == YAML):
         return None
     if server and (server != "v1" or allowed is not _RESOURCE):
         return None
@@ -90,18 +91,16 @@ def choose(
     return None
 
 
-def of_resource(accept: str, *, builtin: bool = False, watch: bool = False, tables: bool = True) -> Form:
-    """The form of an answer about objects. tables: whether they are shown in such.
+def of_resource(accept: str, *, builtin: bool = False, many: bool = False, tables: bool = True) -> Form:
+    """The form of an answer about objects. many: they are listed or watched. tables: whether they are shown in such.
 
-    Raises NotAcceptable, with the text of built-in kinds for these.
+    Raises NotAcceptable; what is built in has routes, which are asked first.
     """
     if accept == JSON:
         return PLAIN
     form = choose(accept, _RESOURCE, OFFERED, builtin=builtin)
-    if builtin and not watch:
-        of_route(accept, OFFERED)
-        if form is None:
-            raise _no_route(OFFERED)
+    if builtin:
+        of_route(accept, OFFERED, STREAMS if many else ())
     if form is None or (form.target == "Table" and not tables):
         raise NotAcceptable(_refusal(OFFERED))
     return form
@@ -113,21 +112,20 @@ def of_stream(form: Form) -> Form:
     Raises NotAcceptable.
     """
     if form.media == YAML:
-        raise NotAcceptable(_refusal((JSON, PROTOBUF), ";stream=watch"))
+        raise NotAcceptable(_refusal(STREAMS))
     return form
 
 
-def of_route(accept: str, offered: Sequence[str]) -> None:
-    """A route is for an Accept header that wants */* or one of its types by its whole name. Raises NotAcceptable."""
+def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -> None:
+    """A route is for an Accept header that wants */* or one of its types by its whole name. Raises NotAcceptable.
+
+    streams: what it offers too, which no whole name is.
+    """
     if not accept.strip() or accept in offered:
         return
     wanted = {part.partition(";")[0].strip() for part in dict.fromkeys(accept.split(","))}
     if "*/*" not in wanted and wanted.isdisjoint(offered):
-        raise _no_route(offered)
-
-
-def _no_route(offered: Sequence[str]) -> NotAcceptable:
-    return NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}", {})
+        raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}", {})
 
 
 def of_discovery(accept: str, *, aggregated: bool) -> Form:
@@ -160,8 +158,8 @@ def of_error(accept: str) -> Form:
     return Form(form.media if form is not None else JSON)
 
 
-def _refusal(offered: tuple[str, ...], suffix: str = "") -> str:
-    return "only the following media types are accepted: " + ", ".join(media + suffix for media in offered)
+def _refusal(offered: tuple[str, ...]) -> str:
+    return f"only the following media types are accepted: {', '.join(offered)}"
 
 
 def body_type(header: str, *, custom: bool) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.auth.accounts import ALGORITHM, Accounts
-from podless.controllers.health import Health
+from podless.controllers.health import LIVE, Health
 from podless.http import health, negotiate, profiling
 from podless.http.message import JSON, Pending, Request, Response
 from podless.http.metrics import MEDIA, Metrics
@@ -82,10 +82,10 @@ class NonResource:
             raise PageNotFound
         parts = path.strip("/").split("/")
         first = parts[0]
-        if first in health.PLACES:
+        if first in LIVE:
             return health.answer(self._health, request)
         if path.removesuffix("/") == "/version":
-            return self._version(request)
+            return self._version(request, accept)
         if path == "/metrics":
             return Response(200, [self._metrics.text()], MEDIA)
         if first == "podless" and self._operations is not None:
@@ -126,9 +126,10 @@ class NonResource:
         }
         return Response(200, [codec.encode(shown)], JSON)
 
-    def _version(self, request: Request) -> Response:
-        if request.method not in ("GET", "HEAD"):
+    def _version(self, request: Request, accept: str) -> Response:
+        if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
+        negotiate.of_route(accept, (negotiate.JSON,))
         return Response(200, [pretty(version())], JSON)
 
     def _paths(self) -> list[str]:

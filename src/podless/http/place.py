@@ -10,29 +10,34 @@ from podless.http.info import RequestInfo
 from podless.kinds.kind import Kind
 from podless.meta.errors import BadRequest, MethodNotAllowed, NotServed, PageNotFound
 from podless.verbs.call import Call
+from podless.verbs.patch import media_type
 
 _EVERYWHERE = ("list", "watch")  # what is done in all namespaces at once
 _ON_SUBRESOURCES = {"get", "update", "patch"}
 
 
-def check(kind: Kind, info: RequestInfo, method: str) -> None:
+def check(call: Call, info: RequestInfo, method: str) -> None:
     """Whether there is such a place and the verb is one for it, as far as a subresource has no say in it.
 
-    Raises PageNotFound, NotServed, MethodNotAllowed or BadRequest.
+    Raises PageNotFound, NotServed, MethodNotAllowed, UnsupportedMediaType or BadRequest.
     """
-    if kind.custom:
-        _check_custom(kind, info)
+    if call.kind.custom:
+        _check_custom(call, info)
     else:
-        _check_builtin(kind, info, method)
+        _check_builtin(call.kind, info, method)
 
 
-def _check_custom(kind: Kind, info: RequestInfo) -> None:
-    verb = info.asked.verb
+def _check_custom(call: Call, info: RequestInfo) -> None:
+    kind, verb = call.kind, info.asked.verb
     if kind.namespaced != info.namespaced and not (kind.namespaced and verb in _EVERYWHERE):
         raise PageNotFound
+    if call.version.deprecated:
+        call.warnings.append(kind.deprecation(call.version))
     if info.asked.subresource:
         return
     if not info.name and verb in ("update", "patch"):
+        if verb == "patch":
+            media_type(call)
         raise BadRequest("name must be provided")
     if verb not in kind.verbs and not (kind.terminating and verb and not info.prefix == "proxy"):
         raise not_allowed(kind, verb)

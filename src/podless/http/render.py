@@ -117,6 +117,8 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
 
 def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:
     if form.target and outcome.obj.get("kind") == "Scale":
+        if form.target == "PartialObjectMetadataList":
+            raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
         return [codec.encode(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
     if form.target and outcome.obj.get("kind") != "Status":
         return [codec.encode(_review(outcome.obj, form))]
@@ -148,7 +150,7 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
         load = view.inner if form.target else view.load
         obj = load(call.kind, call.version, outcome.entry)
     else:
-        obj = outcome.obj or {}
+        obj = view.unstored(call.kind, call.version, outcome.obj or {})
     if not form.target:
         return [codec.encode(obj) if call.kind.strategy.ordered else codec.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":

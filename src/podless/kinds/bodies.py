@@ -10,13 +10,14 @@ from typing import Any
 from podless import schema
 from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, gotypes, jsontext, protobuf, repeats, structs
+from podless.meta import codec, gotext, gotypes, jsontext, protobuf, repeats, sent, structs
 from podless.meta.codec import Floats
 from podless.meta.errors import BadRequest
 from podless.meta.structs import Struct
 
 Object = dict[str, Any]
 
+_HEAD = ("kind", "apiVersion")
 _NO_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
 
 
@@ -90,7 +91,7 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
     given = raw.get("apiVersion")
     if not body.kind.custom or given == body.api_version:
         return
-    if repeated and given is None and _overridden(body, "apiVersion") is not None:
+    if given is None and "apiVersion" in raw:
         raise BadRequest(f"{_cannot(body, kind, '')}: {_NO_VERSION}")
     version = str(given or "").rpartition("/")[2]
     unknown: list[str] = []
@@ -153,7 +154,7 @@ def _message(body: Body, struct: Struct) -> tuple[Object, str]:
 def _literal(body: Body, why: str) -> str:
     """The text of a number that does not fit, with the number as it was sent."""
     try:
-        given = codec.as_written(body.raw)
+        given = sent.as_written(body.raw)
         body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [], fill=False)
     except structs.DecodeError as error:
         return str(error)
@@ -182,19 +183,18 @@ def _kind(body: Body, raw: Any) -> str:
         return kind
     if not body.kind.custom:
         return body.kind.kind
-    missing = f"Object 'Kind' is missing in '{body.raw.decode('utf-8', 'replace')}'"
-    if body.validation == "Ignore" and (given := _overridden(body, "kind")) is not None:
-        version = (_overridden(body, "apiVersion") or "").rpartition("/")[2]
-        raise BadRequest(f"{_cannot(body, given, version)}: {missing}")
-    raise BadRequest(f"{_unrecognized(body)}: {missing} {_snippet(body)}")
+    if body.validation != "Ignore":
+        raise BadRequest(f"{_unrecognized(body)}: {_missing(body.raw)} {_snippet(body)}")
+    yaml = body.content_type.startswith("application/yaml")
+    # what the body does not say is taken from the path here
+    given, api_version = ((raw or {}).get(name) if yaml else repeats.last(body.raw, name) for name in _HEAD)
+    version = str(api_version or body.api_version).rpartition("/")[2]
+    missing = _missing(codec.encode_sorted(raw or {}) if yaml else body.raw)
+    raise BadRequest(f"{_cannot(body, given or body.kind.kind, version)}: {missing}")
 
 
-def _overridden(body: Body, name: str) -> str | None:
-    """The last text at the top of a JSON body that a null may stand behind, None for none."""
-    if body.content_type.startswith("application/yaml"):
-        return None
-    given = repeats.last(body.raw, name)
-    return given if isinstance(given, str) and given else None
+def _missing(raw: bytes) -> str:
+    return f"Object 'Kind' is missing in '{raw.decode('utf-8', 'replace')}'"
 
 
 def _snippet(body: Body) -> str:

@@ -13,12 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
-from podless.kinds import view
+from podless.fields.typed import Misfit
+from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, objectmeta, uids
+from podless.meta import codec, gotext, gotypes, objectmeta, uids
 from podless.meta.errors import Internal
 from podless.meta.field import join
+from podless.meta.gotypes import UID, ListOf, Raw
+from podless.meta.structs import Field, Struct
+from podless.meta.structs_meta import STATUS, TYPE_META
 from podless.remote import Client, RemoteError, Target
 
 if TYPE_CHECKING:
@@ -32,6 +36,19 @@ _SECONDS = 30  # for one review
 _OBJECTS_MOST = 500
 _BYTES_MOST = 3 << 20
 _ANSWER_MOST = 16 << 20  # bytes of an answer
+
+
+def _review_type(version: str) -> Struct:
+    fields = (
+        Field("uid", UID, 1, always=True),
+        Field("convertedObjects", ListOf(Raw()), 2, always=True),
+        Field("result", STATUS, 3, always=True),
+    )
+    response = Struct("ConversionResponse", fields, version)
+    return Struct("ConversionReview", (*TYPE_META, Field("response", response, 2, pointer=True)), version)
+
+
+_REVIEWS = {version: _review_type(version) for version in ("v1", "v1beta1")}
 _GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}", type(None): "<nil>"}
 
 
@@ -179,7 +196,7 @@ def _keep(kind: Kind, version: Version, batch: Sequence[Entry], converted: Seque
 
 def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
     """The question, and the version of ConversionReview that it is asked in. Raises ConversionFailed."""
-    known = (name for name in webhook["conversionReviewVersions"] if name in ("v1", "v1beta1"))
+    known = (name for name in webhook["conversionReviewVersions"] if name in _REVIEWS)
     version = next(known, "")
     if not version:
         raise ConversionFailed("no supported conversion review versions")
@@ -209,29 +226,24 @@ def _sent(obj: Object) -> Object:
 def _answered(answer: bytes, uid: str, version: str) -> list[Any]:
     """The converted objects of a review. Raises _Unsound."""
     try:
-        review = codec.decode_json(answer)
-    except codec.JSONError as error:
-        raise _Unsound(f"couldn't get version/kind; json parse error: {error}") from None
-    if not isinstance(review, dict):
-        raise _Unsound("couldn't get version/kind; json parse error: the answer is not an object")
+        review = reviews.decode(answer, _REVIEWS[version], f"{_GROUP}/{version}")
+    except reviews.Undecodable as error:
+        raise _Unsound(str(error)) from None
     given = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
     expected = f"{_GROUP}/{version}, Kind=ConversionReview"
     if version != "v1beta1" and given != expected:
         raise _Unsound(f"expected webhook response of {expected}, got {given}")
     response = review.get("response")
-    if not isinstance(response, dict):
+    if response is None:
         raise _Unsound("no response provided")
     told = response.get("uid") or ""
     if version != "v1beta1" and told != uid:
-        raise _Unsound(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(str(told))}")
-    result = response.get("result")
-    result = result if isinstance(result, dict) else {}
+        raise _Unsound(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(told)}")
+    result = response.get("result") or {}
     if result.get("status") != "Success":
         message = result.get("message")
-        raise _Unsound(str(message or f"response.result.status was '{result.get('status') or ''}', not 'Success'"))
-    converted = response.get("convertedObjects") or []
-    if not isinstance(converted, list):
-        raise _Unsound("response.convertedObjects is not a list")
+        raise _Unsound(message or f"response.result.status was '{result.get('status') or ''}', not 'Success'")
+    converted: list[Any] = response.get("convertedObjects") or []
     return converted
 
 
@@ -241,10 +253,14 @@ def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wan
 
 def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
     """A converted object with the metadata of what was sent. Raises _Unsound where it is another object."""
-    if not isinstance(after, dict) or not after.get("kind"):
-        text = codec.encode(after).decode()
-        raise _Unsound(f"invalid object at index 0: Object 'Kind' is missing in '{text}'")
-    expected, got = kind.api_version(wanted), after.get("apiVersion") or ""
+    if after is None:
+        raise ConversionFailed("unexpected end of JSON input")
+    if not isinstance(after, dict):
+        found = gotypes.JSON_NAMES[type(after)]
+        raise ConversionFailed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
+    if not _text(after, "kind"):
+        raise ConversionFailed(f"Object 'Kind' is missing in '{codec.encode(after).decode()}'")
+    expected, got = kind.api_version(wanted), _text(after, "apiVersion")
     if got != expected:
         raise _Unsound(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
     if after["kind"] != before["kind"]:
@@ -253,10 +269,16 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
     metadata = after.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
     for field, told in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
-        old, new = before["metadata"].get(field) or "", named.get(field) or ""
+        old, new = before["metadata"].get(field) or "", _text(named, field)
         if old != new:
             raise _Unsound(f"invalid object: must have the same {told}: {old} != {new}")
     return {**after, "metadata": _restored(before["metadata"], named)}
+
+
+def _text(obj: Object, name: str) -> str:
+    """A field that is to be a text, "" where it is none."""
+    value = obj.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _restored(before: Object, after: Object) -> Object:
@@ -275,7 +297,9 @@ def _restored(before: Object, after: Object) -> Object:
                 raise _Unsound(f"invalid metadata: {why}")
         if given != before.get(field):
             _check_map(field, given)
-        metadata[field] = given
+        metadata.pop(field, None)
+        if given:
+            metadata[field] = given
     return metadata
 
 
@@ -306,26 +330,38 @@ def _unknown(kind: Kind, version: Version, entry: Entry) -> bool:
 # conversions that code which cannot wait asks for
 
 
+Known = dict[tuple[bytes, str], "bytes | ConversionFailed"]
+
+
 class Unconverted(Exception):
     """An object is wanted in another version by code that cannot wait: it is to be called again after `fetch`."""
 
-    def __init__(self, kind: Kind, obj: Object, wanted: str, known: dict[tuple[bytes, str], bytes]) -> None:
+    def __init__(self, kind: Kind, obj: Object, wanted: str, known: Known) -> None:
         super().__init__(f"{obj.get('apiVersion')} to {wanted}")
         self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
 
     async def fetch(self, converter: Converter) -> None:
-        """Ask the webhook, and keep the answer for `lookup`. Raises ConversionFailed."""
-        converted = await converter.convert(self._kind, self._obj, self._wanted)
-        self._known[codec.encode_sorted(self._obj), self._wanted] = codec.encode_sorted(converted)
+        """Ask the webhook, and keep for `lookup` what it answers, or how it fails."""
+        answer: bytes | ConversionFailed
+        try:
+            answer = codec.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))
+        except ConversionFailed as failed:
+            answer = failed
+        self._known[codec.encode_sorted(self._obj), self._wanted] = answer
 
 
-def lookup(kind: Kind, known: dict[tuple[bytes, str], bytes], obj: Object, api_version: str) -> Object:
-    """An object in another apiVersion. known: what has been fetched. Raises Unconverted where that is not in it."""
+def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
+    """An object in another apiVersion. known: what has been fetched.
+
+    Raises Unconverted where that is not in it, and Misfit where the webhook failed.
+    """
     if obj.keys() <= {"apiVersion", "kind"}:
         return {**obj, "apiVersion": api_version}  # nothing is said of it in any version
     wanted = api_version.rpartition("/")[2]
     found = known.get((codec.encode_sorted(obj), wanted))
     if found is None:
         raise Unconverted(kind, obj, wanted, known)
+    if isinstance(found, ConversionFailed):
+        raise Misfit(found.message)
     converted: Object = codec.decode_json(found)
     return converted

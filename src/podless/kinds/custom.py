@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from podless import schema as schemas
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object, Strategy
+from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import codec, objectmeta
 from podless.meta.errors import Internal
-from podless.meta.field import FieldError
 
 if TYPE_CHECKING:
     from podless.cel.rules import Rules as Expressions
@@ -83,6 +81,15 @@ class CustomStrategy(Strategy[Kind]):
             unknown += [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
         return obj
 
+    def admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+        """Malformed metadata is dropped; nulls that the schema does not allow stay, to be refused."""
+        metadata = obj.get("metadata")
+        obj["metadata"] = objectmeta.salvage(metadata, unknown) if isinstance(metadata, dict) else {}
+        compiled = self.schema(version)
+        compiled.prune(obj, drop=True)
+        compiled.fill(obj)
+        return obj
+
     def default(self, version: Version, obj: Object) -> None:
         """Defaults and the rules for null."""
         self.schema(version).default(obj)
@@ -146,21 +153,17 @@ class CustomStrategy(Strategy[Kind]):
         else:
             obj["status"] = status
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """What the schema says of a new object."""
-        return self.schema(version).validate(obj) + scaling.validate(obj, version.scale)
+        return self.schema(version).validate(obj, None, scaling.validate(obj, version.scale))
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What the schema says of a changed object; what was wrong before and is unchanged may stay."""
-        return self.schema(version).validate(obj, old) + scaling.validate(obj, version.scale)
+        return self.schema(version).validate(obj, old, scaling.validate(obj, version.scale))
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What the schema says of the status."""
-        return self.schema(version).status(obj, old) + scaling.validate(obj, version.scale)
+        return self.schema(version).status(obj, old, scaling.validate(obj, version.scale, wanted=False))
 
     def trim(self, version: Version, obj: Object) -> None:
         """Fields that the schema does not know, nulls that it does not allow, malformed metadata inside."""
@@ -169,7 +172,7 @@ class CustomStrategy(Strategy[Kind]):
         if not compiled.preserve and codec.has_nulls(obj):
             compiled.drop_nulls(obj)
 
-    def validate_other(self, version: Version, obj: Object, old: Object | None) -> Sequence[FieldError]:
+    def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
         """What is said of an object that is not of this kind, beside that: all but what the schema asks of values."""
         return self.schema(version).beside(obj, old)
 
@@ -178,11 +181,11 @@ class CustomStrategy(Strategy[Kind]):
         version: Version,
         obj: Object,
         old: Object | None,
-        found: Sequence[FieldError],
+        found: Faults,
         warnings: list[str] | None = None,
         *,
         floats: bool = False,
-    ) -> Sequence[FieldError]:
+    ) -> Faults:
         """What the schema's rules say of the whole object, which they judge only where it is of the right form."""
         if not self.schema(version).has_rules:
             return ()

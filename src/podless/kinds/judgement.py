@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
-from podless.meta import codec, names, objectmeta
+from podless.meta import names, objectmeta, sent
 from podless.meta.codec import Floats
 from podless.meta.field import MOST, Enough, FieldError, Found, invalid
 
@@ -44,7 +44,7 @@ def of_new(
         with look:
             found = objectmeta.validate(metadata, namespaced=placed, name_check=strategy.name_errors)
             found += _check_finalizers(kind, metadata)
-        with look if strategy.tells_all else _AS_IT_IS, codec.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with look if strategy.tells_all else _AS_IT_IS, sent.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += strategy.validate_create(kind, version, obj)
             found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     except Enough:
@@ -74,7 +74,7 @@ def of_change(
     try:
         with look:
             found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
-        with look if strategy.tells_all else _AS_IT_IS, codec.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with look if strategy.tells_all else _AS_IT_IS, sent.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += check(kind, version, obj, old, warnings)
             found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
     except Enough:

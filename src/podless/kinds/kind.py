@@ -58,7 +58,8 @@ class Kind:
     real server stores another one than it serves. struct: the fields of a built-in kind, in all versions that have none
     of their own. preserve: fields that the schemas do not know are kept everywhere (spec.preserveUnknownFields). home:
     the kind that stores the objects, where this one only shows them in another group; its storage_version is "" then.
-    hashed: whether discovery tells a hash of the stored form. others: the kinds that show the objects of this one.
+    hashed: whether discovery tells a hash of the stored form. shown_deleted: whether a delete answers the object rather
+    than a Status. others: the kinds that show the objects of this one.
     views: all kinds that show the objects, home first.
     """
 
@@ -86,6 +87,7 @@ class Kind:
     more_subresources: tuple[Subresource, ...] = ()
     virtual: bool = False
     hashed: bool = True
+    shown_deleted: bool = False
     home: Kind | None = None
     others: Callable[[], tuple[Kind, ...]] = tuple
     unserved: tuple[Version, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from podless.fields.managers import LAST_APPLIED
 from podless.kinds import definition as rules
 from podless.kinds.definition import beta, shared
 from podless.kinds.definition.status import APPROVAL, approval
@@ -19,7 +20,6 @@ Object = dict[str, Any]
 
 BETA = ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition")
 THIRD = ("extensions/v1beta1", "ThirdPartyResource")
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -71,7 +71,7 @@ def _decoded(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
 
 def _metadata(given: Object, name: str) -> Object:
     """Name, labels and annotations; all else is the server's."""
-    annotations = {key: text for key, text in (given.get("annotations") or {}).items() if key != _LAST_APPLIED}
+    annotations = {key: text for key, text in (given.get("annotations") or {}).items() if key != LAST_APPLIED}
     kept = {"name": name, "labels": given.get("labels"), "annotations": annotations}
     return {key: value for key, value in kept.items() if value}
 

@@ -23,11 +23,15 @@ _GO_TYPES = {
 }
 
 
-def validate(obj: dict[str, Any], scale: Scale | None) -> list[FieldError]:
-    """Replicas are integers from 0 to 2147483647, the selector is a string; what is not there is not checked."""
+def validate(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -> list[FieldError]:
+    """Replicas are integers from 0 to 2147483647, the selector is a string; what is not there is not checked.
+
+    wanted: whether the replicas that are wanted are looked at, which a write of the status leaves alone.
+    """
     if scale is None:
         return []
-    errors = [*_replicas(obj, scale.spec_replicas_path), *_replicas(obj, scale.status_replicas_path)]
+    errors = _replicas(obj, scale.spec_replicas_path) if wanted else []
+    errors += _replicas(obj, scale.status_replicas_path)
     path = scale.label_selector_path
     if path:
         value, fault = get(obj, path)

@@ -57,6 +57,8 @@ _MOVED = {
     | dict.fromkeys(("Ingress", "NetworkPolicy"), "networking.k8s.io")
 }
 _SINGLE = {
+    "admission.k8s.io/v1": "AdmissionReview",
+    "admission.k8s.io/v1beta1": "AdmissionReview",
     "v1": "Binding NodeProxyOptions PodAttachOptions PodExecOptions PodLogOptions PodPortForwardOptions "
     "PodProxyOptions PodStatusResult RangeAllocation SerializedReference ServiceProxyOptions",
     "apiextensions.k8s.io/v1": "ConversionReview",
@@ -109,4 +111,16 @@ def fault(kind: Kind, given: str, api_version: str) -> str:
     if not there:
         return unregistered(given, api_version, own or _LEGACY)
     package = (kind.named or "core").partition(".")[0]
-    return f"converting ({api_version.rpartition('/')[2]}.{given}) to ({package}.{kind.kind}): unknown conversion"
+    return _unconverted(given, api_version, f"{package}.{kind.kind}")
+
+
+def unfit(given: str, api_version: str, wanted: str, group: str, scheme: str) -> str:
+    """Why an object is not read as a Go type of a group by a scheme that knows that group alone."""
+    known = api_version.partition("/")[0] == group and given in _KNOWN.get(api_version, ())
+    if known or (api_version == "v1" and given in _UNVERSIONED.split()):
+        return _unconverted(given, api_version, wanted)
+    return unregistered(given, api_version, scheme)
+
+
+def _unconverted(given: str, api_version: str, wanted: str) -> str:
+    return f"converting ({api_version.rpartition('/')[2]}.{given}) to ({wanted}): unknown conversion"

@@ -6,7 +6,7 @@ metadata and nothing else to say. All methods work on decoded objects; `prepare`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from podless.kinds.version import Version
@@ -15,6 +15,7 @@ from podless.meta.field import FieldError
 from podless.meta.structs import Struct
 
 Object = dict[str, Any]
+Faults = Sequence[FieldError]
 
 
 class Named(Protocol):
@@ -34,32 +35,31 @@ K = TypeVar("K", bound=Named, contravariant=True)
 class Strategy(Generic[K]):
     """The rules of a kind of the type K.
 
-    generation: whether metadata.generation counts changes of what is wanted. unconditional: whether an update may
-    leave out the resourceVersion. ordered: whether objects are stored in the field order of their struct (built-in
-    kinds) rather than with sorted keys. rearranged: whether they are brought into that order when they are
-    stored, for the rules add fields at the end. grace: whether deletes go the common way, with
-    grace periods and propagation policies; a kind that ends in stages of its own has its own way. holds_policy: whether
-    the first delete of such a kind notes the propagation policy in a finalizer nevertheless. outer: annotations that
-    only the whole object shows, for a real server keeps them in a field. placed: whether a namespace in a
-    cluster-scoped object is only dropped; else it is an error.
-    collected: whether the objects are garbage without their owners, and hold what they own.
-    shown_deleted: whether a delete answers the object rather than a Status. created_by_update: whether an update of an
-    object that is not there makes it. created_by_status: which of update and apply do so at the endpoint of the
-    status, where a real server forgot to refuse it. cached: whether a real server keeps the objects in a cache, from
-    which lists at the revision 0 come whole. revisioned: whether a list has a revision, and is of what is stored.
-    rechecks: how often metadata is judged again when an object changes, as a whole and as to what may not change: a
-    real server does so for all kinds and then in the rules of some; status_rechecks: the same for the status. anywhere:
-    whether metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays
-    where a delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status
-    write leaves the labels alone. resets: the paths that a write to the object does not change, where these are more
-    than the status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what
-    an object that is not there is called in place of the plural, if anything. literal: whether it counts how a changed
-    object is written. earlier: the fields in versions that are read and not served, by apiVersion. loads: whether the
-    rules take a while to be imported; `load` does that beforehand.
-    tells_all: whether each error that a check makes is told, so that it can end where there are more than are told; the
-    checks of schemas try some values in several ways.
+    naming: what is wrong with a name, and with a generateName. generation: whether metadata.generation counts changes
+    of what is wanted. unconditional: whether an update may leave out the resourceVersion. ordered: whether objects are
+    stored in the field order of their struct (built-in kinds) rather than with sorted keys. rearranged: whether they
+    are brought into that order when they are stored, for the rules add fields at the end. grace: whether deletes go the
+    common way, with grace periods and propagation policies; a kind that ends in stages of its own has its own way.
+    holds_policy: whether the first delete of such a kind notes the propagation policy in a finalizer nevertheless.
+    outer: annotations that only the whole object shows, for a real server keeps them in a field. placed: whether a
+    namespace in a cluster-scoped object is only dropped; else it is an error. collected: whether the objects are
+    garbage without their owners, and hold what they own. created_by_update: whether an update of an object that is not
+    there makes it. created_by_status: which of update and apply do so at the endpoint of the status, where a real
+    server forgot to refuse it. cached: whether a real server keeps the objects in a cache, from which lists at the
+    revision 0 come whole. revisioned: whether a list has a revision, and is of what is stored. rechecks: how often
+    metadata is judged again when an object changes, as a whole and as to what may not change: a real server does so for
+    all kinds and then in the rules of some; status_rechecks: the same for the status. anywhere: whether
+    metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
+    delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
+    leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
+    status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what an object
+    that is not there is called in place of the plural, if anything. literal: whether it counts how a changed object is
+    written. earlier: the fields in versions that are read and not served, by apiVersion. loads: whether the rules take
+    a while to be imported; `load` does that beforehand. tells_all: whether each error that a check makes is told, so
+    that it can end where there are more than are told; the checks of schemas try some values in several ways.
     """
 
+    naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
     generation = False
     unconditional = True
     ordered = True
@@ -68,7 +68,6 @@ class Strategy(Generic[K]):
     outer: tuple[str, ...] = ()
     placed = True
     collected = True
-    shown_deleted = False
     earlier: Mapping[str, Struct] = {}
     loads = False
     created_by_update = False
@@ -90,7 +89,7 @@ class Strategy(Generic[K]):
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""
-        return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+        return self.naming[prefix](name)
 
     def decode(
         self,
@@ -109,6 +108,10 @@ class Strategy(Generic[K]):
         Raises structs.DecodeError where a value has the wrong type.
         """
         raise NotImplementedError
+
+    def admitted(self, kind: K, version: Version, obj: Object, unknown: list[str]) -> Object:
+        """As `decode`, for an object that admission has changed."""
+        return self.decode(kind, version, obj, unknown)
 
     def written(self, obj: Object, raw: bytes) -> None:
         """Note what the bytes of a changed object in JSON say beyond the object."""
@@ -165,35 +168,29 @@ class Strategy(Generic[K]):
         else:
             obj["status"] = status
 
-    def validate_create(self, kind: K, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: K, version: Version, obj: Object) -> Faults:
         """What is wrong with a new object beside its metadata."""
         return ()
 
-    def validate_update(
-        self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What is wrong with a changed object beside its metadata; warnings gets what is wrong but was so before."""
         return ()
 
-    def validate_status(
-        self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What is wrong with a status write beside the metadata; warnings as for an update."""
         return self.validate_update(kind, version, obj, old, warnings)
 
     def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
         """What a write to /finalize leaves alone."""
 
-    def validate_finalize(
-        self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_finalize(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What is wrong with a write to /finalize beside the metadata."""
         return ()
 
     def trim(self, version: Version, obj: Object) -> None:
         """Drop what the kind does not know from an object that was judged as it came."""
 
-    def validate_other(self, version: Version, obj: Object, old: Object | None) -> Sequence[FieldError]:
+    def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
         """What is said of an object of another kind or version, beside that it is one."""
         return ()
 
@@ -202,11 +199,11 @@ class Strategy(Generic[K]):
         version: Version,
         obj: Object,
         old: Object | None,
-        found: Sequence[FieldError],
+        found: Faults,
         warnings: list[str] | None = None,
         *,
         floats: bool = False,
-    ) -> Sequence[FieldError]:
+    ) -> Faults:
         """What is said once all else has been looked at.
 
         found: what is wrong, in the metadata too. floats: whether integers were sent as floats, which they are here.

@@ -49,6 +49,16 @@ def arranged(kind: Kind, obj: Object) -> Object:
     return structs.arrange(kind.struct, obj)
 
 
+def unstored(kind: Kind, version: Version, obj: Object) -> Object:
+    """An object that is not stored (after a dry run, or when it is gone), its fields in the order of one that is."""
+    metadata = obj.get("metadata")
+    if metadata is None or not kind.strategy.ordered:
+        return obj
+    obj = {**obj, "metadata": _ordered(metadata) | metadata}
+    struct = kind.struct_of(version)
+    return structs.arrange(struct, obj) if kind.strategy.rearranged and struct is not None else obj
+
+
 _FIELDS = tuple(known.name for known in OBJECT_META.fields)
 
 

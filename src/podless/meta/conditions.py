@@ -34,9 +34,8 @@ def errors(conditions: list[dict[str, Any]], path: str) -> list[FieldError]:
 
 def _condition(condition: dict[str, Any], kind: str, path: str) -> list[FieldError]:
     status, reason = condition.get("status") or "", condition.get("reason") or ""
-    found = [field.invalid(f"{path}.type", kind, text) for text in names.qualified_name(kind)]
-    if status not in _STATUSES:
-        found.append(field.not_supported(f"{path}.status", status, _STATUSES))
+    found = field.invalids(f"{path}.type", kind, names.qualified_name(kind))
+    found += field.one_of(f"{path}.status", status, _STATUSES)
     generation = condition.get("observedGeneration") or 0
     if generation < 0:
         text = "must be greater than or equal to zero"

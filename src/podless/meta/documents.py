@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+# what files with documents end with
+SUFFIXES = (".json", ".yaml", ".yml")
 _MARK = b"---"
 _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")  # what a mark has behind it
 # a line that is no comment, directive or mark; or something behind a mark

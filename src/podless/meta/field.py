@@ -6,7 +6,7 @@ The types, their texts and the cause reasons are those of k8s.io/apimachinery's 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from types import TracebackType
@@ -165,6 +165,11 @@ def invalid(path: At, value: Any, detail: str) -> FieldError:
     return FieldError("FieldValueInvalid", path, value, detail)
 
 
+def invalids(path: At, value: Any, details: Iterable[str]) -> list[FieldError]:
+    """One error for each text that is said of a value."""
+    return [invalid(path, value, detail) for detail in details]
+
+
 def type_invalid(path: At, value: Any, detail: str) -> FieldError:
     """The value has the wrong type."""
     return FieldError("FieldValueTypeInvalid", path, value, detail)
@@ -184,6 +189,11 @@ def not_supported(path: At, value: Any, supported: Iterable[str]) -> FieldError:
     """The value is none of a fixed set; supported is listed in the order given."""
     listed = ", ".join(gotext.quote(item) for item in supported)
     return FieldError("FieldValueNotSupported", path, value, f"supported values: {listed}" if listed else "")
+
+
+def one_of(path: At, value: str | None, supported: Collection[str]) -> list[FieldError]:
+    """A value, where there is one, is one of a fixed set."""
+    return [] if value is None or value in supported else [not_supported(path, value, supported)]
 
 
 def too_long(path: At, most: int) -> FieldError:

@@ -29,12 +29,16 @@ class _Plan:
 
     def fill(self, obj: Object) -> None:
         """Fill in the defaults of an object and of all structs in it, in place."""
-        missing = [(name, value) for name, value, kept in self.values if not (obj.get(name) or (kept and name in obj))]
+        missing = [
+            (name, value)
+            for name, value, kept in self.values
+            if not (obj.get(name) or (kept and obj.get(name) is not None))
+        ]
         if missing:
             for name, value in missing:
                 obj[name] = copy.copy(value)
             ranks = self.struct.ranks
-            names = sorted(obj, key=ranks.__getitem__)
+            names = sorted(obj, key=lambda name: ranks.get(name, -1))  # what others stored may have more fields
             ordered = {name: obj[name] for name in names}
             obj.clear()
             obj.update(ordered)

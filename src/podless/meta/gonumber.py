@@ -18,22 +18,11 @@ def natural(digits: str) -> int:
 
 def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
     """A decimal number with a sign or without. name: the function in messages. Raises ValueError with Go's words."""
-    number = _digits(text[1:] if text[:1] in ("+", "-") else text, text, name)
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: invalid syntax")
+    number = natural(digits)
     most = (1 << bits - 1) - (text[0] != "-")
     if number > most:
         raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: value out of range")
     return -number if text[0] == "-" else number
-
-
-def parse_uint(text: str, bits: int = 64, name: str = "ParseUint") -> int:
-    """A decimal number without a sign. name: the function in messages. Raises ValueError with Go's words."""
-    number = _digits(text, text, name)
-    if number >> bits:
-        raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: value out of range")
-    return number
-
-
-def _digits(digits: str, text: str, name: str) -> int:
-    if not (digits.isascii() and digits.isdigit()):
-        raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: invalid syntax")
-    return natural(digits)

@@ -11,6 +11,7 @@ import orjson
 
 from podless.meta.sorting import in_order
 
+SPACE = " \t\n\v\f\r\x85\xa0"  # what Go's strings.TrimSpace takes away, of Latin-1
 _HTML = re.compile("[<>&\u2028\u2029]")  # what Go's encoding/json escapes though JSON does not ask for it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 

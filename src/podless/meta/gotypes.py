@@ -385,7 +385,7 @@ def _byte(value: Any) -> int:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether it is a JSON number, be it one that prints as it was sent (codec.as_written)."""
+    """Whether it is a JSON number, be it one that prints as it was sent (sent.as_written)."""
     return isinstance(value, int | float) and type(value) is not bool
 
 

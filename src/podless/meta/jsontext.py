@@ -18,7 +18,7 @@ _MAX_REPEATS = 100  # as many as a real server remembers
 
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as surrogateescape decodes them
-_SPACE = re.compile(r"[ \t\r\n]*+")
+BLANKS = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
 _STRING_PART = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?")
@@ -250,7 +250,7 @@ class _Parser:
 
     def skip(self, pos: int) -> int:
         """The next position that is not white space (the end of the text at most)."""
-        match = _SPACE.match(self.text, pos, self.end)
+        match = BLANKS.match(self.text, pos, self.end)
         return match.end() if match else pos
 
     def fault(self, pos: int, context: str, *, at_end: bool = False) -> NoReturn:

@@ -235,11 +235,6 @@ def label_prefix(value: str) -> list[str]:
     return label(_masked(value))
 
 
-def label_1035_prefix(value: str) -> list[str]:
-    """A generateName for names that are labels of RFC 1035."""
-    return label_1035(_masked(value))
-
-
 def path_segment(value: str) -> list[str]:
     """What can be one segment of a URL's path: all that the names of RBAC's objects must be."""
     return [f"may not be '{value}'"] if value in (".", "..") else path_prefix(value)
@@ -248,6 +243,12 @@ def path_segment(value: str) -> list[str]:
 def path_prefix(value: str) -> list[str]:
     """A generateName for names that are path segments."""
     return [f"may not contain '{char}'" for char in "/%" if char in value]
+
+
+# what is wrong with a name, and with a generateName, of each sort
+SUBDOMAINS = (subdomain, subdomain_prefix)
+LABELS = (label, label_prefix)
+PATH_SEGMENTS = (path_segment, path_prefix)
 
 
 def _masked(name: str) -> str:

@@ -6,6 +6,7 @@ Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recor
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from itertools import compress
 from operator import ne
@@ -65,6 +66,20 @@ def coerce(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
     return out
 
 
+def salvage(value: Any, unknown: list[str]) -> Any:
+    """As `coerce`, without the fields that are malformed; what is no object stays as it is."""
+    try:
+        return coerce(value, unknown)
+    except DecodeError:
+        if not isinstance(value, dict):
+            return value
+    read: dict[str, Any] = {}
+    for key, item in value.items():
+        with contextlib.suppress(DecodeError):
+            read |= coerce({key: item}, unknown)
+    return read
+
+
 def validate(
     meta: dict[str, Any], *, namespaced: bool, name_check: NameCheck, path: str = "metadata"
 ) -> list[FieldError]:
@@ -72,11 +87,11 @@ def validate(
     errors: list[FieldError] = []
     prefix, name = meta.get("generateName"), meta.get("name")
     if prefix and (texts := name_check(prefix, True)):
-        errors += [field.invalid(f"{path}.generateName", prefix, text) for text in texts]
+        errors += field.invalids(f"{path}.generateName", prefix, texts)
     if not name:
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
     elif texts := name_check(name, False):
-        errors += [field.invalid(f"{path}.name", name, text) for text in texts]
+        errors += field.invalids(f"{path}.name", name, texts)
     errors += _namespace(meta.get("namespace", ""), namespaced, f"{path}.namespace")
     if meta.get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], NONNEGATIVE))
@@ -121,9 +136,9 @@ def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     for key, value in items.items():
         if texts := _key(key):
-            errors += [field.invalid(path, key, text) for text in texts]
+            errors += field.invalids(path, key, texts)
         if faults := names.label_value(value):
-            errors += [field.invalid(path, value, text) for text in faults]
+            errors += field.invalids(path, value, faults)
     return errors
 
 
@@ -134,7 +149,7 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     for key, value in items.items():
         size += len(key.encode()) + len(value.encode())
         if texts := _key(key.lower()):
-            errors += [field.invalid(path, key, text) for text in texts]
+            errors += field.invalids(path, key, texts)
     if size > MOST_ANNOTATIONS:
         errors.append(field.too_long(path, MOST_ANNOTATIONS))
     return errors
@@ -269,7 +284,8 @@ def _namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
         return [field.forbidden(path, "not allowed on this type")] if namespace else []
     if not namespace:
         return [field.required(path)]
-    return [field.invalid(path, namespace, text) for text in names.label(namespace)]
+    texts = names.label(namespace)
+    return field.invalids(path, namespace, texts) if texts else []
 
 
 def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:

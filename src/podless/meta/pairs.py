@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from podless.meta import gotext
-from podless.meta.codec import equal
 
 _SCALARS = frozenset((bool, float, int, str))
 
@@ -158,3 +157,25 @@ def _text(part: Any) -> str:
     if part.__class__ is str:
         return gotext.quote(part)
     return f"{part:f}" if part.__class__ is float else gotext.value(part)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
+    todo = [(one, other)]
+    while todo:
+        left, right = todo.pop()
+        if left is right:
+            continue
+        if left.__class__ is not right.__class__:
+            return False
+        if isinstance(left, dict):
+            if left.keys() != right.keys():
+                return False
+            todo.extend((item, right[key]) for key, item in left.items())
+        elif isinstance(left, list):
+            if len(left) != len(right):
+                return False
+            todo.extend(zip(left, right, strict=True))
+        elif left != right:
+            return False
+    return True

@@ -16,7 +16,7 @@ from podless.meta.yamlnodes import Node, compose
 from podless.meta.yamlscalar import key_text, scalar
 from podless.meta.yamltext import Decoder
 
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
+TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
 _NEWLINE = re.compile("\n")
 
 
@@ -53,7 +53,7 @@ def locate_json(raw: bytes) -> Located:
 
     # the steps to where we are: an index in a list, a key in an object, None in an object before its next key
     steps: list[Any] = []
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         token = match[0]
         if token in "]}":
             steps.pop()

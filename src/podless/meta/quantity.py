@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-_SUFFIXES = {power: suffix for suffix, power in _DECIMAL.items()}
+# suffix -> the power of ten, or of two, that it stands for
+DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_SUFFIXES = {power: suffix for suffix, power in DECIMAL.items()}
 _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIX = "unable to parse quantity's suffix"
 _NUMERIC = "unable to parse numeric part of quantity"
@@ -73,7 +74,7 @@ def _written(amount: Fraction, suffix: str) -> str:
     if not amount:
         return "0"
     whole = amount.denominator == 1
-    if suffix in _BINARY and whole and abs(amount) >= 1024:
+    if suffix in BINARY and whole and abs(amount) >= 1024:
         return _binary(amount.numerator)
     return _decimal(amount, bool(_EXPONENT.match(suffix)))
 
@@ -92,8 +93,8 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[Fraction, str]:
-    if suffix in _BINARY:
-        amount = _number(zeros, whole, part, slow=not _fits(whole, part, suffix)) * (1 << _BINARY[suffix])
+    if suffix in BINARY:
+        amount = _number(zeros, whole, part, slow=not _fits(whole, part, suffix)) * (1 << BINARY[suffix])
         amount = min(amount, Fraction(_MOST_BINARY))
     else:
         power = _power(suffix)
@@ -104,8 +105,8 @@ def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[
 
 def _power(suffix: str) -> int:
     """The power of ten that a suffix stands for."""
-    if suffix in _DECIMAL:
-        return _DECIMAL[suffix]
+    if suffix in DECIMAL:
+        return DECIMAL[suffix]
     if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MOST_POWER:
         raise QuantityError(_SUFFIX)
     return int(suffix[1:])
@@ -113,7 +114,7 @@ def _power(suffix: str) -> int:
 
 def _fits(whole: str, part: str, suffix: str) -> bool:
     """Whether a real server computes a binary amount in 64 bits at once."""
-    bits = _BINARY[suffix]
+    bits = BINARY[suffix]
     return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MOST_BINARY
 
 
@@ -126,7 +127,7 @@ def _number(zeros: str, whole: str, part: str, *, slow: bool) -> Fraction:
 
 def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
     """Whether a sound quantity is shown as it is written: it is then good enough for a real server."""
-    if suffix in _BINARY:
+    if suffix in BINARY:
         return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
     digits, scale = (whole or "0") + part, _power(suffix) - len(part)
     if len(digits) > _MOST_DIGITS or scale < _NANO_POWER:
@@ -146,7 +147,7 @@ def _binary(amount: int) -> str:
     power = 0
     while amount % 1024 == 0 and power < 60:
         amount, power = amount // 1024, power + 10
-    suffix = next((name for name, bits in _BINARY.items() if bits == power), "")
+    suffix = next((name for name, bits in BINARY.items() if bits == power), "")
     return f"{amount}{suffix}"
 
 

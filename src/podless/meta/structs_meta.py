@@ -58,6 +58,20 @@ OBJECT_META = Struct(
     ),
 )
 
+
+def resource(name: str, *fields: Field, package: str = "v1") -> Struct:
+    """The struct of a kind: what it is, its metadata, and these fields."""
+    return Struct(name, (*TYPE_META, Field("metadata", OBJECT_META, 1), *fields), package)
+
+
+def condition(name: str, *more: Field, package: str = "v1", always: bool = True) -> Struct:
+    """A condition of a kind, as most of them are. always: its type and status are written even when they are empty."""
+    head = Field("type", String(f"{package}.{name}Type"), 1, always=always)
+    status = Field("status", String("v1.ConditionStatus"), 2, always=always)
+    since = Field("lastTransitionTime", TIME, 3, always=True, required=False)
+    return Struct(name, (head, status, since, Field("reason", STRING, 4), Field("message", STRING, 5), *more), package)
+
+
 SHARD_INFO = Struct("ShardInfo", (Field("selector", STRING, 1, always=True),))
 
 LIST_META = Struct(

@@ -9,9 +9,13 @@ from __future__ import annotations
 import asyncio
 import datetime
 import errno
+import math
 import os
+import re
 import ssl
+import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.meta import codec, gotext
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 ANSWER_MOST = 64 << 20  # bytes of an answer
+# when the time is over that a client gave its request, by time.monotonic(); None for no such time
+DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
 _LONG = 1 << 18  # bytes of an answer that is read elsewhere
 _KEEP_CONTEXTS = 200
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that does not end in what is trusted
@@ -31,6 +37,9 @@ _EXPIRED = (9, 10)
 _OTHER_NAME = (62, 64)
 _VERIFY = "tls: failed to verify certificate: x509: "
 _NOT_TLS = "http: server gave HTTP response to HTTPS client"
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+# a media type with its parameters, as Go's mime package takes it
+_MEDIA = re.compile(rf'\s*+{_TOKEN}(?:/{_TOKEN})?\s*+(?:;\s*+{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+)*+;?\s*+')
 
 
 class RemoteError(Exception):
@@ -62,19 +71,25 @@ class Client:
         self._closed = False
         self._trusted: dict[bytes, ssl.SSLContext | aiohttp.Fingerprint] = {}
 
-    async def post(self, target: Target, body: bytes, *, seconds: int, most: int = ANSWER_MOST) -> bytes:
+    async def post(
+        self, target: Target, body: bytes, *, seconds: int, most: int = ANSWER_MOST, until: float | None = None
+    ) -> bytes:
         """Send a JSON document; returns the answer's body, of `most` bytes at the most. Raises RemoteError, TimedOut.
 
-        seconds: how long it may take in all; the webhook is told.
+        seconds: how long it may take in all; the webhook is told. until: when it must be over, as in DEADLINE.
         """
         import aiohttp
 
+        within: float = seconds
+        if until is not None:
+            within = min(seconds, max(until - time.monotonic(), 0))
+            seconds = max(math.ceil(within), 1)
         url = f"{target.url}?timeout={seconds}s"
         told = f"Post {gotext.quote(url)}: "
         if self.disturbed is not None and self.disturbed(target.url):
             raise TimedOut(f"{told}context deadline exceeded")
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(within):
                 try:
                     status, media, answer = await self._send(target, url, body, most)
                 except (aiohttp.ServerDisconnectedError, ConnectionResetError):
@@ -86,8 +101,13 @@ class Client:
             raise RemoteError(f"{told}{error}") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise RemoteError(told + _words(error, target)) from None
+        if media and not _MEDIA.fullmatch(media):
+            raise RemoteError("Internal error occurred: mime: invalid media parameter")
         if not 200 <= status <= 206:
-            raise RemoteError(_refusal(status, media, answer))
+            raise RemoteError(_refusal(status, media.partition("/")[0], answer))
+        if not answer:
+            kind = media or "application/json"
+            raise RemoteError(f"0-length response with status code: {status} and content type: {kind}")
         return answer
 
     async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
@@ -120,8 +140,7 @@ class Client:
                 read += piece
                 if len(read) > most:
                     raise ValueError(f"the answer is larger than {most} bytes")
-            media = answer.headers.get("Content-Type", "").partition("/")[0]
-            return answer.status, media, bytes(read)
+            return answer.status, answer.headers.get("Content-Type", ""), bytes(read)
 
     def _opened(self) -> aiohttp.ClientSession:
         if self._closed:

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.hashes import MD5, SHA1
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from podless.meta import gotext
+from podless.meta.addresses import Address, Network
 
 _LEAST_BITS, _MOST_BITS = 1024, 8192  # of an RSA key
 _MOST_CHECKS = 100  # signatures that are looked at for one server
@@ -34,8 +35,6 @@ _KNOWN = (
 )
 
 
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 T = TypeVar("T", bound=x509.ExtensionType)
 
 
@@ -220,11 +219,11 @@ def _fits(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
     return usage is None or any(one in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for one in usage)
 
 
-def _names(certificate: x509.Certificate) -> tuple[list[str], list[_Address]]:
+def _names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
     given = _extension(certificate, x509.SubjectAlternativeName)
     if given is None:
         return [], []
-    addresses = [one for one in given.get_values_for_type(x509.IPAddress) if isinstance(one, _Address)]
+    addresses = [one for one in given.get_values_for_type(x509.IPAddress) if isinstance(one, Address)]
     return given.get_values_for_type(x509.DNSName), addresses
 
 
@@ -283,8 +282,8 @@ def _under(name: str) -> Callable[[x509.GeneralName], bool]:
     return inside
 
 
-def _in_network(address: _Address) -> Callable[[x509.GeneralName], bool]:
-    return lambda limit: isinstance(limit.value, _Network) and address in limit.value
+def _in_network(address: Address) -> Callable[[x509.GeneralName], bool]:
+    return lambda limit: isinstance(limit.value, Network) and address in limit.value
 
 
 def _check(

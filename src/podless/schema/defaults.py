@@ -9,8 +9,8 @@ from collections.abc import Collection
 from typing import Any
 
 from podless.meta import field
-from podless.meta.codec import equal
 from podless.meta.field import FieldError, Key, Path
+from podless.meta.pairs import equal
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
 from podless.schema.node import Node, copy

@@ -79,12 +79,8 @@ def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
             raise Malformed(field.invalid(path, shown(value), str(error))) from None
         if not isinstance(value, dict):
             return value
-        read = {}
-        for key, item in value.items():
-            try:
-                read |= objectmeta.coerce({key: item}, paths)
-            except structs.DecodeError:
-                continue
+        paths.clear()
+        read = objectmeta.salvage(value, paths)
     found += [field.text(path) + name.removeprefix("metadata") for name in paths]
     if read.get("creationTimestamp", "") is None:
         del read["creationTimestamp"]
@@ -128,7 +124,7 @@ def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
         elif key == "apiVersion" and item.count("/") > 1:
             errors.append(field.invalid(at, item, f"unexpected GroupVersion string: {item}"))
         elif key == "kind":
-            errors += [field.invalid(at, item, words) for words in _kind(item)]
+            errors += field.invalids(at, item, _kind(item))
     return errors
 
 

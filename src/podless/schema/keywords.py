@@ -148,8 +148,7 @@ class _Walk:
             errors.append(field.invalid(at, False, "must be true or undefined"))
         if schema.get(_MAP) is not None:
             errors += _typed(schema, path, "object", _MAP)
-            if schema[_MAP] not in ("atomic", "granular"):
-                errors.append(field.not_supported(f"{path}.{_MAP}", schema[_MAP], ("atomic", "granular")))
+            errors += field.one_of(f"{path}.{_MAP}", schema[_MAP], ("atomic", "granular"))
         return errors
 
 
@@ -184,8 +183,7 @@ def _lists(schema: Schema, path: str, options: Options) -> list[FieldError]:
     if kind is not None:
         wrong = _typed(schema, path, "array", _LIST)
         errors += wrong or (loose_set(schema, path) if options.atomic_sets else [])
-        if kind not in ("atomic", "set", "map"):
-            errors.append(field.not_supported(f"{path}.{_LIST}", kind, ("atomic", "set", "map")))
+        errors += field.one_of(f"{path}.{_LIST}", kind, ("atomic", "set", "map"))
     if keys and kind != "map":
         text = f"must be map if {_KEYS} is non-empty"
         at = f"{path}.{_LIST}"

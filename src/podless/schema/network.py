@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 _HEX = "0123456789abcdefABCDEF"
-_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*\Z")
 _PORT = re.compile(r"^:[0-9]*\Z")
 _ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _USERINFO = re.compile(r"^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
@@ -185,10 +184,10 @@ class _Mail:
             if depth:
                 return False
 
-    def atom(self, dots: bool, lax: bool = False) -> str:
+    def atom(self, lax: bool = False) -> str:
         start = self.at
         while char := self.peek():
-            if char in _ATEXT or ord(char) > 0x7F or (dots and char == "."):
+            if char in _ATEXT or ord(char) > 0x7F or char == ".":
                 self.at += 1
             else:
                 break
@@ -220,7 +219,7 @@ class _Mail:
             local = self.quoted()
             if not local:
                 return False
-        elif not self.atom(dots=True):
+        elif not self.atom():
             return False
         if not self.space_only() or self.peek() != "@":
             return False
@@ -232,7 +231,7 @@ class _Mail:
             inner = self.text[self.at + 1 : end] if end >= 0 else ""
             self.at = end + 1
             return end >= 0 and (_address(inner, False) or inner.startswith("IPv6:"))
-        return bool(self.atom(dots=True))
+        return bool(self.atom())
 
     def space_only(self) -> bool:
         while self.peek() and self.peek() in " \t":
@@ -248,7 +247,7 @@ class _Mail:
             if self.peek() == '"':
                 if self.quoted() is None:
                     return False
-            elif not self.atom(dots=True, lax=True):
+            elif not self.atom(lax=True):
                 return words > 0
             words += 1
 

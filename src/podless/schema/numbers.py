@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from podless.meta import gotext
-from podless.meta.codec import equal
+from podless.meta.pairs import equal
 
 _MOST = float(2**53 - 1)
 _EPSILON = 1e-9

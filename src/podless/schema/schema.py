@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from podless.meta import field
@@ -123,14 +123,15 @@ class Schema:
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
-    def validate(self, obj: Any, old: Any = None) -> list[FieldError]:
+    def validate(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
         """All that is wrong with an object, pruned and defaulted; old: the object that it replaces, to ratchet.
 
-        The object's own apiVersion, kind and metadata are checked only as far as the schema declares them.
+        The object's own apiVersion, kind and metadata are checked only as far as the schema declares them. more: what
+        is said after its values.
         """
         if self._walk(CHECK)(obj):
-            return []
-        return self._errors(obj, old)
+            return [*more]
+        return self._errors(obj, old, more)
 
     def admit(
         self, obj: Any, old: Any = None, *, unknown: list[str] | None = None, drop: bool = False
@@ -142,24 +143,24 @@ class Schema:
         self.normalize(obj, unknown=unknown, drop=drop)
         return self.validate(obj, old)
 
-    def status(self, obj: Any, old: Any = None) -> list[FieldError]:
-        """All that is wrong with the status of a whole object, as a write to /status checks it."""
+    def status(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
+        """All that is wrong with the status of a whole object, as a write to /status checks it. more: as above."""
         if self._walk(CHECK)(obj):
-            return []
+            return [*more]
         node = self.node.child("status")
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:
             pair = None if old is None else Pair(obj, old, self.node).key("status")
             errors = check.validate(obj["status"], node, ("status",), pair)
-        return self._blocked(errors + self._lists(obj, old))
+        return self._blocked([*errors, *more, *self._lists(obj, old)])
 
     def beside(self, obj: Any, old: Any = None) -> list[FieldError]:
         """What is wrong with the embedded resources and the lists of an object whose other values are not asked for."""
         return embedded.validate(obj, self.node) + self._lists(obj, old)
 
-    def _errors(self, obj: Any, old: Any) -> list[FieldError]:
+    def _errors(self, obj: Any, old: Any, more: Sequence[FieldError]) -> list[FieldError]:
         pair = None if old is None else Pair(obj, old, self.node)
-        errors = check.validate(obj, self.node, pair=pair)
+        errors = [*check.validate(obj, self.node, pair=pair), *more]
         errors += embedded.validate(obj, self.node)
         return self._blocked(errors + self._lists(obj, old))
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from podless.meta import codec
-from podless.meta.documents import split
+from podless.meta.documents import SUFFIXES, split
 
 Object = dict[str, Any]
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
 
-_SUFFIXES = (".json", ".yaml", ".yml")
 _FIRST = ("Namespace", "CustomResourceDefinition")  # what others of the same call need
 
 
@@ -49,7 +48,7 @@ def _files(path: str) -> list[Path]:
     """The file of a path, the manifests in a folder and below it, or what a pattern fits."""
     given = Path(path)
     if given.is_dir():
-        found = [file for file in given.rglob("*") if file.suffix in _SUFFIXES and file.is_file()]
+        found = [file for file in given.rglob("*") if file.suffix in SUFFIXES and file.is_file()]
     elif glob.has_magic(path) and not given.exists():
         found = [Path(name) for name in glob.glob(path, recursive=True)]
     else:

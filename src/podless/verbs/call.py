@@ -14,7 +14,7 @@ from podless.auth.user import ANONYMOUS, User
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
-from podless.kinds.conversion import Converter
+from podless.kinds.conversion import Converter, Known
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta.aside import Aside
@@ -51,7 +51,7 @@ class Call:
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     floats: Floats = field(default_factory=list)
-    conversions: dict[tuple[bytes, str], bytes] = field(default_factory=dict)
+    conversions: Known = field(default_factory=dict)
     along: Along | None = None
     loose: bool = False
 
@@ -113,6 +113,20 @@ def entries(outcome: Outcome) -> Sequence[Entry]:
 Reaction = Callable[[Object | None], Awaitable[None]]
 
 
+class Ahead(NamedTuple):
+    """What follows from a new object, as far as that is known: commits behind its own, and the object as it is then.
+
+    They may come to nothing, where others are quicker: what must follow sees to it that it does.
+    """
+
+    commits: Sequence[Sequence[Operation]]
+    obj: Object
+
+
+# takes the key of a new object, and the object, decoded
+Foresight = Callable[[str, Object], Ahead | None]
+
+
 class Allocator(Protocol):
     """Gives objects of a kind what there is but a certain number of."""
 
@@ -124,8 +138,9 @@ class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
-    reactions: by prefix of a kind, what must have happened after a write before it is answered. allocators: by prefix
-    of a kind, who gives its objects what a real server gives before it checks them. pace: long work in pieces.
+    reactions: by prefix of a kind, what must have happened after a write before it is answered. foresight: what of
+    that can be written at once with a new object. allocators: by prefix of a kind, who gives its objects what a real
+    server gives before it checks them. pace: long work in pieces.
     guard: a condition of what controllers write. unsettled: whether a definition has changed and is not in force yet.
     watchdog: told of what holds the event loop for long. aside: does long work beside it.
     """
@@ -149,6 +164,7 @@ class API:
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))
         self.reactions: dict[str, Reaction] = {}
+        self.foresight: dict[str, Foresight] = {}
         self.allocators: dict[str, Allocator] = {}
         self.pace = Pace()
         self.watchdog = Watchdog()

@@ -75,7 +75,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
             dropped = None if stays or chosen.dry_run else entry
             return Action.KEEP if chosen.dry_run else step
         if not kind.strategy.waits(obj):
-            answer = Single(None, obj) if kind.strategy.shown_deleted else Document(_gone(kind, entry, metadata))
+            answer = Single(None, obj) if kind.shown_deleted else Document(_gone(kind, entry, metadata))
             if chosen.dry_run and held:
                 answer = Single(None, _blank(call))  # a real server has begun an update that it does not make
             return Action.KEEP if chosen.dry_run else Action.DELETE

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.kinds import typemeta
 from podless.kinds.types import DELETE_OPTIONS
-from podless.meta import codec, field, gotext, protobuf, selectors, structs
+from podless.meta import codec, field, gotext, protobuf, selectors, sent, structs
 from podless.meta.aside import LONG
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
@@ -161,8 +161,7 @@ def write(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
     dry_run, unsupported = _dry_run(list(call.query.get("dryRun", ())))
     errors += [*_manager_errors(manager), *unsupported]
     validation = text(call, "fieldValidation")
-    if validation not in _VALIDATIONS:
-        errors.append(field.not_supported("fieldValidation", validation, _VALIDATIONS))
+    errors += field.one_of("fieldValidation", validation, _VALIDATIONS)
     _refuse(kind, errors)
     return WriteOptions(dry_run, validation or "Warn", manager)
 
@@ -325,7 +324,7 @@ def _delete_body(call: Call) -> dict[str, Any]:
 def _literal(body: bytes, error: structs.DecodeError) -> str:
     """What is wrong with options, with a number that does not fit as it was sent."""
     try:
-        structs.decode(DELETE_OPTIONS, codec.as_written(body))
+        structs.decode(DELETE_OPTIONS, sent.as_written(body))
     except structs.DecodeError as exact:
         return str(exact)
     except (ValueError, RecursionError):  # YAML
@@ -338,7 +337,7 @@ def check_literals(call: Call, struct: Struct) -> None:
     if call.content_type.startswith((protobuf.MEDIA, "application/yaml")) or not _POINT.search(call.body):
         return
     try:
-        given = codec.as_written(call.body)
+        given = sent.as_written(call.body)
     except (ValueError, RecursionError):
         return
     if isinstance(given, dict):
@@ -372,4 +371,4 @@ def too_large(wanted: int, current: int) -> APIError:
     """The client asks for a state that this server has not reached."""
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     details = {"causes": causes, "retryAfterSeconds": 1}
-    return Timeout(f"Too large resource version: {wanted}, current: {current}", details)
+    return Timeout(f"Timeout: Too large resource version: {wanted}, current: {current}", details)

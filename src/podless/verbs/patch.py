@@ -13,7 +13,7 @@ from podless.admission import UPDATE
 from podless.fields import jsonpatch, mergepatch, patchtext, strategic
 from podless.kinds import bodies, scheme, typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, gotypes, restore, structs
+from podless.meta import codec, gotext, gotypes, restore, sent, structs
 from podless.meta.aside import LONG
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
@@ -41,7 +41,6 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 # what Go escapes in the texts that it makes of patched documents
-_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
 def media_type(call: Call) -> str:
@@ -186,7 +185,7 @@ def read(
             obj = _decode_custom(call, patched, unknown, known)
         else:
             if call.floats:  # an integer is written without a point
-                settled, patched = patched, codec.sent(patched, call.floats)
+                settled, patched = patched, sent.copied(patched, call.floats)
                 _decode_builtin(call, patched, [])
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
@@ -276,4 +275,4 @@ def unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
 
 def _text(call: Call, patched: Any) -> str:
     encode = codec.encode_sorted if call.kind.custom else codec.encode
-    return encode(patched).decode().translate(_HTML)
+    return gotext.escaped(encode(patched).decode())

@@ -140,7 +140,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         if not call.kind.custom and (found := faults(given)):
             raise Invalid("Scale", "autoscaling", call.name, found)
         obj = put(old, given)
-        call.kind.strategy.default(call.version, obj)
+        call.kind.strategy.fill(call.kind, call.version, obj)
         managers.put(obj["metadata"], fieldmanager.scaled(call, old, before, given, chosen.manager))
         if wanted := given["metadata"].get("resourceVersion"):
             obj["metadata"]["resourceVersion"] = wanted

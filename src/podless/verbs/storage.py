@@ -22,7 +22,7 @@ from podless.meta import protobuf
 from podless.meta.aside import LONG
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
-from podless.verbs.call import API, Reaction
+from podless.verbs.call import API, Ahead, Reaction
 
 _TRIES = 50  # how often a write is tried when others write in between
 _MOST = 3 << 19  # bytes of an object; etcd's --max-request-bytes
@@ -174,21 +174,40 @@ def _write(
 ) -> Coroutine[Any, Any, int]:
     """Commit, and have happen what follows. obj: what is written, decoded. Raises Conflicted."""
     reaction = api.reactions.get(kind.prefix) if react else None
+    if reaction is not None and obj is not None and along is None and (ahead := _ahead(api, kind, operation, obj)):
+        return _shielded(_foreseen(api, operation, reaction, obj, ahead))
     commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
-    return commit if reaction is None else _shielded(commit, reaction, obj)
+    return commit if reaction is None else _shielded(_followed(commit, reaction, obj))
 
 
-async def _shielded(commit: Awaitable[int], reaction: Reaction, obj: Object | None) -> int:
+async def _shielded(work: Coroutine[Any, Any, int]) -> int:
     # what follows must follow, also where the client does not wait for it
-    return await asyncio.shield(asyncio.get_running_loop().create_task(_followed(commit, reaction, obj)))
+    return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 
 async def _followed(commit: Awaitable[int], reaction: Reaction, obj: Object | None) -> int:
     revision = await commit
-    if obj is not None:
-        obj = {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
-    await reaction(obj)
+    await reaction(obj and _at(obj, revision))
     return revision
+
+
+def _at(obj: Object, revision: int) -> Object:
+    return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
+
+
+def _ahead(api: API, kind: Kind, operation: Operation, obj: Object) -> Ahead | None:
+    foresight = api.foresight.get(kind.prefix)
+    if foresight is None or operation.stored is None or len(operation.stored.data) >= LONG or GUARD.get() is not None:
+        return None
+    return foresight(operation.key, obj)
+
+
+async def _foreseen(api: API, operation: Operation, reaction: Reaction, obj: Object, ahead: Ahead) -> int:
+    """As `_followed`, with what follows in commits of the same chain."""
+    first, *later = await api.store.chain(((operation,), *ahead.commits))
+    await api.cache.reach(later[-1] if later else first)
+    await reaction(_at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first))
+    return first
 
 
 async def _commit_along(api: API, operation: Operation, along: Along) -> int:

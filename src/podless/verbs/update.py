@@ -11,7 +11,7 @@ from podless.cache.entry import Entry
 from podless.fields import managers
 from podless.kinds import conversion, view
 from podless.kinds.strategy import Strategy
-from podless.meta import codec, protobuf
+from podless.meta import protobuf, sent
 from podless.meta.aside import LONG
 from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
@@ -196,7 +196,7 @@ def check(call: Call, obj: Object, old: Object) -> None:
 def _changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
     if not call.floats:
         return strategy.changed(call.version, obj, old)
-    with codec.as_sent(obj, call.floats):  # 1.0 in the place of 1 is a change
+    with sent.as_sent(obj, call.floats):  # 1.0 in the place of 1 is a change
         return strategy.changed(call.version, obj, old)
 
 

@@ -86,6 +86,37 @@ def test_optional_old_self_is_an_optional() -> None:
     assert broken(schema, {"p": 4}, {"p": 3}) == []
 
 
+LIST: Object = {"type": "array", "items": {"type": "string"}}
+ANY: Object = {"x-kubernetes-int-or-string": True}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "wanted"),
+    [
+        (INT, "x", "int, got string"),
+        (INT, {"k": 1}, "int, got map[string]interface {}"),
+        ({"type": "string"}, 1, "string, got int64"),
+        (LIST, "x", "an array for the provided schema with type=array"),
+        (obj(k=INT), "x", "a map for the provided schema with type=object"),
+        (ANY, True, "XIntOrString value to be either a string or integer"),
+    ],
+)
+def test_what_is_of_another_type_since_the_schema_changed_may_stay_unless_a_rule_looks_at_it(
+    schema: Object, value: Any, wanted: str
+) -> None:
+    kind = schema.get("type", "")
+    told = f'p: Invalid value: "{kind}": invalid data, expected {wanted} evaluating rule: '
+    same = {"p": value}
+    assert broken(obj(p=ruled(schema, "true")), same, same) == []
+    assert broken(obj(p=ruled(schema, "oldSelf == self")), same, same) == [f"{told}oldSelf == self"]
+    text = "self == oldSelf.orValue(self)"
+    given = rule(text, optionalOldSelf=True)
+    assert broken(obj(p=ruled(schema, given)), same, same) == [told + text]
+    new = {"integer": 1, "string": "x", "array": [], "object": {}, "": 1}[kind]
+    (error,) = broken(obj(p=ruled(schema, given)), {"p": new}, same)
+    assert f'": unsupported conversion to ref.Val: (*errors.errorString)invalid data, expected {wanted} ' in error
+
+
 def test_items_of_map_lists_keep_their_old_values() -> None:
     items = obj(k={"type": "string"}, v=ruled(INT, rule("self == oldSelf", message="fixed")))
     keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.builtin.policies import MUTATING_POLICIES, VALIDATING_BINDINGS, VALIDATING_POLICIES
+from podless.kinds.builtin.policies import (
+    MUTATING_BINDINGS,
+    MUTATING_POLICIES,
+    VALIDATING_BINDINGS,
+    VALIDATING_POLICIES,
+)
 from podless.kinds.builtin.webhooks import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.kinds.kind import Kind
 from podless.kinds.types.admission import NAMED_RULE_WITH_OPERATIONS, VALIDATING_WEBHOOK_CONFIGURATION
@@ -144,3 +149,11 @@ def test_a_binding_names_params_or_selects_them() -> None:
     assert errors(VALIDATING_BINDINGS, spec=spec) == []
     both = {"name": "a", "selector": {}, "parameterNotFoundAction": "Deny"}
     assert len(errors(VALIDATING_BINDINGS, spec=spec | {"paramRef": both})) == 2
+
+
+def test_deletes_are_not_changed() -> None:
+    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["UPDATE", "DELETE"], "resources": ["*"]}
+    spec = {"policyName": "p", "validationActions": ["Deny"], "matchResources": {"resourceRules": [rule]}}
+    assert errors(VALIDATING_BINDINGS, spec=spec) == []
+    (error,) = errors(MUTATING_BINDINGS, spec=spec)
+    assert "spec.matchResources.resourceRules.operations: Unsupported value: " in str(error)

@@ -55,7 +55,8 @@ def port(node: int, number: int = 80, protocol: str = "TCP") -> dict[str, Any]:
 
 def test_what_is_out_of_range_is_refused() -> None:
     outside = service(clusterIP="192.168.1.1", clusterIPs=["192.168.1.1"])
-    assert "The range of valid IPs is 10.0.0.0/24" in refusal(Pool(), outside)
+    assert refusal(Pool(), outside).endswith("192.168.1.1: the provided network does not match the current range")
+    assert "The range of valid IPs is 10.0.0.0/24" in refusal(Pool(), outside, dry_run=True)
     assert "The range of valid ports is 30000-32767" in refusal(Pool(), service("NodePort", ports=[port(80)]))
 
 

@@ -181,6 +181,8 @@ def test_the_addresses_of_a_load_balancer_are_judged(client: Client) -> None:
         ("[2].hostname", "FieldValueInvalid"),
         ("[3].hostname", "FieldValueInvalid"),
     ]
+    plain = client.merge(f"{PATH}/judged", {"spec": {"type": "ClusterIP"}})
+    assert plain.body["status"] == {"loadBalancer": {}}  # and what it gave is gone with it
     client.send("DELETE", f"{PATH}/judged")
 
 

@@ -84,3 +84,9 @@ def test_tables_and_bare_metadata_of_an_autoscaler_are_those_of_the_stored_versi
     bare = client.get(old, Accept="application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io").body
     assert "annotations" not in bare["metadata"]
     assert client.send("DELETE", old).status == 200
+
+
+def test_namespaces_are_selected_by_phase_alone(client: Client) -> None:
+    refused = client.get("/api/v1/namespaces?fieldSelector=name%3Ddefault")
+    assert (refused.status, refused.body["message"].split(": ")[-1]) == (400, "name")
+    assert client.get("/api/v1/namespaces?fieldSelector=status.phase%3DActive").body["items"]

@@ -221,9 +221,7 @@ def test_a_delete_that_answers_the_object_says_so() -> None:
     ):
         answer = paths[f"/api/v1/namespaces/{{namespace}}/{plural}/{{name}}"]["delete"]["responses"]["200"]["content"]
         shown = answer["application/json"]["schema"]["$ref"].rpartition(".")[2]
-        assert shown == (
-            noun if next(kind for kind in ALL if kind.plural == plural).strategy.shown_deleted else "Status"
-        )
+        assert shown == (noun if next(kind for kind in ALL if kind.plural == plural).shown_deleted else "Status")
 
 
 def test_operations_are_those_that_are_served() -> None:

@@ -134,3 +134,12 @@ def test_long_lists_are_cut() -> None:
 def test_an_empty_object_has_cells(group: str) -> None:
     for plural in columns.of_group(group):
         assert cells(group, plural, {"metadata": {"name": "x"}, "spec": {}, "status": {}})
+
+
+@pytest.mark.parametrize(
+    ("group", "plural"), [("storage.k8s.io", "storageclasses"), ("networking.k8s.io", "ingressclasses")]
+)
+def test_the_class_for_those_who_name_none_is_marked(group: str, plural: str) -> None:
+    mark = f"{plural.removesuffix('es')}.kubernetes.io/is-default-class"
+    for said, name in (("true", "c (default)"), ("yes", "c")):
+        assert cells(group, plural, {"metadata": {"name": "c", "annotations": {mark: said}}})["Name"] == name

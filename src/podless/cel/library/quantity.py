@@ -18,8 +18,6 @@ _PARTS = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
 _DIGITS = 18  # of an amount that is held in 64 bits
 _BINARY_DIGITS = 15
 _NANO = -9
-_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
 
 class Quantity:
@@ -68,12 +66,12 @@ def parse(text: str) -> Quantity:
     assert parts is not None
     number, fraction, suffix = parts[1] or "0", parts[2], parts[3]
     factor, power = 1, 0
-    if suffix in _BINARY:
-        bits = _BINARY[suffix]
+    if suffix in quantity.BINARY:
+        bits = quantity.BINARY[suffix]
         factor = 1 << bits
         left = -1 if fraction else _BINARY_DIGITS - len(number) - bits * 3 // 10 - 1
     else:
-        power = _DECIMAL[suffix] if suffix in _DECIMAL else int(suffix[1:])
+        power = quantity.DECIMAL[suffix] if suffix in quantity.DECIMAL else int(suffix[1:])
         left = _DIGITS - len(number) - len(fraction)
     power -= len(fraction)
     if left >= 0 and power >= _NANO:

@@ -10,7 +10,7 @@ from typing import Any
 from podless.cel import access, arithmetic, gotimes, patterns
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, Cost, Estimate, Range, Site, search_cost, traversal
+from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, Cost, Estimate, Range, Site, search_cost
 from podless.cel.types import (
     BOOL,
     BYTES,
@@ -236,7 +236,6 @@ def _contained_actual(text: str, part: str, *_: Any) -> int:
 _AFFIX = Cost(
     lambda site: (site.size(1).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
 )
-_LOOK = traversal()
 _BYTES = Cost(_encoded, _looked)
 _TEXT = Cost(_decoded, _looked)
 _SIZES = (("string", STRING), ("bytes", BYTES), ("list", LIST_A), ("map", MAP_AB))

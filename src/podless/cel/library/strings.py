@@ -157,10 +157,6 @@ def _join_actual(*given: Any) -> int:
     return math.ceil(size_of(given[-1]) * 2 * PER_CHARACTER)
 
 
-def _looked(text: Any, *_: Any) -> int:
-    return math.ceil(size_of(text) * PER_CHARACTER)
-
-
 def _search(site: Site) -> Estimate:
     return site.size(0).scaled(PER_CHARACTER), None
 

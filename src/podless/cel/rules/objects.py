@@ -22,7 +22,6 @@ BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"
 _LONGEST_MESSAGE = 5 * 1024
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
-_SPACE = " \t\n\v\f\r\x85\xa0"
 _STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
 
 
@@ -40,10 +39,12 @@ class _Stop(Exception):
 class Rules:
     """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
 
-    __slots__ = ("_made", "_uses_old", "additional", "doubtful", "items", "properties", "resource", "schema")
+    __slots__ = ("_made", "_uses_old", "additional", "classes", "doubtful", "items", "properties", "resource", "schema")
 
     def __init__(self, schema: Schema, resource: bool, doubtful: bool = False) -> None:
         self.schema = schema
+        # what values of this node are in Python, where they fit the schema
+        self.classes = _classes(schema)
         self.resource = resource
         self.doubtful = doubtful
         self._made: list[tuple[Rule, str]] | None = None
@@ -105,10 +106,31 @@ class Rules:
             self._made = made
         return self._made
 
+    def fits(self, value: Any) -> bool:
+        """Whether a value is of this node's type, as far as that can be seen of it alone."""
+        return value.__class__ in self.classes
+
     @property
     def uses_old(self) -> bool:
         """Whether a rule of this node names oldSelf."""
         return self._uses_old
+
+
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_ANY = (str, int, float, bool, list, dict)
+
+
+def _classes(schema: Schema) -> tuple[type, ...]:
+    if schema.get("x-kubernetes-int-or-string"):
+        return (int, str)
+    return _CLASSES.get(schema.get("type") or "", _ANY)
 
 
 def _node(schema: Any, doubtful: bool) -> Rules | None:
@@ -186,12 +208,15 @@ class _Walk:
     def holds(self, rule: Rule, rules: Rules, obj: Any, old: Any, at: str, kind: str) -> bool:
         """Whether a rule needs no further word: it holds, or it failed and that was said."""
         before: Any = old if old is not None else _ABSENT
-        if rule.optional:
-            before = NONE if old is None else Optional(_converted(rules, old))
         assert rule.program is not None
+        run = rule.program.run
+        if not rules.fits(obj) or (rule.transition and old is not None and not rules.fits(old)):
+            run = rule.program.exactly  # what was of another type before the schema changed may stay
         problem = ""
         try:
-            result, cost = rule.program.run(obj, before, limit=LIMIT)
+            if rule.optional:
+                before = self.before(rule, rules, obj, old)
+            result, cost = run(obj, before, limit=LIMIT)
         except EvaluationError as error:
             result, cost, problem = True, error.cost, self.explain(error, rule)
             if not isinstance(error, CostExceeded) or cost > self.left:
@@ -202,6 +227,17 @@ class _Walk:
             return True
         self.spend(cost, at, kind)
         return result is True
+
+    def before(self, rule: Rule, rules: Rules, obj: Any, old: Any) -> Optional:
+        """The old value as an optional. Raises EvaluationError where it is of another type and would be looked at."""
+        if old is None:
+            return NONE
+        try:
+            return Optional(_converted(rules, old))
+        except EvaluationError as error:
+            if not rule.transition or not rules.fits(obj):
+                return NONE  # nobody asks for it, or what is asked for first fails
+            raise EvaluationError(f"unsupported conversion to ref.Val: (*errors.errorString){error}") from None
 
     def explain(self, error: EvaluationError, rule: Rule) -> str:
         """What is said of an evaluation that failed."""
@@ -264,7 +300,6 @@ class _Walk:
         return (_usable(text) or rule.failure), ""
 
 
-_STOPPED = "no further validation rules will be run due to call cost exceeds limit for messageExpression"
 _OUT = "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
 
 
@@ -272,7 +307,7 @@ def _usable(text: Any) -> str:
     """A message as it may be shown, or ""."""
     if not isinstance(text, str):
         return ""
-    text = text.strip(_SPACE)
+    text = text.strip(gotext.SPACE)
     return "" if "\n" in text or len(text.encode("utf-8", "replace")) > _LONGEST_MESSAGE else text
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +9,11 @@ from podless.cel import library, macros, program, types
 from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError, CompileError, ProgramError
 from podless.cel.program import Program
+from podless.meta import gotext
 from podless.meta.field import TEXTS, FieldError
 from podless.meta.rulefields import RULE
 
 Given = dict[str, Any]
-_HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
 
 
@@ -37,7 +36,7 @@ class RuleError(FieldError):
 def shown_rule(given: Given) -> str:
     """A rule as the JSON of its Go struct."""
     found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).translate(_HTML)
+    return gotext.json(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +68,12 @@ class Rule:
     @property
     def text(self) -> str:
         """What the rule is called in errors."""
-        return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext_space)
+        return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext.SPACE)
 
     @property
     def failure(self) -> str:
         """What is said where the rule does not hold, without a message of its own making."""
         return self.text if self.given.get("message") else f"failed rule: {self.text}"
-
-
-gotext_space = " \t\n\v\f\r\x85\xa0"
 
 
 def compile_rule(given: Given, declared: Declared) -> Rule:

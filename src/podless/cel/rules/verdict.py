@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 from podless.cel.declared import Declared
@@ -56,7 +56,7 @@ class _Question:
     __slots__ = ("digest", "node", "resource")
 
     def __init__(self, node: Schema, resource: bool) -> None:
-        self.digest = blake2b(codec.encode(node), digest_size=16, salt=b"resource" if resource else b"").digest()
+        self.digest = sha256(codec.looked_at([node, resource])).digest()
         self.node: Schema | None = node
         self.resource = resource
 

@@ -12,11 +12,10 @@ from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 from podless.meta import codec
-from podless.meta.documents import split
+from podless.meta.documents import SUFFIXES, split
 
 Object = dict[str, Any]
 
-_SUFFIXES = (".json", ".yaml", ".yml")
 _MARK = b"---"
 _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
 
@@ -142,7 +141,7 @@ class Documents:
         given = Path(path)
         if not given.is_dir():
             return [(path, given)]
-        found = sorted(file for file in given.rglob("*") if file.suffix in _SUFFIXES and file.is_file())
+        found = sorted(file for file in given.rglob("*") if file.suffix in SUFFIXES and file.is_file())
         if not found:
             raise BadDocument(f"{path}: no objects there")
         return [(str(file), file) for file in found]

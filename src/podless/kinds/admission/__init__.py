@@ -3,8 +3,8 @@
 All functions take objects that were decoded by the tables in kinds/types/admission.py.
 """
 
-from podless.kinds.admission.bindings import check_binding, fill_binding
-from podless.kinds.admission.policies import check_mutating, check_status, check_validating, fill_policy
+from podless.kinds.admission.bindings import check_binding
+from podless.kinds.admission.policies import check_mutating, check_status, check_validating
 from podless.kinds.admission.webhooks import check_webhooks, fill_webhooks
 
 __all__ = [
@@ -13,7 +13,5 @@ __all__ = [
     "check_status",
     "check_validating",
     "check_webhooks",
-    "fill_binding",
-    "fill_policy",
     "fill_webhooks",
 ]

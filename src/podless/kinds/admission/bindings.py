@@ -22,24 +22,20 @@ _BOTH = (
 _EXCLUSIVE = "name and selector are mutually exclusive"
 
 
-def fill_binding(binding: Object) -> None:
-    """What a binding leaves out."""
-    if binding["spec"].get("matchResources") is not None:
-        rules.fill_matching(binding["spec"]["matchResources"])
-
-
 def check_binding(binding: Object, *, mutating: bool) -> list[FieldError]:
     """All rules of a binding."""
     spec, path = binding["spec"], "spec"
     policy = spec.get("policyName") or ""
     if policy:
-        errors = [field.invalid(f"{path}.policyName", policy, text) for text in names.subdomain(policy)]
+        errors = field.invalids(f"{path}.policyName", policy, names.subdomain(policy))
     else:
         errors = [field.required(f"{path}.policyName")]
     if spec.get("paramRef") is not None:
         errors += _check_params(spec["paramRef"], f"{path}.paramRef")
     if spec.get("matchResources") is not None:
         errors += rules.check_matching(spec["matchResources"], f"{path}.matchResources")
+        if mutating:
+            errors += rules.check_changing(spec["matchResources"], f"{path}.matchResources")
     return errors if mutating else errors + _check_actions(spec.get("validationActions") or [], path)
 
 
@@ -48,8 +44,7 @@ def _check_actions(actions: list[str], path: str) -> list[FieldError]:
     where = f"{path}.validationActions"
     seen: set[str] = set()
     for index, action in enumerate(actions):
-        if action not in _ACTIONS:
-            errors.append(field.not_supported(f"{where}[{index}]", action, _ACTIONS))
+        errors += field.one_of(f"{where}[{index}]", action, _ACTIONS)
         if action in seen:
             errors.append(field.duplicate(f"{where}[{index}]", action))
         seen.add(action)
@@ -62,7 +57,7 @@ def _check_actions(actions: list[str], path: str) -> list[FieldError]:
 
 def _check_params(params: Object, path: str) -> list[FieldError]:
     name, selector = params.get("name") or "", params.get("selector")
-    errors = [field.invalid(f"{path}.name", name, text) for text in names.path_segment(name)] if name else []
+    errors = field.invalids(f"{path}.name", name, names.path_segment(name)) if name else []
     if selector is not None:
         errors += labelselector.errors(selector, f"{path}.selector")
     if name and selector is not None:

@@ -12,8 +12,6 @@ from podless.kinds.admission import rules
 from podless.kinds.types import gostructs
 from podless.kinds.types.admission import (
     AUDIT_ANNOTATION,
-    MUTATING_ADMISSION_POLICY_SPEC,
-    VALIDATING_ADMISSION_POLICY_SPEC,
 )
 from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
@@ -25,7 +23,6 @@ Object = dict[str, Any]
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _PATCH_TYPES = ("ApplyConfiguration", "JSONPatch")
-_MUTATING = ("*", "CONNECT", "CREATE", "UPDATE")
 _MOST_ANNOTATIONS = 20
 _MOST_ANNOTATION = 5 * 1024  # bytes of a valueExpression
 _NEITHER = "validations or auditAnnotations must contain at least one item"
@@ -36,16 +33,6 @@ _RESERVED = frozenset(
         *("let", "loop", "package", "namespace", "return", "var", "void", "while"),
     )
 )
-
-
-def fill_policy(policy: Object, *, mutating: bool) -> None:
-    """What a policy leaves out."""
-    spec = policy["spec"]
-    rules.fill(
-        spec, MUTATING_ADMISSION_POLICY_SPEC if mutating else VALIDATING_ADMISSION_POLICY_SPEC, failurePolicy="Fail"
-    )
-    if spec.get("matchConstraints") is not None:
-        rules.fill_matching(spec["matchConstraints"])
 
 
 def check_validating(policy: Object) -> list[FieldError]:
@@ -74,12 +61,7 @@ def check_mutating(policy: Object) -> list[FieldError]:
     """All rules of a MutatingAdmissionPolicy."""
     spec, path = policy["spec"], "spec"
     errors, environment = _check_common(spec, path, composed=True)
-    for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or []:
-        errors += [
-            field.not_supported(f"{path}.matchConstraints.resourceRules.operations", operation, _MUTATING)
-            for operation in rule.get("operations") or []
-            if operation not in _MUTATING
-        ]
+    errors += rules.check_changing(spec.get("matchConstraints") or {}, f"{path}.matchConstraints")
     mutations = spec.get("mutations") or []
     if not mutations:
         errors.append(field.required(f"{path}.mutations", "mutations must contain at least one item"))
@@ -192,7 +174,7 @@ def _check_annotation(annotation: Object, policy: str, environment: Environment,
     key, source = annotation["key"], annotation["valueExpression"]
     if policy:
         whole = f"{policy}/{key}"
-        errors = [field.invalid(f"{path}.key", whole, text) for text in names.qualified_name(whole)]
+        errors = field.invalids(f"{path}.key", whole, names.qualified_name(whole))
     else:
         errors = [field.invalid(f"{path}.key", key, "requires metadata.name be non-empty")]
     where = f"{path}.valueExpression"

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from podless.kinds.types.admission import MATCH_RESOURCES, NAMED_RULE_WITH_OPERATIONS, RULE_WITH_OPERATIONS
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
-from podless.meta.structs import Struct
 
 if TYPE_CHECKING:
     from podless.cel.policies import Environment
@@ -18,31 +16,10 @@ Object = dict[str, Any]
 FAILURE_POLICIES = ("Fail", "Ignore")
 MATCH_POLICIES = ("Equivalent", "Exact")
 REINVOCATIONS = ("IfNeeded", "Never")
+_CHANGING = ("*", "CONNECT", "CREATE", "UPDATE")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES = ("*", "Cluster", "Namespaced")
 _MOST_CONDITIONS = 64
-
-
-def fill(obj: Object, struct: Struct, **values: Any) -> None:
-    """Set fields that are not there, in the order of the struct."""
-    missing = {name: value for name, value in values.items() if name not in obj}
-    if missing:
-        whole = obj | missing
-        obj.clear()
-        obj.update({name: whole[name] for name in sorted(whole, key=struct.ranks.__getitem__)})
-
-
-def fill_rules(rules: Sequence[Object], struct: Struct = RULE_WITH_OPERATIONS) -> None:
-    """A rule is about all scopes."""
-    for rule in rules:
-        fill(rule, struct, scope="*")
-
-
-def fill_matching(matching: Object) -> None:
-    """A MatchResources is about all namespaces and objects, and about equivalent resources."""
-    fill(matching, MATCH_RESOURCES, namespaceSelector={}, objectSelector={}, matchPolicy="Equivalent")
-    for name in ("resourceRules", "excludeResourceRules"):
-        fill_rules(matching.get(name) or (), NAMED_RULE_WITH_OPERATIONS)
 
 
 def check_choice(
@@ -130,7 +107,7 @@ def _check_named(rule: Object, path: str) -> list[FieldError]:
     seen: set[str] = set()
     for index, name in enumerate(rule.get("resourceNames") or []):
         where = f"{path}.resourceNames[{index}]"
-        errors += [field.invalid(where, name, text) for text in names.path_segment(name)]
+        errors += field.invalids(where, name, names.path_segment(name))
         if name in seen:
             errors.append(field.duplicate(where, name))
         seen.add(name)
@@ -146,7 +123,7 @@ def check_conditions(conditions: Sequence[Object], environment: Environment, pat
     for index, condition in enumerate(conditions):
         where, name = f"{path}[{index}]", condition["name"]
         errors += check_expression(condition["expression"].strip(), environment, f"{where}.expression", kind="BOOL")
-        errors += [field.invalid(f"{where}.name", name, text) for text in names.qualified_name(name)] if name else []
+        errors += field.invalids(f"{where}.name", name, names.qualified_name(name)) if name else []
         if not name:
             errors.append(field.required(f"{where}.name"))
         elif name in seen:
@@ -179,3 +156,13 @@ def check_expression(
     if not made.error:
         return []
     return [field.internal(path, made.error) if made.internal else field.invalid(path, shown or source, made.error)]
+
+
+def check_changing(matching: Object, path: str) -> list[FieldError]:
+    """That rules for what changes objects are about no deletes."""
+    return [
+        field.not_supported(f"{path}.resourceRules.operations", operation, _CHANGING)
+        for rule in matching.get("resourceRules") or []
+        for operation in rule.get("operations") or []
+        if operation not in _CHANGING
+    ]

@@ -9,8 +9,6 @@ from typing import Any
 
 from podless.kinds.admission import rules
 from podless.kinds.definition.webhook import REVIEWS, check_reviews, check_service, check_url
-from podless.kinds.types.admission import MUTATING_WEBHOOK, VALIDATING_WEBHOOK
-from podless.kinds.types.apiextensions import SERVICE_REFERENCE
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 
@@ -20,24 +18,12 @@ _HARMLESS = ("None", "NoneOnDryRun")
 _EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
 
 
-def fill_webhooks(configuration: Object, *, mutating: bool) -> None:
-    """What webhooks leave out."""
+def fill_webhooks(configuration: Object) -> None:
+    """The ports of services."""
     for webhook in configuration.get("webhooks") or []:
         service = webhook["clientConfig"].get("service")
         if service is not None:
-            rules.fill(service, SERVICE_REFERENCE, port=443)
-        rules.fill_rules(webhook.get("rules") or [])
-        more = {"reinvocationPolicy": "Never"} if mutating else {}
-        rules.fill(
-            webhook,
-            MUTATING_WEBHOOK if mutating else VALIDATING_WEBHOOK,
-            failurePolicy="Fail",
-            matchPolicy="Equivalent",
-            namespaceSelector={},
-            objectSelector={},
-            timeoutSeconds=10,
-            **more,
-        )
+            service.setdefault("port", 443)
 
 
 def check_webhooks(configuration: Object, old: Object | None = None) -> list[FieldError]:

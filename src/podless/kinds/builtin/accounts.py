@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.reviews import TOKEN_REQUESTS
 from podless.kinds.builtin.typed import TypedStrategy
-from podless.kinds.kind import Kind, Subresource, Version
+from podless.kinds.kind import Subresource, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import SERVICE_ACCOUNT
 
@@ -19,7 +20,6 @@ class ServiceAccountStrategy(TypedStrategy):
     """Secrets are referred to by their names alone; a delete shows the account once more."""
 
     rechecks = (1, 1)
-    shown_deleted = True
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Keep the names of secrets only."""
@@ -37,18 +37,13 @@ class ServiceAccountStrategy(TypedStrategy):
         return [_ENFORCED] if given == "true" and before != "true" else []
 
 
-SERVICE_ACCOUNTS = Kind(
-    group="",
-    plural="serviceaccounts",
-    kind="ServiceAccount",
-    singular="serviceaccount",
-    list_kind="ServiceAccountList",
-    namespaced=True,
-    versions=(Version("v1"),),
-    storage_version="v1",
+SERVICE_ACCOUNTS = declare(
+    "",
+    "ServiceAccount",
+    "serviceaccounts",
+    "sa",
     strategy=ServiceAccountStrategy(),
-    short_names=("sa",),
     struct=SERVICE_ACCOUNT,
-    more_subresources=(Subresource("token", ("create",), TOKEN_REQUESTS),),
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    shown_deleted=True,
+    below=(Subresource("token", ("create",), TOKEN_REQUESTS),),
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from podless.kinds.builtin.families import checked
-from podless.kinds.builtin.serving import EXTERNAL, HEADLESS
+from podless.kinds.builtin.serving import EXPOSED, EXTERNAL, HEADLESS
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.errors import APIError, Invalid
@@ -27,9 +27,10 @@ _PORTS = range(30000, 32768)
 _KEPT_ADDRESSES = min(max(16, NETWORK.num_addresses // 16), 256)
 _KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
 _GUESS = 32768  # a dry run makes ports up, from the next one on
-_EXPOSED = ("LoadBalancer", "NodePort")
 _TAKEN = "provided port is already allocated"
 _HOLDER = "spec.parentRef.name"
+_NO_ADDRESS = f"is not in the valid range. The range of valid IPs is {NETWORK}"
+_ELSEWHERE = "the provided network does not match the current range"
 _OUTSIDE = "provided port is not in the valid range. The range of valid ports is 30000-32767"
 
 
@@ -80,7 +81,7 @@ class Allocation:
         spec, before = obj["spec"], old["spec"] if old is not None else None
         if before is None or before["type"] == EXTERNAL:
             self._give_addresses(spec)
-        if spec["type"] in _EXPOSED:
+        if spec["type"] in EXPOSED:
             self._give_ports(spec, before)
         self._give_check(spec, before)
 
@@ -105,7 +106,8 @@ class Allocation:
         number = int(ipaddress.ip_address(ip))
         why = ""
         if not _FIRST <= number <= _LAST:
-            why = f"the provided IP ({ip}) is not in the valid range. The range of valid IPs is {NETWORK}"
+            # a dry run asks the one range there is, a write looks for a range first
+            why = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
         elif not self._dry_run and ip in self._pool.addresses:
             why = "provided IP is already allocated"
         if why:

@@ -5,11 +5,11 @@ Source: kube-aggregator's registry/apiservice and apis/apiregistration/validatio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin.carried import TOLD, keep
+from podless.kinds.builtin.declared import declare
+from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types.apiregistration import API_SERVICE
 from podless.meta import clock, field, gotext, names
 from podless.meta.field import FieldError
@@ -36,36 +36,27 @@ def local(obj: Object) -> None:
     available(obj, "True", "Local", "Local APIServices are always available")
 
 
-class APIServiceStrategy(TypedStrategy):
+class APIServiceStrategy(StatusStrategy):
     """Of a version in a group, whose name it has."""
 
     unconditional = False
     qualified = False
     rechecks = (1, 1)
     resets = (("status",),)
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Any segment of a path, as far as the name alone tells."""
-        return names.path_prefix(name) if prefix else names.path_segment(name)
+    naming = names.PATH_SEGMENTS
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Without a service it is this server's own."""
-        obj["status"] = {}
+        super().prepare_create(version, obj)
         if obj["spec"].get("service") is None:
             local(obj)
 
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays."""
-        obj["status"] = old["status"]
-
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The spec stays, and what others are told by."""
-        obj["spec"] = old["spec"]
-        kept = ("labels", "annotations", "finalizers", "ownerReferences")
-        metadata = {name: value for name, value in obj["metadata"].items() if name not in kept}
-        obj["metadata"] = metadata | {name: old["metadata"][name] for name in kept if name in old["metadata"]}
+        super().prepare_status(version, obj, old)
+        keep(obj["metadata"], old["metadata"], *TOLD)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The name, then the spec."""
         spec, metadata = obj["spec"], obj["metadata"]
         wanted = f"{spec.get('version', '')}.{spec.get('group', '')}"
@@ -77,15 +68,7 @@ class APIServiceStrategy(TypedStrategy):
         ]
         return [*errors, *_group_version(spec), *_backend(spec)]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same."""
-        return self.validate_create(kind, version, obj)
-
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The states of conditions."""
         return [
             field.not_supported(f"status.conditions[{place}].status", one["status"], _STATES)
@@ -100,8 +83,8 @@ def _group_version(spec: Object) -> list[FieldError]:
     if not group and version != "v1":
         errors.append(field.required("spec.group", "only v1 may have an empty group and it better be legacy kube"))
     if group:
-        errors += (field.invalid("spec.group", group, fault) for fault in names.subdomain(group))
-    errors += (field.invalid("spec.version", version, fault) for fault in names.label_1035(version))
+        errors += field.invalids("spec.group", group, names.subdomain(group))
+    errors += field.invalids("spec.version", version, names.label_1035(version))
     for name, most in (("groupPriorityMinimum", _MOST_GROUP), ("versionPriority", _MOST_VERSION)):
         if not 0 < spec[name] <= most:
             errors.append(field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {most}"))
@@ -129,17 +112,13 @@ def _backend(spec: Object) -> list[FieldError]:
     return errors
 
 
-API_SERVICES = Kind(
-    group="apiregistration.k8s.io",
-    plural="apiservices",
-    kind="APIService",
-    singular="apiservice",
-    list_kind="APIServiceList",
-    namespaced=False,
-    versions=(Version("v1", status=True),),
-    storage_version="v1",
+API_SERVICES = declare(
+    "apiregistration.k8s.io",
+    "APIService",
+    "apiservices",
     strategy=APIServiceStrategy(),
-    categories=("api-extensions",),
     struct=API_SERVICE,
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    namespaced=False,
+    categories=("api-extensions",),
+    status=True,
 )

@@ -1,6 +1,7 @@
 """The kinds that are loaded at first use: what discovery says of them, and where their rules are.
 
-The rules of a kind are a module of its folder, named by its plural, with STRATEGY and STRUCT (or STRUCTS, by version).
+The rules of a kind are the STRATEGY of a module of its folder, named by its plural; its fields are the struct of its
+name in the module of kinds/types that is called as the folder is, or as is said here (types; by version).
 Source: the discovery documents of kube-apiserver 1.36.
 """
 
@@ -9,89 +10,54 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from typing import Any
 
-from podless.kinds.kind import Kind, Scale, Subresource, Version
-from podless.kinds.late import NOT_YET, LateKind, Rules
+from podless.kinds.builtin.declared import declare
+from podless.kinds.kind import Kind, Scale, Subresource
+from podless.kinds.strategy import Strategy
 from podless.meta.structs import Struct
 
-_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _WRITTEN = ("get", "patch", "update")
 _PROXIED = ("create", "delete", "get", "patch", "update")
 _ALL = ("all",)
 _PODS = Scale(".spec.replicas", ".status.replicas", ".spec.selector")
 
 
-def _rules(module: str, versions: tuple[str, ...]) -> Rules:
+def _rules(module: str) -> Strategy[Kind]:
     """What the kind's own module says."""
-    found = import_module(f"{__package__}.{module}")
-    structs: Mapping[str, Struct] = getattr(found, "STRUCTS", None) or dict.fromkeys(versions, found.STRUCT)
-    return Rules(found.STRATEGY, structs)
+    strategy: Strategy[Kind] = import_module(f"{__package__}.{module}").STRATEGY
+    return strategy
 
 
-def _fields(types: str, noun: str) -> Rules:
-    """A kind that has fields and no rules of its own."""
+def _no_rules() -> Strategy[Kind]:
+    """Those of a kind that has fields alone."""
     from podless.kinds.builtin.typed import TypedStrategy
 
-    module = import_module(f"podless.kinds.types.{types}")
-    struct = next(one for one in vars(module).values() if isinstance(one, Struct) and one.name == noun)
-    return Rules(TypedStrategy(), {"v1": struct})
+    return TypedStrategy()
+
+
+def _fields(types: Mapping[str, str], noun: str) -> Mapping[str, Struct]:
+    """The structs of this name in modules of types, by version."""
+    return {version: _struct(module, noun) for version, module in types.items()}
+
+
+def _struct(module: str, noun: str) -> Struct:
+    known = vars(import_module(f"podless.kinds.types.{module}")).values()
+    return next(one for one in known if isinstance(one, Struct) and one.name == noun)
 
 
 def _kind(
-    folder: str,
-    group: str,
-    noun: str,
-    plural: str,
-    *short: str,
-    namespaced: bool = True,
-    categories: tuple[str, ...] = (),
-    status: bool = False,
-    scale: Scale | None = None,
-    below: tuple[Subresource, ...] = (),
-    versions: tuple[str, ...] = ("v1",),
-    verbs: tuple[str, ...] = _VERBS,
-    hashed: bool = True,
-    deprecation: str = "",
+    folder: str, group: str, noun: str, plural: str, *short: str, types: str | Mapping[str, str] = "", **more: Any
 ) -> Kind:
-    old = bool(deprecation)
-    return LateKind(
-        group=group,
-        plural=plural,
-        kind=noun,
-        singular=noun.lower(),
-        list_kind=f"{noun}List",
-        namespaced=namespaced,
-        versions=tuple(
-            Version(name, status=status, scale=scale, deprecated=old, deprecation_warning=deprecation)
-            for name in versions
-        ),
-        storage_version=versions[0],
-        strategy=NOT_YET,
-        short_names=short,
-        categories=categories,
-        more_subresources=below,
-        verbs=verbs,
-        hashed=hashed,
-        load=partial(_rules, f"{folder}.{plural}", versions),
-    )
+    fields = {"v1": types or folder} if isinstance(types, str) else types
+    late = partial(_rules, f"{folder}.{plural}"), partial(_fields, fields, noun)
+    return declare(group, noun, plural, *short, late=late, versions=tuple(fields), **more)
 
 
 def _sent(noun: str, types: str, group: str = "") -> Kind:
     """A kind that is sent to a subresource, and never stored."""
-    return LateKind(
-        group=group,
-        plural=f"{noun.lower()}s",
-        kind=noun,
-        singular=noun.lower(),
-        list_kind=f"{noun}List",
-        namespaced=True,
-        versions=(Version("v1"),),
-        storage_version="v1",
-        strategy=NOT_YET,
-        verbs=("create",),
-        virtual=True,
-        load=partial(_fields, types, noun),
-    )
+    late = _no_rules, partial(_fields, {"v1": types}, noun)
+    return declare(group, noun, f"{noun.lower()}s", late=late, verbs=("create",), virtual=True)
 
 
 _in_core: Callable[..., Kind] = partial(_kind, "core", "")
@@ -127,21 +93,27 @@ COMPONENT_STATUSES = _in_core(
     verbs=("get", "list"),
     hashed=False,
     deprecation="v1 ComponentStatus is deprecated in v1.19+",
+    types="cluster",
 )
 ENDPOINTS = _in_core(
     "Endpoints",
     "endpoints",
     "ep",
     deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    types="cluster",
 )
-LIMIT_RANGES = _in_core("LimitRange", "limitranges", "limits")
-NODES = _in_core("Node", "nodes", "no", namespaced=False, status=True, below=(NODE_PROXY,))
-CLAIMS = _in_core("PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True)
-VOLUMES = _in_core("PersistentVolume", "persistentvolumes", "pv", namespaced=False, status=True)
-PODS = _in_core("Pod", "pods", "po", categories=_ALL, status=True, below=_BELOW_PODS)
-POD_TEMPLATES = _in_core("PodTemplate", "podtemplates")
+LIMIT_RANGES = _in_core("LimitRange", "limitranges", "limits", types="cluster")
+NODES = _in_core("Node", "nodes", "no", namespaced=False, status=True, below=(NODE_PROXY,), types="nodes")
+CLAIMS = _in_core(
+    "PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True, types="claims", shown_deleted=True
+)
+VOLUMES = _in_core(
+    "PersistentVolume", "persistentvolumes", "pv", namespaced=False, status=True, types="claims", shown_deleted=True
+)
+PODS = _in_core("Pod", "pods", "po", categories=_ALL, status=True, below=_BELOW_PODS, types="pods", shown_deleted=True)
+POD_TEMPLATES = _in_core("PodTemplate", "podtemplates", types="pods", shown_deleted=True)
 REPLICATION_CONTROLLERS = _in_core(
-    "ReplicationController", "replicationcontrollers", "rc", categories=_ALL, status=True, scale=_PODS
+    "ReplicationController", "replicationcontrollers", "rc", categories=_ALL, status=True, scale=_PODS, types="cluster"
 )
 
 CONTROLLER_REVISIONS = _in_apps("ControllerRevision", "controllerrevisions")
@@ -161,7 +133,7 @@ AUTOSCALERS = _kind(
     "hpa",
     categories=_ALL,
     status=True,
-    versions=("v2", "v1"),
+    types={"v2": "scalers2", "v1": "scalers1"},
 )
 
 INGRESS_CLASSES = _in_networking("IngressClass", "ingressclasses", namespaced=False)
@@ -172,16 +144,18 @@ SERVICE_CIDRS = _in_networking("ServiceCIDR", "servicecidrs", namespaced=False, 
 
 DISRUPTION_BUDGETS = _kind("policy", "policy", "PodDisruptionBudget", "poddisruptionbudgets", "pdb", status=True)
 
-CSI_DRIVERS = _in_storage("CSIDriver", "csidrivers")
-CSI_NODES = _in_storage("CSINode", "csinodes")
+CSI_DRIVERS = _in_storage("CSIDriver", "csidrivers", shown_deleted=True)
+CSI_NODES = _in_storage("CSINode", "csinodes", shown_deleted=True)
 CSI_STORAGE_CAPACITIES = _in_storage("CSIStorageCapacity", "csistoragecapacities", namespaced=True)
-STORAGE_CLASSES = _in_storage("StorageClass", "storageclasses", "sc")
-VOLUME_ATTACHMENTS = _in_storage("VolumeAttachment", "volumeattachments", status=True)
-VOLUME_ATTRIBUTES_CLASSES = _in_storage("VolumeAttributesClass", "volumeattributesclasses", "vac")
+STORAGE_CLASSES = _in_storage("StorageClass", "storageclasses", "sc", shown_deleted=True)
+VOLUME_ATTACHMENTS = _in_storage("VolumeAttachment", "volumeattachments", status=True, shown_deleted=True)
+VOLUME_ATTRIBUTES_CLASSES = _in_storage("VolumeAttributesClass", "volumeattributesclasses", "vac", shown_deleted=True)
 
 ENDPOINT_SLICES = _kind("discovery", "discovery.k8s.io", "EndpointSlice", "endpointslices")
 PRIORITY_CLASSES = _kind("scheduling", "scheduling.k8s.io", "PriorityClass", "priorityclasses", "pc", namespaced=False)
-RUNTIME_CLASSES = _kind("node", "node.k8s.io", "RuntimeClass", "runtimeclasses", namespaced=False)
+RUNTIME_CLASSES = _kind(
+    "node", "node.k8s.io", "RuntimeClass", "runtimeclasses", namespaced=False, types="runtimeclasses"
+)
 SIGNING_REQUESTS = _kind(
     "certificates",
     "certificates.k8s.io",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import CONFIG_MAP
 from podless.meta import field, gobase64, names
 from podless.meta.field import FieldError
@@ -20,26 +19,24 @@ class ConfigMapStrategy(TypedStrategy):
 
     rechecks = (1, 1)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Keys and size."""
         errors: list[FieldError] = []
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         size = 0
         for key, value in by_name(data).items():
-            errors += [field.invalid(f"data[{key}]", key, text) for text in names.config_key(key)]
+            errors += field.invalids(f"data[{key}]", key, names.config_key(key))
             if key in binary:
                 errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
             size += len(value.encode())
         for key, value in by_name(binary).items():
-            errors += [field.invalid(f"binaryData[{key}]", key, text) for text in names.config_key(key)]
+            errors += field.invalids(f"binaryData[{key}]", key, names.config_key(key))
             size += gobase64.size(value or "")  # null is no bytes
         if size > _MOST:
             errors.append(field.too_long("", _MOST))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What is immutable, then the rest."""
         errors: list[FieldError] = []
         if old.get("immutable"):
@@ -53,17 +50,4 @@ class ConfigMapStrategy(TypedStrategy):
         return [*errors, *self.validate_create(kind, version, obj)]
 
 
-CONFIG_MAPS = Kind(
-    group="",
-    plural="configmaps",
-    kind="ConfigMap",
-    singular="configmap",
-    list_kind="ConfigMapList",
-    namespaced=True,
-    versions=(Version("v1"),),
-    storage_version="v1",
-    strategy=ConfigMapStrategy(),
-    short_names=("cm",),
-    struct=CONFIG_MAP,
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
-)
+CONFIG_MAPS = declare("", "ConfigMap", "configmaps", "cm", strategy=ConfigMapStrategy(), struct=CONFIG_MAP)

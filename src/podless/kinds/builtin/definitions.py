@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from podless.kinds import definition as rules
+from podless.kinds.builtin.declared import VERBS
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.definition import beta
 from podless.kinds.definition.shared import schemas
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
 from podless.kinds.types.jsonschema import keep_empty
 from podless.meta import clock, codec
-from podless.meta.field import FieldError
 
-_CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
 
 
@@ -80,24 +78,20 @@ class DefinitionStrategy(TypedStrategy):
         if status is not None:
             obj["status"] = status
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """All rules of a new definition."""
         from podless.cel.rules import Definitions  # takes its time, and is needed with the first definition only
 
         return rules.validate_create(obj, Definitions(), legacy=version.name == beta.VERSION)
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """All rules of a changed one."""
         from podless.cel.rules import Definitions
 
         legacy = version.name == beta.VERSION
         return rules.validate_update(obj, old, Definitions(schemas(old["spec"])), legacy=legacy)
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What a status must obey."""
         return rules.validate_status_update(obj, old)
 
@@ -107,8 +101,8 @@ class DefinitionStrategy(TypedStrategy):
         if "deletionTimestamp" in metadata:
             return
         held = metadata.get("finalizers") or []
-        if _CLEANUP not in held:
-            metadata["finalizers"] = [*held, _CLEANUP]
+        if CLEANUP not in held:
+            metadata["finalizers"] = [*held, CLEANUP]
         rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
@@ -150,7 +144,7 @@ DEFINITIONS = Kind(
     categories=("api-extensions",),
     struct=CUSTOM_RESOURCE_DEFINITION,
     hash_version="v1beta1",
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    verbs=VERBS,
 )
 
 _SMALL: Object = {

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from podless.kinds.builtin.declared import declare
+from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import core, events
 from podless.meta import field, names, structs
 from podless.meta.field import FieldError
@@ -56,28 +58,19 @@ class EventStrategy(TypedStrategy):
     rechecks = (0, 0)
     qualified = False
     controller = "reportingComponent"  # what errors call it
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Any name that fits a path."""
-        return names.path_prefix(name) if prefix else names.path_segment(name)
+    naming = names.PATH_SEGMENTS
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
         """In the words of the core group."""
         return obj if obj["apiVersion"] == "v1" else rename(obj, _BACK, core.EVENT, "v1")
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """That namespaces agree, and the rules of new events where it is one."""
         if obj.get("eventTime"):
             return _check_new(obj, self.controller)
         about = obj["involvedObject"].get("namespace", "")
         fits = about == obj["metadata"]["namespace"] if about else obj["metadata"]["namespace"] == "default"
         return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """As a new one."""
-        return self.validate_create(kind, version, obj)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """What the event is about, and a few of its own."""
@@ -106,10 +99,7 @@ class NewEventStrategy(EventStrategy):
     rechecks = (0, 1)
     qualified = True
     controller = "reportingController"
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Subdomains."""
-        return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+    naming = names.SUBDOMAINS
 
     def read(self, kind: Kind, version: Version, obj: Object) -> Object:
         """A stored event in the words of this group."""
@@ -123,7 +113,7 @@ class NewEventStrategy(EventStrategy):
         """In the words of this group."""
         return rename(obj, _WORDS, events.EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The rules of the core group and those for events that are complete; errors are in core words."""
         stored = self.store(kind, obj)
         errors = [*super().validate_create(kind, version, stored), *_check_series(stored)]
@@ -134,9 +124,7 @@ class NewEventStrategy(EventStrategy):
         old_only = ("firstTimestamp", "lastTimestamp", "count", "source")
         return [*errors, *(field.invalid(name, "", "needs to be unset") for name in old_only if stored.get(name))]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The rules of the core group; nothing but the series and metadata changes."""
         stored, before = self.store(kind, obj), self.store(kind, old)
         errors = [*super().validate_create(kind, version, stored)]
@@ -144,7 +132,7 @@ class NewEventStrategy(EventStrategy):
             errors += _check_series(stored)
         for name, shown in _FIXED:
             if stored.get(name) != before.get(name):
-                errors.append(field.invalid(shown, _go(name, stored.get(name)), "field is immutable"))
+                errors.append(immutable(shown, _go(name, stored.get(name))))
         return errors
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -168,7 +156,7 @@ def _check_new(obj: Object, named: str) -> list[FieldError]:
     controller = obj.get("reportingComponent", "")
     if not controller:
         errors.append(field.required(named))
-    errors += [field.invalid(named, controller, text) for text in names.qualified_name(controller)]
+    errors += field.invalids(named, controller, names.qualified_name(controller))
     for name, most in _MOST.items():
         value = obj.get(name, "")
         if not value and name != "message":
@@ -217,36 +205,8 @@ def _go(name: str, value: Any) -> Any:
     return {shown: value.get(name, "") for shown, name in _GO_REFERENCE.items()}
 
 
-_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+EVENTS = declare("", "Event", "events", "ev", strategy=EventStrategy(), struct=core.EVENT, others=lambda: (NEW_EVENTS,))
 
-EVENTS = Kind(
-    group="",
-    plural="events",
-    kind="Event",
-    singular="event",
-    list_kind="EventList",
-    namespaced=True,
-    versions=(Version("v1"),),
-    storage_version="v1",
-    strategy=EventStrategy(),
-    short_names=("ev",),
-    struct=core.EVENT,
-    others=lambda: (NEW_EVENTS,),
-    verbs=_VERBS,
-)
-
-NEW_EVENTS: Kind = Kind(
-    group="events.k8s.io",
-    plural="events",
-    kind="Event",
-    singular="event",
-    list_kind="EventList",
-    namespaced=True,
-    versions=(Version("v1"),),
-    storage_version="",
-    strategy=NewEventStrategy(),
-    short_names=("ev",),
-    struct=events.EVENT,
-    home=EVENTS,
-    verbs=_VERBS,
+NEW_EVENTS: Kind = declare(
+    "events.k8s.io", "Event", "events", "ev", strategy=NewEventStrategy(), struct=events.EVENT, home=EVENTS
 )

@@ -5,7 +5,7 @@ As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/regist
 
 from __future__ import annotations
 
-from podless.kinds.builtin.serving import EXTERNAL, HEADLESS, accessible, addresses
+from podless.kinds.builtin.serving import EXPOSED, EXTERNAL, HEADLESS, accessible, addresses
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.errors import Invalid
@@ -14,7 +14,7 @@ from podless.meta.field import FieldError
 _OWN = "IPv4"
 _POLICY = "spec.ipFamilyPolicy"
 _CHANGED = "may not change once set"
-_BALANCED, _EXPOSED = "LoadBalancer", ("LoadBalancer", "NodePort")
+_BALANCED = "LoadBalancer"
 
 
 def adopt(spec: Object, old: Object) -> None:
@@ -29,7 +29,7 @@ def adopt(spec: Object, old: Object) -> None:
         spec["clusterIPs"] = [spec["clusterIP"]] if spec.get("clusterIP") else []
     if not spec.get("clusterIPs"):
         spec.pop("clusterIPs", None)
-    if spec["type"] in _EXPOSED and old["type"] in _EXPOSED:
+    if spec["type"] in EXPOSED and old["type"] in EXPOSED:
         _adopt_ports(spec, old)
     if checked(spec) and checked(old) and not spec.get("healthCheckNodePort") and old.get("healthCheckNodePort"):
         spec["healthCheckNodePort"] = old["healthCheckNodePort"]
@@ -136,7 +136,7 @@ def drop(spec: Object, old: Object) -> None:
             spec.pop("clusterIP", None)
             spec.pop("clusterIPs", None)
         useless += ("ipFamilies", "ipFamilyPolicy")
-    if old["type"] in _EXPOSED and spec["type"] not in _EXPOSED and _node_ports(spec) <= _node_ports(old):
+    if old["type"] in EXPOSED and spec["type"] not in EXPOSED and _node_ports(spec) <= _node_ports(old):
         for port in spec.get("ports") or ():
             port.pop("nodePort", None)
     if checked(old) and not checked(spec):

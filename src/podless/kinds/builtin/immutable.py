@@ -8,8 +8,7 @@ from typing import Any
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import At, FieldError
-
-IMMUTABLE = "field is immutable"
+from podless.meta.objectmeta import IMMUTABLE
 
 
 def kept(obj: Object, old: Object, *names: str, path: str = "", blank: Any = None) -> Iterator[FieldError]:
@@ -22,3 +21,8 @@ def kept(obj: Object, old: Object, *names: str, path: str = "", blank: Any = Non
 def immutable(at: At, value: Any) -> FieldError:
     """A field that has changed and may not."""
     return field.invalid(at, value, IMMUTABLE)
+
+
+def stays(at: At, value: Any, old: Any, shown: Any = None) -> list[FieldError]:
+    """A value is what it was. shown: what is shown of it, where that is not the value itself."""
+    return [] if value == old else [immutable(at, value if shown is None else shown)]

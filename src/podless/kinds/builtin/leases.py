@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import LEASE
 from podless.meta import field
-from podless.meta.field import FieldError
 
 
 class LeaseStrategy(TypedStrategy):
@@ -31,34 +30,13 @@ class LeaseStrategy(TypedStrategy):
         """The same."""
         self.prepare_create(version, obj)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Numbers that make sense."""
         spec = obj["spec"]
-        errors = []
-        duration, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+        duration, errors = spec.get("leaseDurationSeconds"), []
         if duration is not None and duration <= 0:
             errors.append(field.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))
-        if transitions is not None and transitions < 0:
-            errors.append(field.invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
-        return errors
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """As a new one."""
-        return self.validate_create(kind, version, obj)
+        return [*errors, *checks.nonnegative("spec.leaseTransitions", spec.get("leaseTransitions"))]
 
 
-LEASES = Kind(
-    group="coordination.k8s.io",
-    plural="leases",
-    kind="Lease",
-    singular="lease",
-    list_kind="LeaseList",
-    namespaced=True,
-    versions=(Version("v1"),),
-    storage_version="v1",
-    strategy=LeaseStrategy(),
-    struct=LEASE,
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
-)
+LEASES = declare("coordination.k8s.io", "Lease", "leases", strategy=LeaseStrategy(), struct=LEASE)

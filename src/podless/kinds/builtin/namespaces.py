@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from podless.kinds.builtin.declared import VERBS, declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Subresource, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import NAMESPACE
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
@@ -22,10 +21,8 @@ class NamespaceStrategy(TypedStrategy):
     grace = False
     holds_policy = True
     anywhere = False
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Namespaces are single DNS labels."""
-        return names.label_prefix(name) if prefix else names.label(name)
+    naming = names.LABELS
+    selects = frozenset({"status.phase"})
 
     def default(self, version: Version, obj: Object) -> None:
         """The label with the name; it always equals the name."""
@@ -64,21 +61,21 @@ class NamespaceStrategy(TypedStrategy):
         _keep(obj, old, "spec", "status")
         obj["spec"] = {"finalizers": spec["finalizers"]} if spec.get("finalizers") else {}
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Finalizers are qualified names or the standard one."""
         held = (obj.get("spec") or {}).get("finalizers") or []
         return [error for name in held for error in _check_finalizer(name, "spec.finalizers")]
 
-    def validate_finalize(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Finalizers stay."""
+        return ()
+
+    def validate_finalize(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same."""
         held = enumerate(obj["spec"].get("finalizers") or [])
         return [error for place, name in held for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The phase says whether it is to go."""
         going = "deletionTimestamp" in obj["metadata"]
         phase, other = (obj.get("status") or {}).get("phase", ""), "Active" if not going else "Terminating"
@@ -96,20 +93,12 @@ class NamespaceStrategy(TypedStrategy):
         return bool(obj["metadata"].get("finalizers") or (obj.get("spec") or {}).get("finalizers"))
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """status.phase can be selected by, and the name under its old name."""
-        return {"status.phase": (obj.get("status") or {}).get("phase", ""), "name": obj["metadata"]["name"]}
-
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset({"status.phase", "name"})
-
-    def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
-        return f"field label not supported: {name}"
+        """The phase."""
+        return {"status.phase": (obj.get("status") or {}).get("phase", "")}
 
 
 def _check_finalizer(name: str, path: str) -> list[FieldError]:
-    errors = [field.invalid(path, name, text) for text in names.qualified_name(name)]
+    errors = field.invalids(path, name, names.qualified_name(name))
     if "/" not in name and name not in objectmeta.STANDARD_FINALIZERS:
         detail = "name is neither a standard finalizer name nor is it fully qualified"
         errors.append(field.invalid(path, name, detail))
@@ -125,18 +114,15 @@ def _keep(obj: Object, old: Object, *parts: str) -> None:
             obj[name] = old[name]
 
 
-NAMESPACES = Kind(
-    group="",
-    plural="namespaces",
-    kind="Namespace",
-    singular="namespace",
-    list_kind="NamespaceList",
-    namespaced=False,
-    versions=(Version("v1", status=True),),
-    storage_version="v1",
+NAMESPACES = declare(
+    "",
+    "Namespace",
+    "namespaces",
+    "ns",
     strategy=NamespaceStrategy(),
-    short_names=("ns",),
     struct=NAMESPACE,
-    more_subresources=(Subresource("finalize", ("update",)),),
-    verbs=("create", "delete", "get", "list", "patch", "update", "watch"),
+    namespaced=False,
+    status=True,
+    below=(Subresource("finalize", ("update",)),),
+    verbs=tuple(verb for verb in VERBS if verb != "deletecollection"),
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from podless.kinds import admission
+from podless.kinds.builtin.carried import TOLD, keep
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types.admission import (
     MUTATING_ADMISSION_POLICY,
     MUTATING_ADMISSION_POLICY_BINDING,
@@ -15,7 +15,6 @@ from podless.kinds.types.admission import (
     VALIDATING_ADMISSION_POLICY_BINDING,
 )
 from podless.meta import codec
-from podless.meta.field import FieldError
 from podless.meta.structs import Struct
 
 
@@ -31,12 +30,6 @@ class _SpecStrategy(TypedStrategy):
     def __init__(self, *, mutating: bool) -> None:
         self._mutating = mutating
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """All rules, where anything that they are about has changed."""
-        return self.validate_create(kind, version, obj)
-
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Only the spec counts."""
         return codec.encode_sorted(obj.get("spec")) != codec.encode_sorted(old.get("spec"))
@@ -46,10 +39,6 @@ class PolicyStrategy(_SpecStrategy):
     """A policy says what it is about, and its expressions compile."""
 
     created_by_status = ("apply",)
-
-    def default(self, version: Version, obj: Object) -> None:
-        """The failure policy, and what is matched."""
-        admission.fill_policy(obj, mutating=self._mutating)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """The status is the server's."""
@@ -64,18 +53,13 @@ class PolicyStrategy(_SpecStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """Only the status changes."""
         super().prepare_status(version, obj, old)
-        for name in ("labels", "annotations", "finalizers", "ownerReferences"):
-            obj["metadata"].pop(name, None)
-            if name in old["metadata"]:
-                obj["metadata"][name] = old["metadata"][name]
+        keep(obj["metadata"], old["metadata"], *TOLD)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """All rules."""
         return admission.check_mutating(obj) if self._mutating else admission.check_validating(obj)
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What a status must obey."""
         return admission.check_status(obj)
 
@@ -83,52 +67,44 @@ class PolicyStrategy(_SpecStrategy):
 class BindingStrategy(_SpecStrategy):
     """A binding names a policy, and says where it is in force."""
 
-    def default(self, version: Version, obj: Object) -> None:
-        """What is matched."""
-        admission.fill_binding(obj)
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """All rules."""
         return admission.check_binding(obj, mutating=self._mutating)
 
 
-def _kind(kind: str, plural: str, strategy: _SpecStrategy, struct: Struct, *, status: bool = False) -> Kind:
-    return Kind(
-        group="admissionregistration.k8s.io",
-        plural=plural,
-        kind=kind,
-        singular=kind.lower(),
-        list_kind=f"{kind}List",
-        namespaced=False,
-        versions=(Version("v1", status=status),),
-        storage_version="v1",
+def _declare(noun: str, plural: str, strategy: _SpecStrategy, struct: Struct, *, status: bool = False) -> Kind:
+    return declare(
+        "admissionregistration.k8s.io",
+        noun,
+        plural,
         strategy=strategy,
-        categories=("api-extensions",),
         struct=struct,
-        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+        namespaced=False,
+        categories=("api-extensions",),
+        status=status,
     )
 
 
-VALIDATING_POLICIES = _kind(
+VALIDATING_POLICIES = _declare(
     "ValidatingAdmissionPolicy",
     "validatingadmissionpolicies",
     PolicyStrategy(mutating=False),
     VALIDATING_ADMISSION_POLICY,
     status=True,
 )
-VALIDATING_BINDINGS = _kind(
+VALIDATING_BINDINGS = _declare(
     "ValidatingAdmissionPolicyBinding",
     "validatingadmissionpolicybindings",
     BindingStrategy(mutating=False),
     VALIDATING_ADMISSION_POLICY_BINDING,
 )
-MUTATING_POLICIES = _kind(
+MUTATING_POLICIES = _declare(
     "MutatingAdmissionPolicy",
     "mutatingadmissionpolicies",
     PolicyStrategy(mutating=True),
     MUTATING_ADMISSION_POLICY,
 )
-MUTATING_BINDINGS = _kind(
+MUTATING_BINDINGS = _declare(
     "MutatingAdmissionPolicyBinding",
     "mutatingadmissionpolicybindings",
     BindingStrategy(mutating=True),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from podless.kinds.builtin.declared import declare
+from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.core import RESOURCE_QUOTA, SCOPE_SELECTOR
 from podless.meta import field, quantity
@@ -72,8 +74,6 @@ def limits(quota: Object) -> dict[str, str]:
 class QuotaStrategy(TypedStrategy):
     """Amounts are not negative, numbers whole; what is used is for the server to say."""
 
-    shown_deleted = True
-
     def default(self, version: Version, obj: Object) -> None:
         """Amounts are not finer than thousandths."""
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
@@ -88,26 +88,22 @@ class QuotaStrategy(TypedStrategy):
         """The status has its own endpoint."""
         obj["status"] = old.get("status") or {}
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Names, amounts and scopes."""
         spec, status = obj["spec"], obj["status"]
         errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
         errors += _check_amounts(status.get("hard"), "status.hard")
         return [*errors, *_check_amounts(status.get("used"), "status.used")]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same; scopes stay as they are."""
         spec = obj["spec"]
         errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
         if set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
-            errors.append(field.invalid("spec.scopes", spec.get("scopes"), "field is immutable"))
+            errors.append(immutable("spec.scopes", spec.get("scopes")))
         return errors
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Names and amounts."""
         status = obj.get("status") or {}
         return [*_check_amounts(status.get("hard"), "status.hard"), *_check_amounts(status.get("used"), "status.used")]
@@ -184,17 +180,13 @@ def _opposed(scopes: list[str], path: str, shown: object) -> Iterator[FieldError
             yield field.invalid(path, shown, "conflicting scopes")
 
 
-QUOTAS = Kind(
-    group="",
-    plural="resourcequotas",
-    kind="ResourceQuota",
-    singular="resourcequota",
-    list_kind="ResourceQuotaList",
-    namespaced=True,
-    versions=(Version("v1", status=True),),
-    storage_version="v1",
+QUOTAS = declare(
+    "",
+    "ResourceQuota",
+    "resourcequotas",
+    "quota",
     strategy=QuotaStrategy(),
-    short_names=("quota",),
     struct=RESOURCE_QUOTA,
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    status=True,
+    shown_deleted=True,
 )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import rbac
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
-from podless.meta.structs import Struct
 
 GROUP = "rbac.authorization.k8s.io"
 _PEOPLE = ("User", "Group")
@@ -22,27 +21,18 @@ class RoleStrategy(TypedStrategy):
 
     rechecks = (1, 1)
     created_by_update = True
+    naming = names.PATH_SEGMENTS
 
     def __init__(self, namespaced: bool) -> None:
         self._namespaced = namespaced
 
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Any segment of a path is a name, with colons and capitals."""
-        return names.path_prefix(name) if prefix else names.path_segment(name)
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Every rule, and the aggregation."""
         errors: list[FieldError] = []
         for index, rule in enumerate(obj.get("rules") or []):
             errors += self._rule(rule, f"rules[{index}]")
         aggregation = obj.get("aggregationRule")
         return errors if aggregation is None else [*errors, *_aggregation(aggregation)]
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same as for a new one."""
-        return self.validate_create(kind, version, obj)
 
     def _rule(self, rule: Object, path: str) -> list[FieldError]:
         errors = []
@@ -79,43 +69,30 @@ class BindingStrategy(TypedStrategy):
 
     rechecks = (1, 1)
     created_by_update = True
+    naming = names.PATH_SEGMENTS
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:
         self._roles = roles
         self._namespaced = namespaced
 
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Any segment of a path is a name."""
-        return names.path_prefix(name) if prefix else names.path_segment(name)
-
     def default(self, version: Version, obj: Object) -> None:
-        """The API groups of role and subjects."""
-        ref = obj.get("roleRef") or {}
-        if not ref.get("apiGroup"):
-            ref["apiGroup"] = GROUP
+        """The API groups of subjects."""
         if obj.get("subjects"):
             obj["subjects"] = [_grouped(subject) for subject in obj["subjects"]]
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The role and all subjects."""
         errors = []
         ref = obj["roleRef"]
         if ref["apiGroup"] != GROUP:
             errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP]))
-        if ref["kind"] not in self._roles:
-            errors.append(field.not_supported("roleRef.kind", ref["kind"], self._roles))
-        if not ref["name"]:
-            errors.append(field.required("roleRef.name"))
-        else:
-            found = names.path_segment(ref["name"])
-            errors += [field.invalid("roleRef.name", ref["name"], text) for text in found]
+        errors += field.one_of("roleRef.kind", ref["kind"], self._roles)
+        errors += checks.named("roleRef.name", ref["name"], names.path_segment)
         for index, subject in enumerate(obj.get("subjects") or []):
             errors += self._subject(subject, f"subjects[{index}]")
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same, and that the role is the same."""
         errors = list(self.validate_create(kind, version, obj))
         ref = obj["roleRef"]
@@ -131,7 +108,7 @@ class BindingStrategy(TypedStrategy):
             errors.append(field.required(f"{path}.name"))
         if kind == "ServiceAccount":
             if name:
-                errors += [field.invalid(f"{path}.name", name, text) for text in names.subdomain(name)]
+                errors += field.invalids(f"{path}.name", name, names.subdomain(name))
             if group:
                 errors.append(field.not_supported(f"{path}.apiGroup", group, [""]))
             if not self._namespaced and not subject.get("namespace"):
@@ -152,31 +129,28 @@ def _grouped(subject: Object) -> Object:
     return whole | {name: value for name, value in subject.items() if name not in whole}
 
 
-def _kind(plural: str, noun: str, namespaced: bool, strategy: TypedStrategy, struct: Struct) -> Kind:
-    return Kind(
-        group=GROUP,
-        plural=plural,
-        kind=noun,
-        singular=noun.lower(),
-        list_kind=f"{noun}List",
-        namespaced=namespaced,
-        versions=(Version("v1"),),
-        storage_version="v1",
-        strategy=strategy,
-        struct=struct,
-        verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
-    )
-
-
-_EITHER = ("Role", "ClusterRole")
-CLUSTER_ROLE_BINDINGS = _kind(
-    "clusterrolebindings",
+CLUSTER_ROLE_BINDINGS = declare(
+    GROUP,
     "ClusterRoleBinding",
-    False,
-    BindingStrategy(("ClusterRole",), namespaced=False),
-    rbac.CLUSTER_ROLE_BINDING,
+    "clusterrolebindings",
+    strategy=BindingStrategy(("ClusterRole",), namespaced=False),
+    struct=rbac.CLUSTER_ROLE_BINDING,
+    namespaced=False,
 )
-CLUSTER_ROLES = _kind("clusterroles", "ClusterRole", False, RoleStrategy(namespaced=False), rbac.CLUSTER_ROLE)
-ROLE_BINDINGS = _kind("rolebindings", "RoleBinding", True, BindingStrategy(_EITHER, namespaced=True), rbac.ROLE_BINDING)
-ROLES = _kind("roles", "Role", True, RoleStrategy(namespaced=True), rbac.ROLE)
+CLUSTER_ROLES = declare(
+    GROUP,
+    "ClusterRole",
+    "clusterroles",
+    strategy=RoleStrategy(namespaced=False),
+    struct=rbac.CLUSTER_ROLE,
+    namespaced=False,
+)
+ROLE_BINDINGS = declare(
+    GROUP,
+    "RoleBinding",
+    "rolebindings",
+    strategy=BindingStrategy(("Role", "ClusterRole"), namespaced=True),
+    struct=rbac.ROLE_BINDING,
+)
+ROLES = declare(GROUP, "Role", "roles", strategy=RoleStrategy(namespaced=True), struct=rbac.ROLE)
 ALL = (CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES)

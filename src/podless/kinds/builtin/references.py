@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from podless.kinds.builtin import checks
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
@@ -23,23 +24,16 @@ def domain_path(value: str, path: str) -> list[FieldError]:
     host, _, rest = value.partition("/")
     if not host or not rest:
         return [field.invalid(path, value, _BARE)]
-    errors = [field.invalid(path, host, text) for text in names.subdomain(host)]
+    errors = field.invalids(path, host, names.subdomain(host))
     if not _PATH_SCAN.fullmatch(rest):
         errors.append(field.invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH}')"))
     return errors
 
 
-def segment(value: str | None, path: str) -> list[FieldError]:
-    """A part of a reference that has to be there, and fits into a path."""
-    if not value:
-        return [field.required(path)]
-    return [field.invalid(path, value, text) for text in names.path_segment(value)]
-
-
 def local(reference: Object, path: str) -> list[FieldError]:
     """A reference to an object of any kind: apiGroup, kind and name."""
     group = reference.get("apiGroup")
-    errors = (
-        [field.invalid(f"{path}.apiGroup", group, text) for text in names.subdomain(group)] if group is not None else []
-    )
-    return [*errors, *segment(reference.get("kind"), f"{path}.kind"), *segment(reference.get("name"), f"{path}.name")]
+    errors = field.invalids(f"{path}.apiGroup", group, names.subdomain(group)) if group is not None else []
+    for name in ("kind", "name"):
+        errors += checks.named(f"{path}.{name}", reference.get(name), names.path_segment)
+    return errors

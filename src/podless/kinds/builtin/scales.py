@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from podless.kinds.builtin import counts
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
-from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Object
 from podless.kinds.types import SCALE
 from podless.meta import names, objectmeta
@@ -18,23 +18,11 @@ class ScaleStrategy(TypedStrategy):
 def faults(scale: Object) -> list[FieldError]:
     """What is wrong with a Scale."""
     found = objectmeta.validate(scale["metadata"], namespaced=True, name_check=_name_errors)
-    return [*found, *counts.nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
+    return [*found, *checks.nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
 
 
 def _name_errors(name: str, prefix: bool) -> list[str]:
     return names.subdomain_prefix(name) if prefix else names.subdomain(name)
 
 
-SCALES = Kind(
-    group="autoscaling",
-    plural="scales",
-    kind="Scale",
-    singular="scale",
-    list_kind="ScaleList",
-    namespaced=True,
-    versions=(Version("v1"),),
-    storage_version="v1",
-    strategy=ScaleStrategy(),
-    struct=SCALE,
-    virtual=True,
-)
+SCALES = declare("autoscaling", "Scale", "scales", strategy=ScaleStrategy(), struct=SCALE, virtual=True)

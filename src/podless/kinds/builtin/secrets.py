@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
 
 from podless.kinds.builtin import keypair
+from podless.kinds.builtin.declared import declare
+from podless.kinds.builtin.immutable import kept
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import SECRET
 from podless.meta import codec, field, gobase64, names
 from podless.meta.field import FieldError
 from podless.meta.gotypes import JSON_NAMES
 from podless.meta.sorting import by_name, in_order
 
-OPAQUE = "Opaque"
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 ACCOUNT_UID = "kubernetes.io/service-account.uid"
@@ -38,6 +38,7 @@ class SecretStrategy(TypedStrategy):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
     rechecks = (1, 1)
+    selects = frozenset({"type"})
 
     def complete(self, obj: Object, given: Object) -> None:
         """What is given as text joins the data, and is not seen again."""
@@ -48,28 +49,19 @@ class SecretStrategy(TypedStrategy):
             type_ = obj.pop("type", None)
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 
-    def default(self, version: Version, obj: Object) -> None:
-        """A secret that says nothing of its type holds anything."""
-        if not obj.get("type"):
-            obj["type"] = OPAQUE
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Keys and size, and what the type asks for."""
         errors: list[FieldError] = []
         data = obj.get("data") or {}
         for key in in_order(data):
-            errors += [field.invalid(f"data[{key}]", key, text) for text in names.config_key(key)]
+            errors += field.invalids(f"data[{key}]", key, names.config_key(key))
         if sum(gobase64.size(value or "") for value in data.values()) > _MOST:
             errors.append(field.too_long("data", _MOST))
         return [*errors, *_check_type(obj, data)]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What may not change, then the rest."""
-        errors: list[FieldError] = []
-        if obj.get("type") != old.get("type"):
-            errors.append(field.invalid("type", obj.get("type"), "field is immutable"))
+        errors = [*kept(obj, old, "type")]
         if old.get("immutable"):
             if not obj.get("immutable"):
                 errors.append(field.forbidden("immutable", _IMMUTABLE))
@@ -88,14 +80,6 @@ class SecretStrategy(TypedStrategy):
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """The type can be selected by."""
         return {"type": obj.get("type", "")}
-
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset({"type"})
-
-    def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
-        return f"field label not supported: {name}"
 
 
 def _check_type(obj: Object, data: Object) -> list[FieldError]:
@@ -128,16 +112,4 @@ def _json_fault(raw: bytes) -> str:
     return f"json: cannot unmarshal {JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
 
 
-SECRETS = Kind(
-    group="",
-    plural="secrets",
-    kind="Secret",
-    singular="secret",
-    list_kind="SecretList",
-    namespaced=True,
-    versions=(Version("v1"),),
-    storage_version="v1",
-    strategy=SecretStrategy(),
-    struct=SECRET,
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
-)
+SECRETS = declare("", "Secret", "secrets", strategy=SecretStrategy(), struct=SECRET)

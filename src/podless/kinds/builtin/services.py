@@ -6,17 +6,15 @@ this server. Source: Kubernetes' pkg/registry/core/service, pkg/api/service and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from podless.kinds.builtin import families, serving
 from podless.kinds.builtin.catalog import SERVICE_PROXY
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.serving import EXTERNAL, HINTS, OLD_HINTS, headless
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object, Strategy
+from podless.kinds.strategy import Faults, Object, Strategy
 from podless.kinds.types.services import SERVICE
 from podless.meta import field, names
-from podless.meta.field import FieldError
 
 _AFFINITY_SECONDS = 10800
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
@@ -26,30 +24,25 @@ class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
     created_by_update = True
+    rearranged = True
     created_by_status = ("update", "apply")
-    shown_deleted = True
+    naming = names.LABELS
+    selects = frozenset({"spec.clusterIP", "spec.type"})
 
     def below(self, subresource: str) -> Strategy[Kind]:
         """What is made where the status is written gets no families and no addresses."""
         return _BELOW if subresource == "status" else self
 
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Services are single DNS labels."""
-        return names.label_prefix(name) if prefix else names.label(name)
-
     def default(self, version: Version, obj: Object) -> None:
-        """The type, the affinity, what a port leaves out, and where traffic goes."""
+        """The affinity, what a port leaves out, and where traffic goes."""
         spec = obj["spec"]
-        if spec.setdefault("sessionAffinity", "None") == "None":
+        if spec["sessionAffinity"] == "None":
             spec.pop("sessionAffinityConfig", None)
         elif spec["sessionAffinity"] == "ClientIP":
             config = spec.get("sessionAffinityConfig") or {}
             if (config.get("clientIP") or {}).get("timeoutSeconds") is None:
                 spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _AFFINITY_SECONDS}}
-        spec.setdefault("type", "ClusterIP")
         for port in spec.get("ports") or ():
-            if not port.get("protocol"):
-                port["protocol"] = "TCP"
             if not port.get("targetPort"):
                 port["targetPort"] = port["port"]
         if serving.accessible(spec) and not spec.get("externalTrafficPolicy"):
@@ -76,6 +69,8 @@ class ServiceStrategy(TypedStrategy):
         families.adopt(obj["spec"], old["spec"])
         families.choose(obj, old)
         families.drop(obj["spec"], old["spec"])
+        if obj["spec"]["type"] != "LoadBalancer":
+            obj["status"] = {**obj["status"], "loadBalancer": {}}
 
     def store(self, kind: Kind, obj: Object) -> Object:
         """As it is shown."""
@@ -91,21 +86,17 @@ class ServiceStrategy(TypedStrategy):
         """Nothing but the status changes."""
         obj["spec"] = old["spec"]
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Type, name or address, ports, selector and policies."""
         return serving.check(obj["spec"], obj["metadata"].get("annotations") or {})
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; families and addresses that are given away stay."""
         spec, before = obj["spec"], old["spec"]
         errors = [*families.kept(spec, before), *serving.changed_class(spec, before)]
         return [*errors, *families.kept_check(spec, before), *self.validate_create(kind, version, obj)]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Only what has a load balancer has been given an address by one."""
         if obj["spec"]["type"] == "LoadBalancer":
             return [*serving.balancer(obj["status"])]
@@ -115,14 +106,6 @@ class ServiceStrategy(TypedStrategy):
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """The address and the type."""
         return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
-
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset({"spec.clusterIP", "spec.type"})
-
-    def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
-        return f"field label not supported: {name}"
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is of no use, or will go."""
@@ -164,19 +147,15 @@ def _given(obj: Object) -> list[Object]:
     return found
 
 
-SERVICES = Kind(
-    group="",
-    plural="services",
-    kind="Service",
-    singular="service",
-    list_kind="ServiceList",
-    namespaced=True,
-    versions=(Version("v1", status=True),),
-    storage_version="v1",
+SERVICES = declare(
+    "",
+    "Service",
+    "services",
+    "svc",
     strategy=ServiceStrategy(),
-    short_names=("svc",),
-    categories=("all",),
     struct=SERVICE,
-    more_subresources=(SERVICE_PROXY,),
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    shown_deleted=True,
+    categories=("all",),
+    status=True,
+    below=(SERVICE_PROXY,),
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Iterator, Sequence
 
+from podless.kinds.builtin import checks
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.addresses import faults, parse, range_faults
@@ -20,14 +20,11 @@ _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _FAMILIES = ("IPv4", "IPv6")
 _FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
 _MOST_SECONDS = 86400
-_EXPOSED = ("LoadBalancer", "NodePort")
+EXPOSED = ("LoadBalancer", "NodePort")
 OLD_HINTS, HINTS = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
 _RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
 _MODES = ("Proxy", "VIP")
-_PORT_RANGE = "must be between 1 and 65535, inclusive"
 _BALANCED = "may only be used when `type` is 'LoadBalancer'"
-_PORT_NAME = re.compile(r"[-a-z0-9]+")
-_LETTER = re.compile(r"[a-z]")
 _NOT_EXTERNAL = "may not be set for ExternalName services"
 
 
@@ -68,8 +65,8 @@ def _named(spec: Object) -> Iterator[FieldError]:
         host = (spec.get("externalName") or "").removesuffix(".")
         if not host:
             yield field.required("spec.externalName")
-        yield from (field.invalid("spec.externalName", host, text) for text in (names.subdomain(host) if host else ()))
-    elif kind in _EXPOSED and bare:
+        yield from field.invalids("spec.externalName", host, names.subdomain(host) if host else ())
+    elif kind in EXPOSED and bare:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
 
@@ -81,8 +78,7 @@ def _ports(spec: Object) -> Iterator[FieldError]:
 
 
 def _type(spec: Object) -> Iterator[FieldError]:
-    if spec["type"] not in _TYPES:
-        yield field.not_supported("spec.type", spec["type"], _TYPES)
+    yield from field.one_of("spec.type", spec["type"], _TYPES)
 
 
 def _distinct(spec: Object) -> Iterator[FieldError]:
@@ -118,45 +114,24 @@ def _as_go(protocol: str, port: int) -> Object:
 def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:
     name, target = port.get("name") or "", port["targetPort"]
     if name:
-        yield from (field.invalid(f"{path}.name", name, text) for text in names.label(name))
-        if name in seen:
-            yield field.duplicate(f"{path}.name", name)
-        seen.add(name)
+        yield from field.invalids(f"{path}.name", name, names.label(name))
+        yield from checks.once(f"{path}.name", name, seen)
     elif named:
         yield field.required(f"{path}.name")
-    if not 0 < port["port"] < 65536:
-        yield field.invalid(f"{path}.port", port["port"], _PORT_RANGE)
-    if port["protocol"] not in _PROTOCOLS:
-        yield field.not_supported(f"{path}.protocol", port["protocol"], _PROTOCOLS)
-    if isinstance(target, str):
-        yield from (field.invalid(f"{path}.targetPort", target, text) for text in _port_name(target))
-    elif not 0 < target < 65536:
-        yield field.invalid(f"{path}.targetPort", target, _PORT_RANGE)
+    yield from checks.port_number(f"{path}.port", port["port"])
+    yield from field.one_of(f"{path}.protocol", port["protocol"], _PROTOCOLS)
+    yield from checks.port(f"{path}.targetPort", target)
     protocol = port.get("appProtocol")
     if protocol is not None:
-        yield from (field.invalid(f"{path}.appProtocol", protocol, text) for text in names.qualified_name(protocol))
-
-
-def _port_name(name: str) -> Iterator[str]:
-    if len(name.encode()) > 15:
-        yield "must be no more than 15 characters"
-    if not _PORT_NAME.fullmatch(name):
-        yield "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
-    if not _LETTER.search(name):
-        yield "must contain at least one letter (a-z)"
-    if "--" in name:
-        yield "must not contain consecutive hyphens"
-    if name.startswith("-") or name.endswith("-"):
-        yield "must not begin or end with a hyphen"
+        yield from field.invalids(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
 
 
 def _selection(spec: Object) -> Iterator[FieldError]:
     for key, value in (spec.get("selector") or {}).items():
-        yield from (field.invalid("spec.selector", key, text) for text in names.qualified_name(key))
-        yield from (field.invalid("spec.selector", value, text) for text in names.label_value(value))
+        yield from field.invalids("spec.selector", key, names.qualified_name(key))
+        yield from field.invalids("spec.selector", value, names.label_value(value))
     affinity = spec["sessionAffinity"]
-    if affinity not in _AFFINITIES:
-        yield field.not_supported("spec.sessionAffinity", affinity, _AFFINITIES)
+    yield from field.one_of("spec.sessionAffinity", affinity, _AFFINITIES)
     if affinity == "ClientIP":
         seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
         if not 0 < seconds <= _MOST_SECONDS:
@@ -196,18 +171,16 @@ def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterat
 def _families(spec: Object) -> Iterator[FieldError]:
     families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
     for place, family in enumerate(families):
-        if family not in _FAMILIES:
-            yield field.not_supported(f"spec.ipFamilies[{place}]", family, _FAMILIES)
+        yield from field.one_of(f"spec.ipFamilies[{place}]", family, _FAMILIES)
         if family in families[: min(place, 2)]:
             yield field.duplicate(f"spec.ipFamilies[{place}]", family)
-    if policy is not None and policy not in _FAMILY_POLICIES:
-        yield field.not_supported("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
+    yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
 
 
 def _cluster_ips(ips: Sequence[str], path: str) -> Iterator[FieldError]:
     for place, ip in enumerate(ips):
         if place or ip != HEADLESS:
-            yield from (field.invalid(f"{path}[{place}]", ip, text) for text in faults(ip))
+            yield from field.invalids(f"{path}[{place}]", ip, faults(ip))
         elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
@@ -215,7 +188,7 @@ def _cluster_ips(ips: Sequence[str], path: str) -> Iterator[FieldError]:
 def _external(spec: Object) -> Iterator[FieldError]:
     for place, ip in enumerate(spec.get("externalIPs") or []):
         found = faults(ip) or special(ip)
-        yield from (field.invalid(f"spec.externalIPs[{place}]", ip, text) for text in found)
+        yield from field.invalids(f"spec.externalIPs[{place}]", ip, found)
 
 
 def special(text: str) -> Iterator[str]:
@@ -250,7 +223,7 @@ def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError
     if (ranges or noted is not None) and not balanced:
         yield field.forbidden(path, _BALANCED)
     for where, value in places:
-        yield from (field.invalid(where, value, text) for text in range_faults(value))
+        yield from field.invalids(where, value, range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
@@ -273,7 +246,7 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
         return []
     if spec["type"] != "LoadBalancer":
         return [field.forbidden(path, _BALANCED)]
-    return [field.invalid(path, given, text) for text in names.qualified_name(given)]
+    return field.invalids(path, given, names.qualified_name(given))
 
 
 def _traffic(spec: Object) -> Iterator[FieldError]:
@@ -285,13 +258,11 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
     if port and not (spec["type"] == "LoadBalancer" and policy == "Local"):
         text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
         yield field.invalid("spec.healthCheckNodePort", port, text)
-    elif port and not 0 < port < 65536:
-        yield field.invalid("spec.healthCheckNodePort", port, _PORT_RANGE)
+    elif port:
+        yield from checks.port_number("spec.healthCheckNodePort", port)
     inner, spread = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
-    if inner is not None and inner not in _POLICIES:
-        yield field.not_supported("spec.internalTrafficPolicy", inner, _POLICIES)
-    if spread is not None and spread not in _DISTRIBUTIONS:
-        yield field.not_supported("spec.trafficDistribution", spread, _DISTRIBUTIONS)
+    yield from field.one_of("spec.internalTrafficPolicy", inner, _POLICIES)
+    yield from field.one_of("spec.trafficDistribution", spread, _DISTRIBUTIONS)
 
 
 def balancer(status: Object) -> Iterator[FieldError]:
@@ -300,13 +271,13 @@ def balancer(status: Object) -> Iterator[FieldError]:
         path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
         mode, host = one.get("ipMode"), one.get("hostname")
         if ip:
-            yield from (field.invalid(f"{path}.ip", ip, text) for text in faults(ip))
+            yield from field.invalids(f"{path}.ip", ip, faults(ip))
         if mode is not None and not ip:
             yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
         elif mode is not None and mode not in _MODES:
             yield field.not_supported(f"{path}.ipMode", mode, _MODES)
         if host:
-            yield from (field.invalid(f"{path}.hostname", host, text) for text in names.subdomain(host))
+            yield from field.invalids(f"{path}.hostname", host, names.subdomain(host))
             if parse(host) is not None:
                 yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
 

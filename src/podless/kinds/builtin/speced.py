@@ -1,45 +1,17 @@
-"""Strategy of kinds that have a spec for those who want something and a status for those who see to it."""
+"""Strategies of kinds whose spec has a template that pods are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-from podless.kinds.builtin import counts, template
-from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin import template
+from podless.kinds.builtin.immutable import stays
+from podless.kinds.builtin.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.meta.field import FieldError
 
 
-class SpecStrategy(TypedStrategy):
-    """The spec counts as a generation; the status has its own endpoint, which leaves the spec alone.
-
-    blank: the status of a new object.
-    """
-
-    generation = True
-    blank: ClassVar[Object] = {}
-
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is known of it yet."""
-        obj["status"] = dict(self.blank)
-
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays."""
-        obj["status"] = old["status"]
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays."""
-        obj["spec"] = old["spec"]
-
-    def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Only the spec counts."""
-        return bool(obj["spec"] != old["spec"])
-
-
 class TemplateStrategy(SpecStrategy):
-    """The same with a template of pods, of which what is not served is dropped."""
+    """A spec with a template of pods, of which what is not served is dropped."""
 
     def template(self, obj: Object) -> Object | None:
         """The template of an object."""
@@ -79,15 +51,13 @@ class ReplicasStrategy(TemplateStrategy):
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
         """What of a spec may not change: the selector."""
-        return counts.immutable("spec.selector", spec.get("selector"), old.get("selector"))
+        return stays("spec.selector", spec.get("selector"), old.get("selector"))
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The spec."""
         return self.check(obj["spec"], None)
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same; part of it stays."""
         spec, before = obj["spec"], old["spec"]
         return [*self.check(spec, before), *self.kept(spec, before)]

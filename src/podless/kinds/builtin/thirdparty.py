@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.thirdparty import defined, name_faults
 from podless.kinds.types import THIRD_PARTY_RESOURCE
 from podless.meta import field, names
@@ -25,7 +24,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
         """A name is a kind and its group."""
         return names.subdomain_prefix(name) if prefix else name_faults(name)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """There are versions, with names."""
         given = obj.get("versions") or []
         if not given:
@@ -38,16 +37,10 @@ class ThirdPartyResourceStrategy(TypedStrategy):
             elif name in seen:
                 errors.append(field.duplicate(f"{path}.name", name))
             else:
-                errors += [field.invalid(f"{path}.name", name, text) for text in names.label_1035(name)]
+                errors += field.invalids(f"{path}.name", name, names.label_1035(name))
             seen.add(name)
             errors += _group(obj["metadata"].get("name") or "", one, path)
         return errors
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same."""
-        return self.validate_create(kind, version, obj)
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What may meet with a group of somebody else."""
@@ -72,25 +65,16 @@ def _group(name: str, version: Object, path: str) -> list[FieldError]:
     return [field.invalid(f"{path}.apiGroup", given, f"must be the group in metadata.name, {defined(name).group}")]
 
 
-THIRD_PARTY_RESOURCES = Kind(
-    group="extensions",
-    plural="thirdpartyresources",
-    kind="ThirdPartyResource",
-    singular="thirdpartyresource",
-    list_kind="ThirdPartyResourceList",
-    namespaced=False,
-    versions=(
-        Version(
-            "v1beta1",
-            deprecated=True,
-            deprecation_warning=(
-                "extensions/v1beta1 ThirdPartyResource is deprecated in v1.7+, unavailable in v1.8+; "
-                "use apiextensions.k8s.io/v1 CustomResourceDefinition"
-            ),
-        ),
-    ),
-    storage_version="v1beta1",
+THIRD_PARTY_RESOURCES = declare(
+    "extensions",
+    "ThirdPartyResource",
+    "thirdpartyresources",
     strategy=ThirdPartyResourceStrategy(),
     struct=THIRD_PARTY_RESOURCE,
-    verbs=("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"),
+    namespaced=False,
+    versions=("v1beta1",),
+    deprecation=(
+        "extensions/v1beta1 ThirdPartyResource is deprecated in v1.7+, unavailable in v1.8+; "
+        "use apiextensions.k8s.io/v1 CustomResourceDefinition"
+    ),
 )

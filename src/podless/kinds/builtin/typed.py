@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object, Strategy
+from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import filling, structs
 from podless.meta.structs import Struct
 
 
 class TypedStrategy(Strategy[Kind]):
-    """What the struct does not have is dropped; what has the wrong type is refused."""
+    """What the struct does not have is dropped; what has the wrong type is refused.
+
+    selects: the names that `fields` gives.
+    """
 
     qualified = True
+    selects: frozenset[str] = frozenset()
 
     def decode(
         self,
@@ -37,6 +43,18 @@ class TypedStrategy(Strategy[Kind]):
         self.complete(decoded, obj)
         return decoded
 
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one."""
+        return self.validate_create(kind, version, obj)
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return self.selects
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by, in kinds that have some."""
+        return f"field label not supported: {name}" if self.selects else super().unselectable(name)
+
     def complete(self, obj: Object, given: Object) -> None:
         """Change what was decoded where the struct does not tell all. given: the value that it was decoded from."""
 
@@ -46,6 +64,40 @@ class TypedStrategy(Strategy[Kind]):
         assert struct is not None
         filling.fill(struct, obj)
         self.default(version, obj)
+
+
+class StatusStrategy(TypedStrategy):
+    """The status, where the kind has one, has its own endpoint, which leaves the spec alone.
+
+    blank: the status of a new object.
+    """
+
+    rearranged = True
+    blank: ClassVar[Object] = {}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet."""
+        if version.status:
+            obj["status"] = dict(self.blank)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays."""
+        if version.status:
+            obj["status"] = old["status"]
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays."""
+        obj["spec"] = old["spec"]
+
+
+class SpecStrategy(StatusStrategy):
+    """A spec for those who want something: it counts as a generation."""
+
+    generation = True
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Only the spec counts."""
+        return bool(obj["spec"] != old["spec"])
 
 
 class DescribedStrategy(TypedStrategy):

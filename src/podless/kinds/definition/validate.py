@@ -149,7 +149,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
         place = len(warning[:place].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
         faults.append(f"{text} {place}")
-    return [field.invalid(path, Literal(gotext.json(warning)), text) for text in faults]
+    return field.invalids(path, Literal(gotext.json(warning)), faults)
 
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.kinds.types.apiextensions import WEBHOOK_CLIENT_CONFIG
 from podless.meta.gotypes import INT32, INT64, STRING, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import CONDITION, LABEL_SELECTOR, OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import CONDITION, LABEL_SELECTOR, STRINGS, resource
 
 _FAILURE_POLICY = String("v1.FailurePolicyType", ("Fail", "Ignore"))
 _MATCH_POLICY = String("v1.MatchPolicyType", ("Equivalent", "Exact"))
@@ -20,7 +20,7 @@ RULE = Struct(
         Field("apiGroups", STRINGS, 1),
         Field("apiVersions", STRINGS, 2),
         Field("resources", STRINGS, 3),
-        Field("scope", String("v1.ScopeType", ("*", "Cluster", "Namespaced")), 4, pointer=True),
+        Field("scope", String("v1.ScopeType", ("*", "Cluster", "Namespaced")), 4, pointer=True, fill="*"),
     ),
 )
 
@@ -43,11 +43,11 @@ MATCH_CONDITION = Struct(
 MATCH_RESOURCES = Struct(
     "MatchResources",
     (
-        Field("namespaceSelector", LABEL_SELECTOR, 1, pointer=True),
-        Field("objectSelector", LABEL_SELECTOR, 2, pointer=True),
+        Field("namespaceSelector", LABEL_SELECTOR, 1, pointer=True, fill={}),
+        Field("objectSelector", LABEL_SELECTOR, 2, pointer=True, fill={}),
         Field("resourceRules", ListOf(NAMED_RULE_WITH_OPERATIONS), 3),
         Field("excludeResourceRules", ListOf(NAMED_RULE_WITH_OPERATIONS), 4),
-        Field("matchPolicy", _MATCH_POLICY, 7, pointer=True),
+        Field("matchPolicy", _MATCH_POLICY, 7, pointer=True, fill="Equivalent"),
     ),
     atomic=True,
 )
@@ -62,12 +62,12 @@ VALIDATING_WEBHOOK = Struct(
         Field("name", STRING, 1, always=True),
         Field("clientConfig", WEBHOOK_CLIENT_CONFIG, 2, required=True),
         Field("rules", ListOf(RULE_WITH_OPERATIONS), 3),
-        Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True),
-        Field("matchPolicy", _MATCH_POLICY, 9, pointer=True),
-        Field("namespaceSelector", LABEL_SELECTOR, 5, pointer=True),
-        Field("objectSelector", LABEL_SELECTOR, 10, pointer=True),
+        Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True, fill="Fail"),
+        Field("matchPolicy", _MATCH_POLICY, 9, pointer=True, fill="Equivalent"),
+        Field("namespaceSelector", LABEL_SELECTOR, 5, pointer=True, fill={}),
+        Field("objectSelector", LABEL_SELECTOR, 10, pointer=True, fill={}),
         Field("sideEffects", _SIDE_EFFECTS, 6, pointer=True, required=True),
-        Field("timeoutSeconds", INT32, 7, pointer=True),
+        Field("timeoutSeconds", INT32, 7, pointer=True, fill=10),
         Field("admissionReviewVersions", STRINGS, 8, always=True),
         Field("matchConditions", ListOf(MATCH_CONDITION), 11, keys=("name",), patch="merge", merge="name"),
     ),
@@ -79,34 +79,26 @@ MUTATING_WEBHOOK = Struct(
         Field("name", STRING, 1, always=True),
         Field("clientConfig", WEBHOOK_CLIENT_CONFIG, 2, required=True),
         Field("rules", ListOf(RULE_WITH_OPERATIONS), 3),
-        Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True),
-        Field("matchPolicy", _MATCH_POLICY, 9, pointer=True),
-        Field("namespaceSelector", LABEL_SELECTOR, 5, pointer=True),
-        Field("objectSelector", LABEL_SELECTOR, 11, pointer=True),
+        Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True, fill="Fail"),
+        Field("matchPolicy", _MATCH_POLICY, 9, pointer=True, fill="Equivalent"),
+        Field("namespaceSelector", LABEL_SELECTOR, 5, pointer=True, fill={}),
+        Field("objectSelector", LABEL_SELECTOR, 11, pointer=True, fill={}),
         Field("sideEffects", _SIDE_EFFECTS, 6, pointer=True, required=True),
-        Field("timeoutSeconds", INT32, 7, pointer=True),
+        Field("timeoutSeconds", INT32, 7, pointer=True, fill=10),
         Field("admissionReviewVersions", STRINGS, 8, always=True),
-        Field("reinvocationPolicy", _REINVOCATION, 10, pointer=True),
+        Field("reinvocationPolicy", _REINVOCATION, 10, pointer=True, fill="Never"),
         Field("matchConditions", ListOf(MATCH_CONDITION), 12, keys=("name",), patch="merge", merge="name"),
     ),
 )
 
-VALIDATING_WEBHOOK_CONFIGURATION = Struct(
+VALIDATING_WEBHOOK_CONFIGURATION = resource(
     "ValidatingWebhookConfiguration",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("webhooks", ListOf(VALIDATING_WEBHOOK), 2, keys=("name",), patch="merge", merge="name"),
-    ),
+    Field("webhooks", ListOf(VALIDATING_WEBHOOK), 2, keys=("name",), patch="merge", merge="name"),
 )
 
-MUTATING_WEBHOOK_CONFIGURATION = Struct(
+MUTATING_WEBHOOK_CONFIGURATION = resource(
     "MutatingWebhookConfiguration",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("webhooks", ListOf(MUTATING_WEBHOOK), 2, keys=("name",), patch="merge", merge="name"),
-    ),
+    Field("webhooks", ListOf(MUTATING_WEBHOOK), 2, keys=("name",), patch="merge", merge="name"),
 )
 
 # policies
@@ -138,7 +130,7 @@ VALIDATING_ADMISSION_POLICY_SPEC = Struct(
         Field("paramKind", PARAM_KIND, 1, pointer=True),
         Field("matchConstraints", MATCH_RESOURCES, 2, pointer=True),
         Field("validations", ListOf(VALIDATION), 3),
-        Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True),
+        Field("failurePolicy", _FAILURE_POLICY, 4, pointer=True, fill="Fail"),
         Field("auditAnnotations", ListOf(AUDIT_ANNOTATION), 5),
         Field("matchConditions", ListOf(MATCH_CONDITION), 6, keys=("name",), patch="merge", merge="name"),
         Field("variables", ListOf(VARIABLE), 7, keys=("name",), patch="merge", merge="name"),
@@ -161,14 +153,10 @@ VALIDATING_ADMISSION_POLICY_STATUS = Struct(
     ),
 )
 
-VALIDATING_ADMISSION_POLICY = Struct(
+VALIDATING_ADMISSION_POLICY = resource(
     "ValidatingAdmissionPolicy",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", VALIDATING_ADMISSION_POLICY_SPEC, 2),
-        Field("status", VALIDATING_ADMISSION_POLICY_STATUS, 3),
-    ),
+    Field("spec", VALIDATING_ADMISSION_POLICY_SPEC, 2),
+    Field("status", VALIDATING_ADMISSION_POLICY_STATUS, 3),
 )
 
 APPLY_CONFIGURATION = Struct("ApplyConfiguration", (Field("expression", STRING, 1),))
@@ -191,16 +179,13 @@ MUTATING_ADMISSION_POLICY_SPEC = Struct(
         Field("matchConstraints", MATCH_RESOURCES, 2, pointer=True),
         Field("variables", ListOf(VARIABLE), 3),
         Field("mutations", ListOf(MUTATION), 4),
-        Field("failurePolicy", _FAILURE_POLICY, 5, pointer=True),
+        Field("failurePolicy", _FAILURE_POLICY, 5, pointer=True, fill="Fail"),
         Field("matchConditions", ListOf(MATCH_CONDITION), 6, keys=("name",), patch="merge", merge="name"),
         Field("reinvocationPolicy", _REINVOCATION, 7),
     ),
 )
 
-MUTATING_ADMISSION_POLICY = Struct(
-    "MutatingAdmissionPolicy",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", MUTATING_ADMISSION_POLICY_SPEC, 2)),
-)
+MUTATING_ADMISSION_POLICY = resource("MutatingAdmissionPolicy", Field("spec", MUTATING_ADMISSION_POLICY_SPEC, 2))
 
 # bindings
 
@@ -231,13 +216,8 @@ VALIDATING_ADMISSION_POLICY_BINDING_SPEC = Struct(
     ),
 )
 
-VALIDATING_ADMISSION_POLICY_BINDING = Struct(
-    "ValidatingAdmissionPolicyBinding",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", VALIDATING_ADMISSION_POLICY_BINDING_SPEC, 2, required=True),
-    ),
+VALIDATING_ADMISSION_POLICY_BINDING = resource(
+    "ValidatingAdmissionPolicyBinding", Field("spec", VALIDATING_ADMISSION_POLICY_BINDING_SPEC, 2, required=True)
 )
 
 MUTATING_ADMISSION_POLICY_BINDING_SPEC = Struct(
@@ -249,7 +229,6 @@ MUTATING_ADMISSION_POLICY_BINDING_SPEC = Struct(
     ),
 )
 
-MUTATING_ADMISSION_POLICY_BINDING = Struct(
-    "MutatingAdmissionPolicyBinding",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", MUTATING_ADMISSION_POLICY_BINDING_SPEC, 2)),
+MUTATING_ADMISSION_POLICY_BINDING = resource(
+    "MutatingAdmissionPolicyBinding", Field("spec", MUTATING_ADMISSION_POLICY_BINDING_SPEC, 2)
 )

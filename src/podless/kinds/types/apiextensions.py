@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from podless.kinds.types.jsonschema import JSON_SCHEMA_PROPS, make
-from podless.meta.gotypes import BOOL, BYTES, INT32, INT64, STRING, TIME, ListOf, String, Type
+from podless.meta.gotypes import BOOL, BYTES, INT32, INT64, STRING, ListOf, String, Type
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META, condition, resource
 
 NAMES = Struct(
     "CustomResourceDefinitionNames",
@@ -118,17 +118,7 @@ SPEC = Struct(
     ),
 )
 
-DEFINITION_CONDITION = Struct(
-    "CustomResourceDefinitionCondition",
-    (
-        Field("type", String("v1.CustomResourceDefinitionConditionType"), 1, always=True),
-        Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-        Field("observedGeneration", INT64, 6),
-    ),
-)
+DEFINITION_CONDITION = condition("CustomResourceDefinitionCondition", Field("observedGeneration", INT64, 6))
 
 DEFINITION_STATUS = Struct(
     "CustomResourceDefinitionStatus",
@@ -140,14 +130,8 @@ DEFINITION_STATUS = Struct(
     ),
 )
 
-CUSTOM_RESOURCE_DEFINITION = Struct(
-    "CustomResourceDefinition",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", SPEC, 2, required=True),
-        Field("status", DEFINITION_STATUS, 3),
-    ),
+CUSTOM_RESOURCE_DEFINITION = resource(
+    "CustomResourceDefinition", Field("spec", SPEC, 2, required=True), Field("status", DEFINITION_STATUS, 3)
 )
 
 # v1beta1: what all versions share stands at the top, and a few fields have other names

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from podless.meta.gotypes import BOOL, BYTES, INT32, STRING, TIME, ListOf, String
+from podless.meta.gotypes import BOOL, BYTES, INT32, STRING, ListOf
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, TYPE_META
+from podless.meta.structs_meta import condition, resource
 
 SERVICE_REFERENCE = Struct(
     "ServiceReference",
@@ -24,28 +24,11 @@ API_SERVICE_SPEC = Struct(
     ),
 )
 
-API_SERVICE_CONDITION = Struct(
-    "APIServiceCondition",
-    (
-        Field("type", String("v1.APIServiceConditionType"), 1, always=True),
-        Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-)
+API_SERVICE_CONDITION = condition("APIServiceCondition")
 
 API_SERVICE_STATUS = Struct(
     "APIServiceStatus",
     (Field("conditions", ListOf(API_SERVICE_CONDITION), 1, keys=("type",), patch="merge", merge="type"),),
 )
 
-API_SERVICE = Struct(
-    "APIService",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", API_SERVICE_SPEC, 2),
-        Field("status", API_SERVICE_STATUS, 3),
-    ),
-)
+API_SERVICE = resource("APIService", Field("spec", API_SERVICE_SPEC, 2), Field("status", API_SERVICE_STATUS, 3))

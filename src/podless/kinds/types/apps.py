@@ -6,16 +6,10 @@ from podless.kinds.types.claims import PERSISTENT_VOLUME_CLAIM
 from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
 from podless.meta.gotypes import BOOL, INT32, INT64, INT_OR_STRING, RAW, STRING, TIME, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, TYPE_META
+from podless.meta.structs_meta import LABEL_SELECTOR, condition, resource
 
-CONTROLLER_REVISION = Struct(
-    "ControllerRevision",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("data", RAW, 2, pointer=True),
-        Field("revision", INT64, 3, always=True),
-    ),
+CONTROLLER_REVISION = resource(
+    "ControllerRevision", Field("data", RAW, 2, pointer=True), Field("revision", INT64, 3, always=True)
 )
 
 ROLLING_UPDATE_DAEMON_SET = Struct(
@@ -42,16 +36,7 @@ DAEMON_SET_SPEC = Struct(
     ),
 )
 
-DAEMON_SET_CONDITION = Struct(
-    "DaemonSetCondition",
-    (
-        Field("type", String("v1.DaemonSetConditionType"), 1, always=True),
-        Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-)
+DAEMON_SET_CONDITION = condition("DaemonSetCondition")
 
 DAEMON_SET_STATUS = Struct(
     "DaemonSetStatus",
@@ -69,15 +54,7 @@ DAEMON_SET_STATUS = Struct(
     ),
 )
 
-DAEMON_SET = Struct(
-    "DaemonSet",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", DAEMON_SET_SPEC, 2),
-        Field("status", DAEMON_SET_STATUS, 3),
-    ),
-)
+DAEMON_SET = resource("DaemonSet", Field("spec", DAEMON_SET_SPEC, 2), Field("status", DAEMON_SET_STATUS, 3))
 
 ROLLING_UPDATE_DEPLOYMENT = Struct(
     "RollingUpdateDeployment",
@@ -133,15 +110,7 @@ DEPLOYMENT_STATUS = Struct(
     ),
 )
 
-DEPLOYMENT = Struct(
-    "Deployment",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", DEPLOYMENT_SPEC, 2),
-        Field("status", DEPLOYMENT_STATUS, 3),
-    ),
-)
+DEPLOYMENT = resource("Deployment", Field("spec", DEPLOYMENT_SPEC, 2), Field("status", DEPLOYMENT_STATUS, 3))
 
 REPLICA_SET_SPEC = Struct(
     "ReplicaSetSpec",
@@ -153,16 +122,7 @@ REPLICA_SET_SPEC = Struct(
     ),
 )
 
-REPLICA_SET_CONDITION = Struct(
-    "ReplicaSetCondition",
-    (
-        Field("type", String("v1.ReplicaSetConditionType"), 1, always=True),
-        Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-)
+REPLICA_SET_CONDITION = condition("ReplicaSetCondition")
 
 REPLICA_SET_STATUS = Struct(
     "ReplicaSetStatus",
@@ -177,15 +137,7 @@ REPLICA_SET_STATUS = Struct(
     ),
 )
 
-REPLICA_SET = Struct(
-    "ReplicaSet",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", REPLICA_SET_SPEC, 2),
-        Field("status", REPLICA_SET_STATUS, 3),
-    ),
-)
+REPLICA_SET = resource("ReplicaSet", Field("spec", REPLICA_SET_SPEC, 2), Field("status", REPLICA_SET_STATUS, 3))
 
 ROLLING_UPDATE_STATEFUL_SET_STRATEGY = Struct(
     "RollingUpdateStatefulSetStrategy",
@@ -237,16 +189,7 @@ STATEFUL_SET_SPEC = Struct(
     ),
 )
 
-STATEFUL_SET_CONDITION = Struct(
-    "StatefulSetCondition",
-    (
-        Field("type", String("v1.StatefulSetConditionType"), 1, always=True),
-        Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-)
+STATEFUL_SET_CONDITION = condition("StatefulSetCondition")
 
 STATEFUL_SET_STATUS = Struct(
     "StatefulSetStatus",
@@ -264,12 +207,4 @@ STATEFUL_SET_STATUS = Struct(
     ),
 )
 
-STATEFUL_SET = Struct(
-    "StatefulSet",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", STATEFUL_SET_SPEC, 2),
-        Field("status", STATEFUL_SET_STATUS, 3),
-    ),
-)
+STATEFUL_SET = resource("StatefulSet", Field("spec", STATEFUL_SET_SPEC, 2), Field("status", STATEFUL_SET_STATUS, 3))

@@ -49,7 +49,7 @@ TOKEN_REQUEST_SPEC = Struct(
     "TokenRequestSpec",
     (
         Field("audiences", STRINGS, 1, always=True, required=False),
-        Field("expirationSeconds", INT64, 4, pointer=True, always=True, required=False),
+        Field("expirationSeconds", INT64, 4, pointer=True, always=True, required=False, fill=3600),
         Field("boundObjectRef", BOUND_OBJECT_REFERENCE, 3, pointer=True, always=True, required=False),
     ),
 )

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from podless.meta.gotypes import INT32, STRING
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, TYPE_META
+from podless.meta.structs_meta import resource
 
 SCALE_SPEC = Struct("ScaleSpec", (Field("replicas", INT32, 1, default=0),))
 
 SCALE_STATUS = Struct("ScaleStatus", (Field("replicas", INT32, 1, always=True), Field("selector", STRING, 2)))
 
-SCALE = Struct(
-    "Scale",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", SCALE_SPEC, 2),
-        Field("status", SCALE_STATUS, 3),
-    ),
-)
+SCALE = resource("Scale", Field("spec", SCALE_SPEC, 2), Field("status", SCALE_STATUS, 3))

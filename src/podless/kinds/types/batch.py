@@ -6,7 +6,7 @@ from podless.kinds.types.core import OBJECT_REFERENCE
 from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
 from podless.meta.gotypes import BOOL, INT32, INT64, STRING, TIME, UID, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, TYPE_META
+from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, resource
 
 POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT = Struct(
     "PodFailurePolicyOnExitCodesRequirement",
@@ -97,15 +97,7 @@ CRON_JOB_STATUS = Struct(
     ),
 )
 
-CRON_JOB = Struct(
-    "CronJob",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", CRON_JOB_SPEC, 2, required=True),
-        Field("status", CRON_JOB_STATUS, 3),
-    ),
-)
+CRON_JOB = resource("CronJob", Field("spec", CRON_JOB_SPEC, 2, required=True), Field("status", CRON_JOB_STATUS, 3))
 
 JOB_CONDITION = Struct(
     "JobCondition",
@@ -140,6 +132,4 @@ JOB_STATUS = Struct(
     ),
 )
 
-JOB = Struct(
-    "Job", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", JOB_SPEC, 2), Field("status", JOB_STATUS, 3))
-)
+JOB = resource("Job", Field("spec", JOB_SPEC, 2), Field("status", JOB_STATUS, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.kinds.types.authorization import EXTRA_VALUE
 from podless.meta.gotypes import BYTES, INT32, STRING, TIME, ListOf, MapOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import STRINGS, resource
 
 CERTIFICATE_SIGNING_REQUEST_SPEC = Struct(
     "CertificateSigningRequestSpec",
@@ -74,12 +74,8 @@ CERTIFICATE_SIGNING_REQUEST_STATUS = Struct(
     ),
 )
 
-CERTIFICATE_SIGNING_REQUEST = Struct(
+CERTIFICATE_SIGNING_REQUEST = resource(
     "CertificateSigningRequest",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", CERTIFICATE_SIGNING_REQUEST_SPEC, 2, always=True),
-        Field("status", CERTIFICATE_SIGNING_REQUEST_STATUS, 3),
-    ),
+    Field("spec", CERTIFICATE_SIGNING_REQUEST_SPEC, 2, always=True),
+    Field("status", CERTIFICATE_SIGNING_REQUEST_STATUS, 3),
 )

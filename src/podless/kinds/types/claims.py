@@ -8,7 +8,7 @@ from podless.kinds.types.topology import VOLUME_NODE_AFFINITY
 from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
 from podless.meta.gotypes import STRING, TIME, ListOf, MapOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import STRINGS, resource
 
 _PERSISTENT_VOLUME_ACCESS_MODE = String(
     "v1.PersistentVolumeAccessMode", ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -69,14 +69,10 @@ PERSISTENT_VOLUME_CLAIM_STATUS = Struct(
     ),
 )
 
-PERSISTENT_VOLUME_CLAIM = Struct(
+PERSISTENT_VOLUME_CLAIM = resource(
     "PersistentVolumeClaim",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", PERSISTENT_VOLUME_CLAIM_SPEC, 2),
-        Field("status", PERSISTENT_VOLUME_CLAIM_STATUS, 3),
-    ),
+    Field("spec", PERSISTENT_VOLUME_CLAIM_SPEC, 2),
+    Field("status", PERSISTENT_VOLUME_CLAIM_STATUS, 3),
 )
 
 PERSISTENT_VOLUME_SPEC = Struct(
@@ -114,12 +110,6 @@ PERSISTENT_VOLUME_STATUS = Struct(
     ),
 )
 
-PERSISTENT_VOLUME = Struct(
-    "PersistentVolume",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", PERSISTENT_VOLUME_SPEC, 2),
-        Field("status", PERSISTENT_VOLUME_STATUS, 3),
-    ),
+PERSISTENT_VOLUME = resource(
+    "PersistentVolume", Field("spec", PERSISTENT_VOLUME_SPEC, 2), Field("status", PERSISTENT_VOLUME_STATUS, 3)
 )

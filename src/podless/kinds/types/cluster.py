@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from podless.kinds.types.core import OBJECT_REFERENCE, RESOURCES
 from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
-from podless.meta.gotypes import INT32, INT64, STRING, TIME, ListOf, String
+from podless.meta.gotypes import INT32, INT64, STRING, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRING_MAP, TYPE_META
+from podless.meta.structs_meta import STRING_MAP, condition, resource
 
 LIMIT_RANGE_ITEM = Struct(
     "LimitRangeItem",
@@ -22,7 +22,7 @@ LIMIT_RANGE_ITEM = Struct(
 
 LIMIT_RANGE_SPEC = Struct("LimitRangeSpec", (Field("limits", ListOf(LIMIT_RANGE_ITEM), 1, always=True),))
 
-LIMIT_RANGE = Struct("LimitRange", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", LIMIT_RANGE_SPEC, 2)))
+LIMIT_RANGE = resource("LimitRange", Field("spec", LIMIT_RANGE_SPEC, 2))
 
 REPLICATION_CONTROLLER_SPEC = Struct(
     "ReplicationControllerSpec",
@@ -34,16 +34,7 @@ REPLICATION_CONTROLLER_SPEC = Struct(
     ),
 )
 
-REPLICATION_CONTROLLER_CONDITION = Struct(
-    "ReplicationControllerCondition",
-    (
-        Field("type", String("v1.ReplicationControllerConditionType"), 1, always=True),
-        Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-)
+REPLICATION_CONTROLLER_CONDITION = condition("ReplicationControllerCondition")
 
 REPLICATION_CONTROLLER_STATUS = Struct(
     "ReplicationControllerStatus",
@@ -57,14 +48,10 @@ REPLICATION_CONTROLLER_STATUS = Struct(
     ),
 )
 
-REPLICATION_CONTROLLER = Struct(
+REPLICATION_CONTROLLER = resource(
     "ReplicationController",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", REPLICATION_CONTROLLER_SPEC, 2),
-        Field("status", REPLICATION_CONTROLLER_STATUS, 3),
-    ),
+    Field("spec", REPLICATION_CONTROLLER_SPEC, 2),
+    Field("status", REPLICATION_CONTROLLER_STATUS, 3),
 )
 
 ENDPOINT_ADDRESS = Struct(
@@ -98,9 +85,7 @@ ENDPOINT_SUBSET = Struct(
     ),
 )
 
-ENDPOINTS = Struct(
-    "Endpoints", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("subsets", ListOf(ENDPOINT_SUBSET), 2))
-)
+ENDPOINTS = resource("Endpoints", Field("subsets", ListOf(ENDPOINT_SUBSET), 2))
 
 COMPONENT_CONDITION = Struct(
     "ComponentCondition",
@@ -112,11 +97,6 @@ COMPONENT_CONDITION = Struct(
     ),
 )
 
-COMPONENT_STATUS = Struct(
-    "ComponentStatus",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("conditions", ListOf(COMPONENT_CONDITION), 2, keys=("type",), patch="merge", merge="type"),
-    ),
+COMPONENT_STATUS = resource(
+    "ComponentStatus", Field("conditions", ListOf(COMPONENT_CONDITION), 2, keys=("type",), patch="merge", merge="type")
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.meta.gotypes import INT32, MICRO_TIME, STRING, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, TYPE_META
+from podless.meta.structs_meta import resource
 
 LEASE_SPEC = Struct(
     "LeaseSpec",
@@ -19,4 +19,4 @@ LEASE_SPEC = Struct(
     ),
 )
 
-LEASE = Struct("Lease", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", LEASE_SPEC, 2)))
+LEASE = resource("Lease", Field("spec", LEASE_SPEC, 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.meta.gotypes import BOOL, BYTES, INT32, MICRO_TIME, QUANTITY, STRING, TIME, UID, ListOf, MapOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRING_MAP, STRINGS, TYPE_META
+from podless.meta.structs_meta import OBJECT_META, STRING_MAP, STRINGS, TYPE_META, resource
 
 NAMESPACE_CONDITION = Struct(
     "NamespaceCondition",
@@ -27,37 +27,21 @@ NAMESPACE_STATUS = Struct(
     ),
 )
 
-NAMESPACE = Struct(
-    "Namespace",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", NAMESPACE_SPEC, 2),
-        Field("status", NAMESPACE_STATUS, 3),
-    ),
-)
+NAMESPACE = resource("Namespace", Field("spec", NAMESPACE_SPEC, 2), Field("status", NAMESPACE_STATUS, 3))
 
-CONFIG_MAP = Struct(
+CONFIG_MAP = resource(
     "ConfigMap",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("immutable", BOOL, 4, pointer=True),
-        Field("data", STRING_MAP, 2),
-        Field("binaryData", MapOf(BYTES), 3),
-    ),
+    Field("immutable", BOOL, 4, pointer=True),
+    Field("data", STRING_MAP, 2),
+    Field("binaryData", MapOf(BYTES), 3),
 )
 
-SECRET = Struct(
+SECRET = resource(
     "Secret",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("immutable", BOOL, 5, pointer=True),
-        Field("data", MapOf(BYTES), 2),
-        Field("stringData", STRING_MAP, 4),
-        Field("type", String("v1.SecretType"), 3),
-    ),
+    Field("immutable", BOOL, 5, pointer=True),
+    Field("data", MapOf(BYTES), 2),
+    Field("stringData", STRING_MAP, 4),
+    Field("type", String("v1.SecretType"), 3, fill="Opaque"),
 )
 
 OBJECT_REFERENCE = Struct(
@@ -76,15 +60,11 @@ OBJECT_REFERENCE = Struct(
 
 LOCAL_OBJECT_REFERENCE = Struct("LocalObjectReference", (Field("name", STRING, 1, default=""),), atomic=True)
 
-SERVICE_ACCOUNT = Struct(
+SERVICE_ACCOUNT = resource(
     "ServiceAccount",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("secrets", ListOf(OBJECT_REFERENCE), 2, keys=("name",), patch="merge", merge="name"),
-        Field("imagePullSecrets", ListOf(LOCAL_OBJECT_REFERENCE), 3),
-        Field("automountServiceAccountToken", BOOL, 4, pointer=True),
-    ),
+    Field("secrets", ListOf(OBJECT_REFERENCE), 2, keys=("name",), patch="merge", merge="name"),
+    Field("imagePullSecrets", ListOf(LOCAL_OBJECT_REFERENCE), 3),
+    Field("automountServiceAccountToken", BOOL, 4, pointer=True),
 )
 
 EVENT_SOURCE = Struct("EventSource", (Field("component", STRING, 1), Field("host", STRING, 2)))
@@ -156,12 +136,6 @@ RESOURCE_QUOTA_SPEC = Struct(
 
 RESOURCE_QUOTA_STATUS = Struct("ResourceQuotaStatus", (Field("hard", RESOURCES, 1), Field("used", RESOURCES, 2)))
 
-RESOURCE_QUOTA = Struct(
-    "ResourceQuota",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", RESOURCE_QUOTA_SPEC, 2),
-        Field("status", RESOURCE_QUOTA_STATUS, 3),
-    ),
+RESOURCE_QUOTA = resource(
+    "ResourceQuota", Field("spec", RESOURCE_QUOTA_SPEC, 2), Field("status", RESOURCE_QUOTA_STATUS, 3)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.kinds.types.core import OBJECT_REFERENCE
 from podless.meta.gotypes import BOOL, INT32, STRING, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRING_MAP, STRINGS, TYPE_META
+from podless.meta.structs_meta import STRING_MAP, STRINGS, resource
 
 ENDPOINT_CONDITIONS = Struct(
     "EndpointConditions",
@@ -49,13 +49,9 @@ ENDPOINT_PORT = Struct(
     atomic=True,
 )
 
-ENDPOINT_SLICE = Struct(
+ENDPOINT_SLICE = resource(
     "EndpointSlice",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("addressType", String("v1.AddressType", ("FQDN", "IPv4", "IPv6")), 4, always=True),
-        Field("endpoints", ListOf(ENDPOINT), 2, always=True, required=False),
-        Field("ports", ListOf(ENDPOINT_PORT), 3, always=True, required=False),
-    ),
+    Field("addressType", String("v1.AddressType", ("FQDN", "IPv4", "IPv6")), 4, always=True),
+    Field("endpoints", ListOf(ENDPOINT), 2, always=True, required=False),
+    Field("ports", ListOf(ENDPOINT_PORT), 3, always=True, required=False),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from podless.meta.gotypes import BOOL, INT32, STRING, TIME, ListOf, String
+from podless.meta.gotypes import BOOL, INT32, STRING, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import STRINGS, condition, resource
 
 PRIORITY_LEVEL_CONFIGURATION_REFERENCE = Struct(
     "PriorityLevelConfigurationReference", (Field("name", STRING, 1, always=True),)
@@ -68,31 +68,14 @@ FLOW_SCHEMA_SPEC = Struct(
     ),
 )
 
-FLOW_SCHEMA_CONDITION = Struct(
-    "FlowSchemaCondition",
-    (
-        Field("type", String("v1.FlowSchemaConditionType"), 1),
-        Field("status", String("v1.ConditionStatus"), 2),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-)
+FLOW_SCHEMA_CONDITION = condition("FlowSchemaCondition", always=False)
 
 FLOW_SCHEMA_STATUS = Struct(
     "FlowSchemaStatus",
     (Field("conditions", ListOf(FLOW_SCHEMA_CONDITION), 1, keys=("type",), patch="merge", merge="type"),),
 )
 
-FLOW_SCHEMA = Struct(
-    "FlowSchema",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", FLOW_SCHEMA_SPEC, 2),
-        Field("status", FLOW_SCHEMA_STATUS, 3),
-    ),
-)
+FLOW_SCHEMA = resource("FlowSchema", Field("spec", FLOW_SCHEMA_SPEC, 2), Field("status", FLOW_SCHEMA_STATUS, 3))
 
 QUEUING_CONFIGURATION = Struct(
     "QueuingConfiguration",
@@ -140,16 +123,7 @@ PRIORITY_LEVEL_CONFIGURATION_SPEC = Struct(
     union=("type", ("exempt", "limited")),
 )
 
-PRIORITY_LEVEL_CONFIGURATION_CONDITION = Struct(
-    "PriorityLevelConfigurationCondition",
-    (
-        Field("type", String("v1.PriorityLevelConfigurationConditionType"), 1),
-        Field("status", String("v1.ConditionStatus"), 2),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-)
+PRIORITY_LEVEL_CONFIGURATION_CONDITION = condition("PriorityLevelConfigurationCondition", always=False)
 
 PRIORITY_LEVEL_CONFIGURATION_STATUS = Struct(
     "PriorityLevelConfigurationStatus",
@@ -160,12 +134,8 @@ PRIORITY_LEVEL_CONFIGURATION_STATUS = Struct(
     ),
 )
 
-PRIORITY_LEVEL_CONFIGURATION = Struct(
+PRIORITY_LEVEL_CONFIGURATION = resource(
     "PriorityLevelConfiguration",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", PRIORITY_LEVEL_CONFIGURATION_SPEC, 2),
-        Field("status", PRIORITY_LEVEL_CONFIGURATION_STATUS, 3),
-    ),
+    Field("spec", PRIORITY_LEVEL_CONFIGURATION_SPEC, 2),
+    Field("status", PRIORITY_LEVEL_CONFIGURATION_STATUS, 3),
 )

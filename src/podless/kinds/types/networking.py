@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.kinds.types.volumes import TYPED_LOCAL_OBJECT_REFERENCE
 from podless.meta.gotypes import INT32, INT_OR_STRING, STRING, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import CONDITION, LABEL_SELECTOR, OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import CONDITION, LABEL_SELECTOR, STRINGS, resource
 
 _PROTOCOL = String("v1.Protocol", ("SCTP", "TCP", "UDP"))
 
@@ -78,10 +78,7 @@ INGRESS_LOAD_BALANCER_STATUS = Struct(
 
 INGRESS_STATUS = Struct("IngressStatus", (Field("loadBalancer", INGRESS_LOAD_BALANCER_STATUS, 1),))
 
-INGRESS = Struct(
-    "Ingress",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", INGRESS_SPEC, 2), Field("status", INGRESS_STATUS, 3)),
-)
+INGRESS = resource("Ingress", Field("spec", INGRESS_SPEC, 2), Field("status", INGRESS_STATUS, 3))
 
 INGRESS_CLASS_PARAMETERS_REFERENCE = Struct(
     "IngressClassParametersReference",
@@ -99,9 +96,7 @@ INGRESS_CLASS_SPEC = Struct(
     (Field("controller", STRING, 1), Field("parameters", INGRESS_CLASS_PARAMETERS_REFERENCE, 2, pointer=True)),
 )
 
-INGRESS_CLASS = Struct(
-    "IngressClass", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", INGRESS_CLASS_SPEC, 2))
-)
+INGRESS_CLASS = resource("IngressClass", Field("spec", INGRESS_CLASS_SPEC, 2))
 
 PARENT_REFERENCE = Struct(
     "ParentReference",
@@ -115,9 +110,7 @@ PARENT_REFERENCE = Struct(
 
 IP_ADDRESS_SPEC = Struct("IPAddressSpec", (Field("parentRef", PARENT_REFERENCE, 1, pointer=True, required=True),))
 
-IP_ADDRESS = Struct(
-    "IPAddress", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", IP_ADDRESS_SPEC, 2, required=True))
-)
+IP_ADDRESS = resource("IPAddress", Field("spec", IP_ADDRESS_SPEC, 2, required=True))
 
 NETWORK_POLICY_PORT = Struct(
     "NetworkPolicyPort",
@@ -159,9 +152,7 @@ NETWORK_POLICY_SPEC = Struct(
     ),
 )
 
-NETWORK_POLICY = Struct(
-    "NetworkPolicy", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", NETWORK_POLICY_SPEC, 2))
-)
+NETWORK_POLICY = resource("NetworkPolicy", Field("spec", NETWORK_POLICY_SPEC, 2))
 
 SERVICE_CIDR_SPEC = Struct("ServiceCIDRSpec", (Field("cidrs", STRINGS, 1),))
 
@@ -169,12 +160,4 @@ SERVICE_CIDR_STATUS = Struct(
     "ServiceCIDRStatus", (Field("conditions", ListOf(CONDITION), 1, keys=("type",), patch="merge", merge="type"),)
 )
 
-SERVICE_CIDR = Struct(
-    "ServiceCIDR",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", SERVICE_CIDR_SPEC, 2),
-        Field("status", SERVICE_CIDR_STATUS, 3),
-    ),
-)
+SERVICE_CIDR = resource("ServiceCIDR", Field("spec", SERVICE_CIDR_SPEC, 2), Field("status", SERVICE_CIDR_STATUS, 3))

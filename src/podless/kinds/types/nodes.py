@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.kinds.types.core import RESOURCES
 from podless.meta.gotypes import BOOL, INT32, INT64, STRING, TIME, UID, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import STRINGS, TYPE_META, resource
 
 TAINT = Struct(
     "Taint",
@@ -137,9 +137,6 @@ NODE_STATUS = Struct(
     ),
 )
 
-NODE = Struct(
-    "Node",
-    (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", NODE_SPEC, 2), Field("status", NODE_STATUS, 3)),
-)
+NODE = resource("Node", Field("spec", NODE_SPEC, 2), Field("status", NODE_STATUS, 3))
 
 NODE_PROXY_OPTIONS = Struct("NodeProxyOptions", (*TYPE_META, Field("path", STRING, 1)))

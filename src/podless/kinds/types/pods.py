@@ -8,7 +8,7 @@ from podless.kinds.types.podspecs import POD_SPEC, POD_TEMPLATE_SPEC
 from podless.kinds.types.running import CONTAINER_STATUS
 from podless.meta.gotypes import BOOL, INT32, INT64, QUANTITY, STRING, TIME, ListOf, MapOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, STRINGS, TYPE_META
+from podless.meta.structs_meta import STRINGS, TYPE_META, resource
 
 POD_CONDITION = Struct(
     "PodCondition",
@@ -92,17 +92,11 @@ POD_STATUS = Struct(
     ),
 )
 
-POD = Struct(
-    "Pod", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", POD_SPEC, 2), Field("status", POD_STATUS, 3))
-)
+POD = resource("Pod", Field("spec", POD_SPEC, 2), Field("status", POD_STATUS, 3))
 
-POD_TEMPLATE = Struct(
-    "PodTemplate", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("template", POD_TEMPLATE_SPEC, 2))
-)
+POD_TEMPLATE = resource("PodTemplate", Field("template", POD_TEMPLATE_SPEC, 2))
 
-BINDING = Struct(
-    "Binding", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("target", OBJECT_REFERENCE, 2, always=True))
-)
+BINDING = resource("Binding", Field("target", OBJECT_REFERENCE, 2, always=True))
 
 POD_LOG_OPTIONS = Struct(
     "PodLogOptions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.meta.gotypes import INT32, INT64, INT_OR_STRING, TIME, ListOf, MapOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import CONDITION, DELETE_OPTIONS, LABEL_SELECTOR, OBJECT_META, TYPE_META
+from podless.meta.structs_meta import CONDITION, DELETE_OPTIONS, LABEL_SELECTOR, resource
 
 POD_DISRUPTION_BUDGET_SPEC = Struct(
     "PodDisruptionBudgetSpec",
@@ -34,16 +34,10 @@ POD_DISRUPTION_BUDGET_STATUS = Struct(
     ),
 )
 
-POD_DISRUPTION_BUDGET = Struct(
+POD_DISRUPTION_BUDGET = resource(
     "PodDisruptionBudget",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", POD_DISRUPTION_BUDGET_SPEC, 2),
-        Field("status", POD_DISRUPTION_BUDGET_STATUS, 3),
-    ),
+    Field("spec", POD_DISRUPTION_BUDGET_SPEC, 2),
+    Field("status", POD_DISRUPTION_BUDGET_STATUS, 3),
 )
 
-EVICTION = Struct(
-    "Eviction", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("deleteOptions", DELETE_OPTIONS, 2, pointer=True))
-)
+EVICTION = resource("Eviction", Field("deleteOptions", DELETE_OPTIONS, 2, pointer=True))

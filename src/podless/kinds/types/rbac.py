@@ -31,7 +31,7 @@ SUBJECT = Struct(
 ROLE_REF = Struct(
     "RoleRef",
     (
-        Field("apiGroup", STRING, 1, always=True, required=False),
+        Field("apiGroup", STRING, 1, always=True, required=False, fill="rbac.authorization.k8s.io"),
         Field("kind", STRING, 2, always=True),
         Field("name", STRING, 3, always=True),
     ),

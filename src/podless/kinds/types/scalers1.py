@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.meta.gotypes import INT32, INT64, STRING, TIME
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, TYPE_META
+from podless.meta.structs_meta import resource
 
 CROSS_VERSION_OBJECT_REFERENCE = Struct(
     "CrossVersionObjectReference",
@@ -33,12 +33,8 @@ HORIZONTAL_POD_AUTOSCALER_STATUS = Struct(
     ),
 )
 
-HORIZONTAL_POD_AUTOSCALER = Struct(
+HORIZONTAL_POD_AUTOSCALER = resource(
     "HorizontalPodAutoscaler",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", HORIZONTAL_POD_AUTOSCALER_SPEC, 2, required=True),
-        Field("status", HORIZONTAL_POD_AUTOSCALER_STATUS, 3),
-    ),
+    Field("spec", HORIZONTAL_POD_AUTOSCALER_SPEC, 2, required=True),
+    Field("status", HORIZONTAL_POD_AUTOSCALER_STATUS, 3),
 )

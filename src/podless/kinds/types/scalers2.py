@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.meta.gotypes import INT32, INT64, QUANTITY, STRING, TIME, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, TYPE_META
+from podless.meta.structs_meta import LABEL_SELECTOR, condition, resource
 
 CROSS_VERSION_OBJECT_REFERENCE = Struct(
     "CrossVersionObjectReference",
@@ -180,17 +180,7 @@ METRIC_STATUS = Struct(
     package="v2",
 )
 
-HORIZONTAL_POD_AUTOSCALER_CONDITION = Struct(
-    "HorizontalPodAutoscalerCondition",
-    (
-        Field("type", String("v2.HorizontalPodAutoscalerConditionType"), 1, always=True),
-        Field("status", String("v1.ConditionStatus"), 2, always=True),
-        Field("lastTransitionTime", TIME, 3, always=True, required=False),
-        Field("reason", STRING, 4),
-        Field("message", STRING, 5),
-    ),
-    package="v2",
-)
+HORIZONTAL_POD_AUTOSCALER_CONDITION = condition("HorizontalPodAutoscalerCondition", package="v2")
 
 HORIZONTAL_POD_AUTOSCALER_STATUS = Struct(
     "HorizontalPodAutoscalerStatus",
@@ -207,13 +197,9 @@ HORIZONTAL_POD_AUTOSCALER_STATUS = Struct(
     package="v2",
 )
 
-HORIZONTAL_POD_AUTOSCALER = Struct(
+HORIZONTAL_POD_AUTOSCALER = resource(
     "HorizontalPodAutoscaler",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", HORIZONTAL_POD_AUTOSCALER_SPEC, 2, required=True),
-        Field("status", HORIZONTAL_POD_AUTOSCALER_STATUS, 3),
-    ),
+    Field("spec", HORIZONTAL_POD_AUTOSCALER_SPEC, 2, required=True),
+    Field("status", HORIZONTAL_POD_AUTOSCALER_STATUS, 3),
     package="v2",
 )

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from podless.meta.gotypes import BOOL, INT32, STRING, String
-from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META, TYPE_META
+from podless.meta.structs import Field
+from podless.meta.structs_meta import resource
 
-PRIORITY_CLASS = Struct(
+PRIORITY_CLASS = resource(
     "PriorityClass",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("value", INT32, 2, always=True, required=False),
-        Field("globalDefault", BOOL, 3),
-        Field("description", STRING, 4),
-        Field(
-            "preemptionPolicy",
-            String("v1.PreemptionPolicy", ("Never", "PreemptLowerPriority")),
-            5,
-            pointer=True,
-            fill="PreemptLowerPriority",
-        ),
+    Field("value", INT32, 2, always=True, required=False),
+    Field("globalDefault", BOOL, 3),
+    Field("description", STRING, 4),
+    Field(
+        "preemptionPolicy",
+        String("v1.PreemptionPolicy", ("Never", "PreemptLowerPriority")),
+        5,
+        pointer=True,
+        fill="PreemptLowerPriority",
     ),
 )

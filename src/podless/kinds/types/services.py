@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.meta.gotypes import BOOL, INT32, INT_OR_STRING, STRING, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import CONDITION, OBJECT_META, STRING_MAP, STRINGS, TYPE_META
+from podless.meta.structs_meta import CONDITION, STRING_MAP, STRINGS, resource
 
 _TRAFFIC = ("Cluster", "Local")
 _FAMILY_POLICY = String("v1.IPFamilyPolicy", ("PreferDualStack", "RequireDualStack", "SingleStack"))
@@ -29,9 +29,14 @@ SERVICE_SPEC = Struct(
         Field("selector", STRING_MAP, 2, atomic=True),
         Field("clusterIP", STRING, 3),
         Field("clusterIPs", STRINGS, 18),
-        Field("type", String("v1.ServiceType", ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")), 4),
+        Field(
+            "type",
+            String("v1.ServiceType", ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")),
+            4,
+            fill="ClusterIP",
+        ),
         Field("externalIPs", STRINGS, 5),
-        Field("sessionAffinity", String("v1.ServiceAffinity", ("ClientIP", "None")), 7),
+        Field("sessionAffinity", String("v1.ServiceAffinity", ("ClientIP", "None")), 7, fill="None"),
         Field("loadBalancerIP", STRING, 8),
         Field("loadBalancerSourceRanges", STRINGS, 9),
         Field("externalName", STRING, 10),
@@ -72,12 +77,4 @@ SERVICE_STATUS = Struct(
         Field("conditions", ListOf(CONDITION), 2, keys=("type",), patch="merge", merge="type"),
     ),
 )
-SERVICE = Struct(
-    "Service",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", SERVICE_SPEC, 2),
-        Field("status", SERVICE_STATUS, 3),
-    ),
-)
+SERVICE = resource("Service", Field("spec", SERVICE_SPEC, 2), Field("status", SERVICE_STATUS, 3))

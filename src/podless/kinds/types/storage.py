@@ -6,7 +6,7 @@ from podless.kinds.types.claims import PERSISTENT_VOLUME_SPEC
 from podless.kinds.types.topology import TOPOLOGY_SELECTOR_TERM
 from podless.meta.gotypes import BOOL, INT32, INT64, QUANTITY, STRING, TIME, ListOf, String
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import LABEL_SELECTOR, OBJECT_META, STRING_MAP, STRINGS, TYPE_META
+from podless.meta.structs_meta import LABEL_SELECTOR, STRING_MAP, STRINGS, resource
 
 TOKEN_REQUEST = Struct(
     "TokenRequest", (Field("audience", STRING, 1, always=True), Field("expirationSeconds", INT64, 2, pointer=True))
@@ -17,7 +17,7 @@ CSI_DRIVER_SPEC = Struct(
     (
         Field("attachRequired", BOOL, 1, pointer=True, fill=True),
         Field("podInfoOnMount", BOOL, 2, pointer=True, fill=False),
-        Field("volumeLifecycleModes", ListOf(String("v1.VolumeLifecycleMode")), 3, keys=()),
+        Field("volumeLifecycleModes", ListOf(String("v1.VolumeLifecycleMode")), 3, keys=(), fill=["Persistent"]),
         Field("storageCapacity", BOOL, 4, pointer=True, fill=False),
         Field("fsGroupPolicy", String("v1.FSGroupPolicy"), 5, pointer=True, fill="ReadWriteOnceWithFSType"),
         Field("tokenRequests", ListOf(TOKEN_REQUEST), 6),
@@ -29,9 +29,7 @@ CSI_DRIVER_SPEC = Struct(
     ),
 )
 
-CSI_DRIVER = Struct(
-    "CSIDriver", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", CSI_DRIVER_SPEC, 2, always=True))
-)
+CSI_DRIVER = resource("CSIDriver", Field("spec", CSI_DRIVER_SPEC, 2, always=True))
 
 VOLUME_NODE_RESOURCES = Struct("VolumeNodeResources", (Field("count", INT32, 1, pointer=True),))
 
@@ -50,47 +48,37 @@ CSI_NODE_SPEC = Struct(
     (Field("drivers", ListOf(CSI_NODE_DRIVER), 1, always=True, keys=("name",), patch="merge", merge="name"),),
 )
 
-CSI_NODE = Struct(
-    "CSINode", (*TYPE_META, Field("metadata", OBJECT_META, 1), Field("spec", CSI_NODE_SPEC, 2, always=True))
-)
+CSI_NODE = resource("CSINode", Field("spec", CSI_NODE_SPEC, 2, always=True))
 
-CSI_STORAGE_CAPACITY = Struct(
+CSI_STORAGE_CAPACITY = resource(
     "CSIStorageCapacity",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("nodeTopology", LABEL_SELECTOR, 2, pointer=True),
-        Field("storageClassName", STRING, 3, always=True),
-        Field("capacity", QUANTITY, 4, pointer=True),
-        Field("maximumVolumeSize", QUANTITY, 5, pointer=True),
-    ),
+    Field("nodeTopology", LABEL_SELECTOR, 2, pointer=True),
+    Field("storageClassName", STRING, 3, always=True),
+    Field("capacity", QUANTITY, 4, pointer=True),
+    Field("maximumVolumeSize", QUANTITY, 5, pointer=True),
 )
 
-STORAGE_CLASS = Struct(
+STORAGE_CLASS = resource(
     "StorageClass",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("provisioner", STRING, 2, always=True),
-        Field("parameters", STRING_MAP, 3),
-        Field(
-            "reclaimPolicy",
-            String("v1.PersistentVolumeReclaimPolicy", ("Delete", "Recycle", "Retain")),
-            4,
-            pointer=True,
-            fill="Delete",
-        ),
-        Field("mountOptions", STRINGS, 5),
-        Field("allowVolumeExpansion", BOOL, 6, pointer=True),
-        Field(
-            "volumeBindingMode",
-            String("v1.VolumeBindingMode", ("Immediate", "WaitForFirstConsumer")),
-            7,
-            pointer=True,
-            fill="Immediate",
-        ),
-        Field("allowedTopologies", ListOf(TOPOLOGY_SELECTOR_TERM), 8),
+    Field("provisioner", STRING, 2, always=True),
+    Field("parameters", STRING_MAP, 3),
+    Field(
+        "reclaimPolicy",
+        String("v1.PersistentVolumeReclaimPolicy", ("Delete", "Recycle", "Retain")),
+        4,
+        pointer=True,
+        fill="Delete",
     ),
+    Field("mountOptions", STRINGS, 5),
+    Field("allowVolumeExpansion", BOOL, 6, pointer=True),
+    Field(
+        "volumeBindingMode",
+        String("v1.VolumeBindingMode", ("Immediate", "WaitForFirstConsumer")),
+        7,
+        pointer=True,
+        fill="Immediate",
+    ),
+    Field("allowedTopologies", ListOf(TOPOLOGY_SELECTOR_TERM), 8),
 )
 
 VOLUME_ATTACHMENT_SOURCE = Struct(
@@ -129,22 +117,12 @@ VOLUME_ATTACHMENT_STATUS = Struct(
     ),
 )
 
-VOLUME_ATTACHMENT = Struct(
+VOLUME_ATTACHMENT = resource(
     "VolumeAttachment",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("spec", VOLUME_ATTACHMENT_SPEC, 2, always=True),
-        Field("status", VOLUME_ATTACHMENT_STATUS, 3),
-    ),
+    Field("spec", VOLUME_ATTACHMENT_SPEC, 2, always=True),
+    Field("status", VOLUME_ATTACHMENT_STATUS, 3),
 )
 
-VOLUME_ATTRIBUTES_CLASS = Struct(
-    "VolumeAttributesClass",
-    (
-        *TYPE_META,
-        Field("metadata", OBJECT_META, 1),
-        Field("driverName", STRING, 2, always=True),
-        Field("parameters", STRING_MAP, 3),
-    ),
+VOLUME_ATTRIBUTES_CLASS = resource(
+    "VolumeAttributesClass", Field("driverName", STRING, 2, always=True), Field("parameters", STRING_MAP, 3)
 )

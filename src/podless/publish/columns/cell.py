@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from podless.kinds.types import docs
@@ -90,6 +90,18 @@ NAME = Cell("Name", "string", Of(docs.META, "ObjectMeta", "name"), text("metadat
 AGE = Cell("Age", "string", _CREATED, Age(_CREATED_AT))
 AGED = (NAME, Cell("Age", "date", _CREATED, Age(_CREATED_AT)))
 DATED = (NAME, Cell("Created At", "date", _CREATED, _CREATED_AT))
+
+
+def class_name(*marks: str) -> Cell:
+    """The name of a class, and whether it is the one for those who name none: an annotation of these is "true"."""
+
+    def read(obj: Object) -> str:
+        name, annotations = str(at(obj, "metadata", "name")), at(obj, "metadata", "annotations", default={})
+        return f"{name} (default)" if any(annotations.get(mark) == "true" for mark in marks) else name
+
+    return replace(NAME, read=read)
+
+
 SCALE = (
     NAME,
     Cell(

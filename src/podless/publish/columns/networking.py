@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, text
+from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, class_name, text
 from podless.publish.columns.workload import NONE, balanced, cut, joined, selected
 
 _GROUP = "networking.k8s.io"
@@ -37,7 +37,7 @@ def _parent(obj: Object) -> str:
 
 COLUMNS: Mapping[str, tuple[Cell, ...]] = {
     "ingressclasses": (
-        NAME,
+        class_name("ingressclass.kubernetes.io/is-default-class"),
         Cell("Controller", "string", Of(_GROUP, "IngressClassSpec", "controller"), text("spec", "controller")),
         Cell("Parameters", "string", Of(_GROUP, "IngressClassSpec", "parameters"), _parameters),
         AGE,

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, count, text
+from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, class_name, count, text
 from podless.publish.columns.workload import joined
 
 _GROUP = "storage.k8s.io"
 _DEFAULTS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 _FORMAT = "name"
-
-
-def _class_name(obj: Object) -> str:
-    annotations = at(obj, "metadata", "annotations", default={})
-    preferred = any(annotations.get(name) == "true" for name in _DEFAULTS)
-    return f"{at(obj, 'metadata', 'name')} (default)" if preferred else str(at(obj, "metadata", "name"))
 
 
 def _flag(name: str, field: str, default: bool = False) -> Cell:
@@ -45,7 +39,7 @@ _DRIVERS = (
     AGE,
 )
 _CLASSES = (
-    Cell("Name", "string", NAME.told, _class_name, _FORMAT),
+    class_name(*_DEFAULTS),
     Cell("Provisioner", "string", Of(_GROUP, "StorageClass", "provisioner"), text("provisioner")),
     Cell(
         "ReclaimPolicy",

@@ -44,11 +44,6 @@ _STANDARD = (
     structs_meta.OBJECT_META,
     structs_meta.STATUS,
 )
-# modules of kinds/types with structs of the core group
-_CORE_TYPES = (
-    "core", "services", "topology", "projections", "volumes", "disks", "probes", "containers", "running", "podspecs",
-    "pods", "nodes", "claims", "cluster",
-)  # fmt: skip
 # fields that say something else than their type would have them say
 _MERGED: Mapping[tuple[str, str], Schema] = {
     ("APIResource", "verbs"): {},
@@ -157,16 +152,16 @@ def _list(kind: Kind, version: Version, item: str) -> Schema:
     } | _named(kind.group, kind.list_kind, version.name)
 
 
-def _core() -> set[Struct]:
+def _core() -> frozenset[Struct]:
     """The structs of the core group, those of which others have fields; what is not imported, nobody holds."""
-    names = [f"{types.__name__}.{name}" for name in _CORE_TYPES]
-    return set().union(*(_structs(name) for name in names if name in sys.modules))
+    names = (f"{types.__name__}.{name}" for name in docs.CORE)
+    return _structs(tuple(name for name in names if name in sys.modules))
 
 
-@bounded_cache(64)
-def _structs(module: str) -> frozenset[Struct]:
-    """The structs of a module that is imported."""
-    return frozenset(one for one in vars(sys.modules[module]).values() if isinstance(one, Struct))
+@bounded_cache(16)
+def _structs(modules: tuple[str, ...]) -> frozenset[Struct]:
+    """The structs of modules that are imported."""
+    return frozenset(one for name in modules for one in vars(sys.modules[name]).values() if isinstance(one, Struct))
 
 
 class _Walk:

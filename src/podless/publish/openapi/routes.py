@@ -6,6 +6,7 @@ differ in the dialect. Only what is served is said.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -181,20 +182,15 @@ def model(group: str, version: str, kind: str) -> str:
     return ".".join([*reversed(group.split(".")), version, kind])
 
 
+_BETWEEN = re.compile(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # words of a path
+
+
 def camel(text: str, first: bool) -> str:
     """Letters, underscores and (but for the first) digits; what follows anything else is a capital; first: so is the
     beginning."""
-    if text.isascii() and text.isalpha():
-        return text[0].upper() + text[1:] if first else text
-    out = []
-    capital = first
-    for place, char in enumerate(text):
-        if char.isalpha() or char == "_" or (place and char.isdigit()):
-            out.append(char.upper() if capital else char)
-            capital = False
-        else:
-            capital = True
-    return "".join(out)
+    words = _BETWEEN.split(text)
+    shown = [word[:1].upper() + word[1:] for word in words]
+    return "".join(shown if first else [words[0], *shown[1:]])
 
 
 class Writer:
@@ -295,7 +291,7 @@ class Writer:
         queries = [*QUERIES.get(route.action, dialect.reads)]
         if route.action == "deletecollection" and dialect.deletes:
             body, queries = "options", [*{*queries, *dialect.deletes} - _WATCHING]
-        if route.action == "delete" and not kind.custom and kind.strategy.shown_deleted:
+        if route.action == "delete" and kind.shown_deleted:
             answer = "object"
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
         if known is not None and known.options is not None:

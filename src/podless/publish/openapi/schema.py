@@ -156,6 +156,8 @@ def publish(schema: Schema, *, nested: bool = False) -> Schema:
     A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where
     that says something else, in an allOf that comes first.
     """
+    if len(schema) == 1 and (kind := schema.get("type")):
+        return {"type": kind}  # as most nodes are
     shown = _shown(schema, _NESTED if nested else _PLAN)
     return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
 
@@ -223,6 +225,8 @@ def lossy(schema: Schema) -> Schema:
     children of what may be null, the children (and the type of an object) where unknown fields are kept, the type of
     an array without items, and that fields are required which may be null.
     """
+    if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
+        return {"type": kind}  # as most nodes are
     null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
     shown = _shown(schema, _SAID if null or free else _LOSSY)
     kind = shown.get("type")

@@ -20,26 +20,35 @@ from podless.publish.openapi.v3 import extensions, standard
 Document = dict[str, Any]
 
 _SECURITY: Document = {"securityDefinitions": {"BearerToken": BEARER}, "security": [{"BearerToken": []}]}
+_BELOW = ("items", "additionalProperties")
 _NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
 
 
-def flatten(value: Any) -> Any:
+def flatten(schema: Document) -> Document:
     """A version 3 schema of a built-in type as version 2 says it.
 
     References stand beside texts, defaults are left out, and what may be a text or a number is told as a text.
     """
-    if isinstance(value, list):
-        return [flatten(item) for item in value]
-    if isinstance(value, dict):
-        flat = {key: flatten(item) for key, item in value.items() if key not in _NOT_AS_IT_IS}
-        if "oneOf" in value:
-            flat["type"] = "string"  # quantities and int-or-string: what can be one of several can be a text
-        for one in value.get("allOf", ()):
-            flat |= flatten(one)
-        if "properties" in value:  # whose keys are names, not keywords
-            flat["properties"] = {name: flatten(child) for name, child in value["properties"].items()}
-        return flat
-    return DEFINITIONS + value.removeprefix(REF) if isinstance(value, str) and value.startswith(REF) else value
+    flat: Document = {}
+    for key, value in schema.items():
+        if key == "$ref":
+            flat[key] = DEFINITIONS + value[len(REF) :]
+        elif key in _BELOW:
+            flat[key] = flatten(value)
+        elif key not in _NOT_AS_IT_IS:
+            flat[key] = value
+    if "oneOf" in schema:
+        flat["type"] = "string"  # quantities and int-or-string: what can be one of several can be a text
+    for one in schema.get("allOf", ()):
+        flat |= flatten(one)
+    if "properties" in schema:
+        flat["properties"] = flattened(schema["properties"])
+    return flat
+
+
+def flattened(named: Document) -> Document:
+    """Schemas by name, each as `flatten` has it."""
+    return {name: flatten(schema) for name, schema in named.items()}
 
 
 def _parameter(key: str, kind: str = "") -> dict[str, Any]:
@@ -77,14 +86,19 @@ def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -
         definitions |= _components(kind, version)
         writer = routes.Writer(kind, version)
     else:
-        definitions |= flatten(builtin.resources())
-        definitions |= flatten(builtin.components(kind, version, definitions))
+        definitions |= _missing(builtin.resources(), definitions)
+        definitions |= flattened(builtin.components(kind, version, definitions))
         paths |= _list_of_resources(kind.group, version.name)
         writer = routes.Writer(kind, version, builtin.namer(kind, version))
     if version.scale is not None:
-        definitions |= flatten(builtin.scale())
+        definitions |= _missing(builtin.scale(), definitions)
     by_path = routes.paths(writer.operations())
     paths |= {path: _path(by_path[path], kind.kind) for path in by_path}
+
+
+def _missing(named: Document, definitions: Document) -> Document:
+    """Those of some version 3 schemas that are not there."""
+    return flattened({name: schema for name, schema in named.items() if name not in definitions})
 
 
 def _list_of_resources(group: str, version: str) -> Document:
@@ -95,8 +109,7 @@ def _list_of_resources(group: str, version: str) -> Document:
 
 @cache
 def _standard() -> Document:
-    flat: Document = flatten(standard())
-    return flat
+    return flattened(standard())
 
 
 def join(found: Iterable[Document], release: str = "1.36") -> Document:

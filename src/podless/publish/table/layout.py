@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -143,10 +142,5 @@ def _printed(value: Any) -> str:
     return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.general(float(value))
 
 
-_HTML = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_UNSAFE = re.compile("[<>&\u2028\u2029]")
-
-
 def _go_json(value: Any) -> str:
-    text = codec.encode_sorted(value).decode()
-    return _UNSAFE.sub(lambda match: _HTML[match.group()], text)
+    return gotext.escaped(codec.encode_sorted(value).decode())

@@ -62,6 +62,11 @@ def test_rules(spec: dict[str, Any], wanted: str) -> None:
 def test_the_selector_stays() -> None:
     other = {**SPEC, "selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
     assert changed(DAEMON_SETS, SPEC, other)[0].endswith("field is immutable")
+    other["selector"] = {"matchLabels": {"app": "other"}}
+    assert [fault.split(":")[0] for fault in changed(DAEMON_SETS, SPEC, other)] == [
+        "spec.selector",
+        "spec.template.metadata.labels",
+    ]
 
 
 def test_templates_are_counted() -> None:

@@ -6,7 +6,9 @@ import pytest
 
 from podless.kinds.builtin.podspec import amounts, default_pod, default_pod_template, images
 from podless.kinds.strategy import Object
-from podless.meta import quantity
+from podless.kinds.types.pods import POD
+from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
+from podless.meta import filling, quantity
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,7 @@ def test_latest(image: str, latest: bool) -> None:
 
 def test_template_gets_what_every_spec_gets() -> None:
     template = {"spec": {"containers": [{"name": "c", "image": "nginx"}]}}
+    filling.fill(POD_TEMPLATE_SPEC, template)
     default_pod_template(template)
     assert template["spec"] == {
         "containers": [
@@ -57,16 +60,21 @@ def test_template_gets_what_every_spec_gets() -> None:
     }
 
 
+def _fill(pod: Object) -> None:
+    filling.fill(POD, pod)
+    default_pod(pod)
+
+
 def test_pod_asks_for_what_it_is_limited_to() -> None:
     limits = {"cpu": "1", "memory": "1Gi"}
     spec: Object = {"containers": [{"name": "c", "resources": {"limits": limits, "requests": {"cpu": "1m"}}}]}
-    default_pod({"metadata": {}, "spec": spec})
+    _fill({"metadata": {}, "spec": spec})
     assert spec["containers"][0]["resources"]["requests"] == {"cpu": "1m", "memory": "1Gi"}
 
 
 def test_ports_of_the_host_network_are_the_hosts() -> None:
     spec: Object = {"hostNetwork": True, "containers": [{"ports": [{"containerPort": 80}]}]}
-    default_pod({"metadata": {}, "spec": spec})
+    _fill({"metadata": {}, "spec": spec})
     assert spec["containers"][0]["ports"] == [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}]
 
 

@@ -9,7 +9,8 @@ from podless.kinds.builtin.podspec.overlaps import overlaps
 from podless.kinds.builtin.podspec.template import validate_new_pod, validate_pod
 from podless.kinds.strategy import Object
 from podless.kinds.types.pods import POD
-from podless.meta import structs
+from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
+from podless.meta import filling, structs
 from tests.cost import assert_linear
 
 _LABEL = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'"
@@ -18,6 +19,7 @@ _LABEL = "a lowercase RFC 1123 label must consist of lower case alphanumeric cha
 def _pod(container: Object | None = None, **spec: object) -> Object:
     whole = {"containers": [{"name": "c", "image": "i", **(container or {})}], **spec}
     obj = structs.decode(POD, {"metadata": {"name": "p"}, "spec": whole})
+    filling.fill(POD, obj)
     default_pod(obj)
     return obj
 
@@ -157,6 +159,7 @@ def test_templates_need_no_references_of_images_and_allow_spaces() -> None:
         "volumes": [{"name": "v", "image": {"reference": ""}}],
     }
     template: Object = {"spec": spec}
+    filling.fill(POD_TEMPLATE_SPEC, template)
     default_pod_template(template)
     assert validate_pod_template(template, "spec.template") == []
     pod = _pod({"image": " i"}, volumes=spec["volumes"])

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import Any
 
-from podless.kinds.builtin import counts
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.apps import CONTROLLER_REVISION
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, gotext, jsontext
-from podless.meta.field import FieldError
-
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
-_BLANKS = re.compile(r"[ \t\r\n]*+")
+from podless.meta.positions import TOKEN
 
 
 class _Spaced(dict[str, Any]):
@@ -38,37 +33,35 @@ class ControllerRevisionStrategy(TypedStrategy):
         if isinstance(data, dict) and not _as_stored(jsontext.utf8(raw)):
             obj["data"] = _Spaced(data)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A number, and a state, which is an object."""
-        errors, data = list(counts.nonnegative("revision", obj.get("revision"))), obj.get("data")
+        errors, data = checks.nonnegative("revision", obj.get("revision")), obj.get("data")
         if data is None:
             errors.append(field.required("data", "data is mandatory"))
         elif not isinstance(data, dict):
             errors.append(field.required("data", "data must be a valid JSON object"))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The number; the state stays, as it was written."""
-        errors = list(counts.nonnegative("revision", obj.get("revision")))
+        errors = checks.nonnegative("revision", obj.get("revision"))
         data = obj.get("data")
         if isinstance(data, _Spaced) or not _same(data, old.get("data")):
-            errors.append(field.invalid("data", obj.get("data"), "field is immutable"))
+            errors.append(immutable("data", data))
         return errors
 
 
 def _as_stored(text: str) -> bool:
     """Whether the state in an object's JSON, the last one of that name, is written as it would be stored."""
     depth, last, place, sound = 0, "", -1, True  # place: where the next token of the state has to begin
-    for match in _TOKEN.finditer(text):
+    for match in TOKEN.finditer(text):
         token = match[0]
         depth -= token in "]}"
         if place >= 0:
             sound = sound and match.start() == place and gotext.escaped(token) == token
             place = -1 if depth == 1 and token not in "[{" else match.end()
         elif depth == 1 and token == ":" and last == '"data"':
-            begun = _BLANKS.match(text, match.end())
+            begun = jsontext.BLANKS.match(text, match.end())
             place, sound = begun.end() if begun else match.end(), True
         depth += token in "[{"
         last = token
@@ -84,5 +77,4 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) and (type(one) is bool) == (type(other) is bool)
 
 
-STRUCT = CONTROLLER_REVISION
 STRATEGY = ControllerRevisionStrategy()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from podless.kinds.builtin import counts, template
+from podless.kinds.builtin import checks, shares, template
 from podless.kinds.builtin.apps import statuses
 from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.apps import DAEMON_SET
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, gonumber, labelselector
 from podless.meta.field import FieldError
 from podless.meta.sorting import by_name
@@ -19,14 +17,10 @@ from podless.meta.structs import DecodeError
 # where apps/v1 shows a count of templates that later versions have no field for
 _GENERATION = "deprecated.daemonset.template.generation"
 _NUMBERS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
-_COUNTS: tuple[str, ...] = (
-    *_NUMBERS,
-    "observedGeneration",
-    "updatedNumberScheduled",
-    "numberAvailable",
-    "numberUnavailable",
-)
-_COUNTS += ("collisionCount",)
+_COUNTS = (
+    *_NUMBERS, "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
+    "collisionCount",
+)  # fmt: skip
 
 
 class DaemonSetStrategy(ReplicasStrategy):
@@ -41,14 +35,10 @@ class DaemonSetStrategy(ReplicasStrategy):
         spec, metadata = obj["spec"], obj["metadata"]
         template.fill(spec["template"])
         strategy = spec["updateStrategy"]
-        if not strategy.get("type"):
-            strategy["type"] = "RollingUpdate"
         rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
         if used or rolling is not None:
             least = {"maxUnavailable": int(used), "maxSurge": 0}
             strategy["rollingUpdate"] = least | {name: one for name, one in (rolling or {}).items() if one is not None}
-        if spec.get("revisionHistoryLimit") is None:
-            spec["revisionHistoryLimit"] = 10
         given = metadata.get("annotations") or {}
         try:
             count = gonumber.parse_int(given.get(_GENERATION) or "0") if _GENERATION in given else 0
@@ -83,19 +73,22 @@ class DaemonSetStrategy(ReplicasStrategy):
             errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
         errors += template.check(given, "spec.template", old["template"] if old is not None else None)
         errors += template.running(given, "spec.template", "DaemonSet")
-        errors += counts.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        errors += checks.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         return [
             *errors,
             *_strategy(spec),
-            *counts.nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
+            *checks.nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
         ]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; that the selector stays is looked at first."""
+        spec, before = obj["spec"], old["spec"]
+        return [*self.kept(spec, before), *self.check(spec, before)]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts."""
         status = obj["status"]
-        return [*counts.all_nonnegative(status, "status", _COUNTS), *statuses.collisions(status, old["status"])]
+        return [*checks.all_nonnegative(status, "status", _COUNTS), *statuses.collisions(status, old["status"])]
 
 
 def _counted(obj: Object) -> int:
@@ -117,10 +110,10 @@ def _strategy(spec: Object) -> list[FieldError]:
         return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, ("RollingUpdate", "OnDelete"))]
     path += ".rollingUpdate"
     errors: list[FieldError] = []
-    for check in (counts.share, counts.at_most_all):
+    for check in (shares.check, shares.at_most_all):
         for name in ("maxUnavailable", "maxSurge"):
             errors += check(f"{path}.{name}", rolling[name])
-    away, more = counts.amount(rolling["maxUnavailable"]), counts.amount(rolling["maxSurge"])
+    away, more = shares.amount(rolling["maxUnavailable"]), shares.amount(rolling["maxSurge"])
     if away and more:
         text = "may not be set when maxUnavailable is non-zero"
         errors.append(field.invalid(f"{path}.maxSurge", rolling["maxSurge"], text))
@@ -129,5 +122,4 @@ def _strategy(spec: Object) -> list[FieldError]:
     return errors
 
 
-STRUCT = DAEMON_SET
 STRATEGY = DaemonSetStrategy()

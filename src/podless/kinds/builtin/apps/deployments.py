@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from podless.kinds.builtin import counts, template
+from podless.kinds.builtin import checks, shares, template
 from podless.kinds.builtin.apps import statuses
 from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.apps import DEPLOYMENT
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field
 from podless.meta.field import FieldError
 
 _SHARE = "25%"
-_COUNTS: tuple[str, ...] = ("observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
-_COUNTS += ("unavailableReplicas", "terminatingReplicas", "collisionCount")
+_COUNTS = (
+    "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
+    "unavailableReplicas", "terminatingReplicas", "collisionCount",
+)  # fmt: skip
 _PARTS = ("updatedReplicas", "readyReplicas", "availableReplicas")
 _TYPES = ("Recreate", "RollingUpdate")
 
@@ -26,22 +25,15 @@ class DeploymentStrategy(ReplicasStrategy):
     labels_kept = True
 
     def default(self, version: Version, obj: Object) -> None:
-        """One replica, replaced a quarter at a time."""
+        """Replaced a quarter at a time."""
         spec = obj["spec"]
         template.fill(spec["template"])
-        if spec.get("replicas") is None:
-            spec["replicas"] = 1
         strategy = spec["strategy"]
-        if not strategy.get("type"):
-            strategy["type"] = "RollingUpdate"
         if strategy["type"] == "RollingUpdate":
             rolling = strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
             for name in ("maxUnavailable", "maxSurge"):
                 if rolling.get(name) is None:
                     rolling[name] = _SHARE
-        for name, number in (("revisionHistoryLimit", 10), ("progressDeadlineSeconds", 600)):
-            if spec.get(name) is None:
-                spec[name] = number
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The spec stays, and so do the labels."""
@@ -57,23 +49,21 @@ class DeploymentStrategy(ReplicasStrategy):
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector, template and strategy."""
-        errors = counts.nonnegative("spec.replicas", spec["replicas"])
+        errors = checks.nonnegative("spec.replicas", spec["replicas"])
         found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
         errors += found
         if selector is not None:
             errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
         errors += _strategy(spec["strategy"])
-        errors += counts.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
+        errors += checks.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
         deadline = spec["progressDeadlineSeconds"]
-        errors += counts.nonnegative("spec.progressDeadlineSeconds", deadline)
+        errors += checks.nonnegative("spec.progressDeadlineSeconds", deadline)
         if deadline <= (spec.get("minReadySeconds") or 0):
             text = "must be greater than minReadySeconds"
             errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, text))
         return errors
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
         status = obj["status"]
         errors = statuses.check(status, _COUNTS, _PARTS, "readyReplicas")
@@ -95,11 +85,10 @@ def _strategy(strategy: Object) -> list[FieldError]:
 
 def _rolling(rolling: Object, path: str) -> list[FieldError]:
     away, more = rolling["maxUnavailable"], rolling["maxSurge"]
-    errors = [*counts.share(f"{path}.maxUnavailable", away), *counts.share(f"{path}.maxSurge", more)]
-    if not counts.amount(away) and not counts.amount(more):
+    errors = [*shares.check(f"{path}.maxUnavailable", away), *shares.check(f"{path}.maxSurge", more)]
+    if not shares.amount(away) and not shares.amount(more):
         errors.append(field.invalid(f"{path}.maxUnavailable", away, "may not be 0 when `maxSurge` is 0"))
-    return [*errors, *counts.at_most_all(f"{path}.maxUnavailable", away)]
+    return [*errors, *shares.at_most_all(f"{path}.maxUnavailable", away)]
 
 
-STRUCT = DEPLOYMENT
 STRATEGY = DeploymentStrategy()

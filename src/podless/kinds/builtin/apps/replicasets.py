@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from podless.kinds.builtin import counts, template
+from podless.kinds.builtin import checks, template
 from podless.kinds.builtin.apps import statuses
 from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.apps import REPLICA_SET
+from podless.kinds.strategy import Faults, Object
 from podless.meta.field import FieldError
 
-COUNTS: tuple[str, ...] = (
-    "replicas",
-    "fullyLabeledReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "observedGeneration",
-)
-COUNTS += ("terminatingReplicas",)
+COUNTS = (
+    "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",
+    "terminatingReplicas",
+)  # fmt: skip
 PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
@@ -30,15 +24,12 @@ class ReplicaSetStrategy(ReplicasStrategy):
     blank: ClassVar[Object] = {"replicas": 0}
 
     def default(self, version: Version, obj: Object) -> None:
-        """One replica."""
-        spec = obj["spec"]
-        template.fill(spec["template"])
-        if spec.get("replicas") is None:
-            spec["replicas"] = 1
+        """The template."""
+        template.fill(obj["spec"]["template"])
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
-        errors = counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         # a real server speaks of deployments here
         found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
         errors += found
@@ -46,12 +37,9 @@ class ReplicaSetStrategy(ReplicasStrategy):
             errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
         return errors
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
         return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
 
 
-STRUCT = REPLICA_SET
 STRATEGY = ReplicaSetStrategy()

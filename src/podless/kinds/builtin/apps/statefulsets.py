@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
-from podless.kinds.builtin import counts, podspec, template
+from podless.kinds.builtin import checks, podspec, shares, template
 from podless.kinds.builtin.apps import statuses
 from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.apps import STATEFUL_SET
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 
-_COUNTS: tuple[str, ...] = ("replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
-_COUNTS += ("observedGeneration", "collisionCount")
+_COUNTS = (
+    "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
+    "collisionCount",
+)  # fmt: skip
 _PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
 _MANAGEMENTS, _RETENTIONS = ("OrderedReady", "Parallel"), ("Retain", "Delete")
 # what may change
-_FREE: tuple[str, ...] = ("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit")
-_FREE += ("persistentVolumeClaimRetentionPolicy", "minReadySeconds")
+_FREE = (
+    "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
+)  # fmt: skip
 _FIXED = (
     f"updates to statefulset spec for fields other than {', '.join(map(repr, _FREE[:-1]))} and {_FREE[-1]!r} "
     "are forbidden"
@@ -33,19 +36,14 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     blank: ClassVar[Object] = {"replicas": 0, "availableReplicas": 0}
     named = False
-
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Pods are called after it, and pods are labels."""
-        return names.label_prefix(name) if prefix else names.label(name)
+    naming = names.LABELS
 
     def default(self, version: Version, obj: Object) -> None:
-        """One replica, in order; volumes stay."""
+        """Volumes stay."""
         spec = obj["spec"]
         template.fill(spec["template"])
         for claim in spec.get("volumeClaimTemplates") or ():
             _fill_claim(claim)
-        if not spec.get("podManagementPolicy"):
-            spec["podManagementPolicy"] = "OrderedReady"
         strategy = spec["updateStrategy"]
         if not strategy.get("type"):
             strategy["type"] = "RollingUpdate"
@@ -56,9 +54,6 @@ class StatefulSetStrategy(ReplicasStrategy):
         kept = spec.get("persistentVolumeClaimRetentionPolicy") or {}
         fates = {name: kept.get(name) or "Retain" for name in ("whenDeleted", "whenScaled")}
         spec["persistentVolumeClaimRetentionPolicy"] = fates
-        for name, number in (("replicas", 1), ("revisionHistoryLimit", 10)):
-            if spec.get(name) is None:
-                spec[name] = number
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is known of it yet; how many pods may be away is not asked (MaxUnavailableStatefulSet is off)."""
@@ -75,11 +70,11 @@ class StatefulSetStrategy(ReplicasStrategy):
         """Policies, claims, counts, the name of a service, selector and template."""
         given = spec["template"]
         errors = [*_policies(spec), *(_claims(spec) if old is None else ())]
-        errors += counts.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
-        errors += counts.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
+        errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        errors += checks.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         service = spec.get("serviceName")
         if old is None and service:  # it stays as it is, and so do claims
-            errors += (field.invalid("spec.serviceName", service, fault) for fault in names.label(service))
+            errors += field.invalids("spec.serviceName", service, names.label(service))
         found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
         errors += found
         if selector is not None:
@@ -96,9 +91,7 @@ class StatefulSetStrategy(ReplicasStrategy):
         fixed = [{name: one[name] for name in one if name not in _FREE} for one in (spec, old)]
         return [field.forbidden("spec", _FIXED)] if fixed[0] != fixed[1] else []
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
         status = obj["status"]
         errors = statuses.check(status, _COUNTS, _PARTS, "status.readyReplicas")
@@ -147,8 +140,7 @@ def _policies(spec: Object) -> list[FieldError]:
         errors.append(field.invalid("spec.podManagementPolicy", management, text))
     errors += _strategy(spec["updateStrategy"])
     for name, fate in spec["persistentVolumeClaimRetentionPolicy"].items():
-        if fate not in _RETENTIONS:
-            errors.append(field.not_supported(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS))
+        errors += field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)
     return errors
 
 
@@ -166,15 +158,14 @@ def _strategy(strategy: Object) -> list[FieldError]:
     if rolling is None:
         return []
     path += ".rollingUpdate"
-    errors = counts.nonnegative(f"{path}.partition", rolling.get("partition"))
+    errors = checks.nonnegative(f"{path}.partition", rolling.get("partition"))
     away = rolling.get("maxUnavailable")
     if away is not None:
-        errors += counts.share(f"{path}.maxUnavailable", away)
-        if not counts.amount(away):
+        errors += shares.check(f"{path}.maxUnavailable", away)
+        if not shares.amount(away):
             errors.append(field.invalid(f"{path}.maxUnavailable", away, "cannot be 0"))
-        errors += counts.at_most_all(f"{path}.maxUnavailable", away)
+        errors += shares.at_most_all(f"{path}.maxUnavailable", away)
     return errors
 
 
-STRUCT = STATEFUL_SET
 STRATEGY = StatefulSetStrategy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podless.kinds.builtin import counts
+from podless.kinds.builtin import checks
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -12,7 +12,7 @@ from podless.meta.field import FieldError
 
 def check(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
     """Counts are not negative, and parts no more than the whole. ready: how the count of ready ones is called."""
-    errors = counts.all_nonnegative(status, "status", fields)
+    errors = checks.all_nonnegative(status, "status", fields)
     whole = status.get("replicas") or 0
     for name in parts:
         part = status.get(name) or 0

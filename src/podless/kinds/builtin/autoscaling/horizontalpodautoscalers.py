@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from podless.kinds.builtin import counts
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.autoscaling import metrics, versions
-from podless.kinds.builtin.speced import SpecStrategy
+from podless.kinds.builtin.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types import scalers1, scalers2
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, quantity
 from podless.meta.field import FieldError
 
@@ -40,8 +39,6 @@ class AutoscalerStrategy(SpecStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """At least one replica, by the use of the CPU; in v1 what v2 would fill in."""
         spec = obj["spec"]
-        if spec.get("minReplicas") is None:
-            spec["minReplicas"] = 1
         if version.name == "v1":
             metadata, shown = obj["metadata"], versions.to_v1(versions.to_v2(obj))
             metadata.update(shown["metadata"])
@@ -83,21 +80,17 @@ class AutoscalerStrategy(SpecStrategy):
         if version.name == "v1":
             versions.forget(obj["metadata"], old["metadata"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Numbers of replicas, what is scaled, metrics and behavior, in the words of v2 always."""
         return list(_check(self.store(kind, obj)["spec"], None))
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same; there may be no replica where there was none."""
         return list(_check(self.store(kind, obj)["spec"], old["spec"]))
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts."""
-        return counts.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
+        return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
 
 
 def _check(spec: Object, old: Object | None) -> Iterator[FieldError]:
@@ -127,8 +120,7 @@ def _rules(rules: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(where, window, "must be greater than or equal to zero")
     if window is not None and window > _MOST_WINDOW:
         yield field.invalid(where, window, f"must be less than or equal to {_MOST_WINDOW}")
-    if chosen is not None and chosen not in _SELECTIONS:
-        yield field.not_supported(f"{path}.selectPolicy", chosen, _SELECTIONS)
+    yield from field.one_of(f"{path}.selectPolicy", chosen, _SELECTIONS)
     if not policies:
         yield field.required(f"{path}.policies", "must specify at least one Policy")
     for place, policy in enumerate(policies or ()):
@@ -140,8 +132,7 @@ def _rules(rules: Object, path: str) -> Iterator[FieldError]:
 
 def _policy(policy: Object, path: str) -> Iterator[FieldError]:
     kind, value, period = policy.get("type") or "", policy.get("value") or 0, policy.get("periodSeconds") or 0
-    if kind not in _POLICIES:
-        yield field.not_supported(f"{path}.type", kind, _POLICIES)
+    yield from field.one_of(f"{path}.type", kind, _POLICIES)
     if value <= 0:
         yield field.invalid(f"{path}.value", value, "must be greater than zero")
     if period <= 0:
@@ -150,5 +141,4 @@ def _policy(policy: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.periodSeconds", period, f"must be less than or equal to {_MOST_PERIOD}")
 
 
-STRUCTS = {"v1": scalers1.HORIZONTAL_POD_AUTOSCALER, "v2": scalers2.HORIZONTAL_POD_AUTOSCALER}
 STRATEGY = AutoscalerStrategy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from podless.kinds.builtin import checks
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
@@ -21,10 +22,7 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 def reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
     """What is wrong with a reference to an object. grouped: whether its apiVersion has to name a group."""
     for part in ("kind", "name"):
-        given = ref.get(part) or ""
-        if not given:
-            yield field.required(f"{path}.{part}")
-        yield from (field.invalid(f"{path}.{part}", given, text) for text in names.path_segment(given))
+        yield from checks.named(f"{path}.{part}", ref.get(part), names.path_segment)
     version = ref.get("apiVersion") or ""
     group, slash, _ = version.partition("/")
     if version.count("/") > 1:
@@ -62,10 +60,8 @@ def _metric(metric: Object, path: str) -> Iterator[FieldError]:
 
 
 def _named(source: Object, path: str) -> Iterator[FieldError]:
-    name = (source.get("metric") or {}).get("name") or ""
-    if not name:
-        yield field.required(f"{path}.metric.name", "must specify a metric name")
-    yield from (field.invalid(f"{path}.metric.name", name, text) for text in names.path_segment(name))
+    name = (source.get("metric") or {}).get("name")
+    yield from checks.named(f"{path}.metric.name", name, names.path_segment, "must specify a metric name")
     yield from _target(source.get("target") or {}, f"{path}.target")
 
 
@@ -128,14 +124,12 @@ def _use(source: Object, path: str) -> Iterator[FieldError]:
 
 
 def _container(source: Object, path: str) -> Iterator[FieldError]:
-    container, name = source.get("container") or "", source.get("name") or ""
+    name = source.get("name") or ""
     if not name:
         yield field.required(f"{path}.name", "must specify a resource name")
     if name and "/" not in name and name not in _COMPUTE and not name.startswith("hugepages-"):
         yield field.invalid(f"{path}.name", name, "must be a standard resource for containers")
-    if not container:
-        yield field.required(f"{path}.container", "must specify a container")
-    yield from (field.invalid(f"{path}.container", container, text) for text in names.label(container) if container)
+    yield from checks.named(f"{path}.container", source.get("container"), missing="must specify a container")
     yield from _use(source, path)
 
 

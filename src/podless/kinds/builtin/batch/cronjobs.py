@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from podless.kinds.builtin import counts, template
+from podless.kinds.builtin import checks, template
 from podless.kinds.builtin.batch import jobspecs, schedules
 from podless.kinds.builtin.speced import TemplateStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.batch import CRON_JOB
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field
 from podless.meta.field import FieldError
 
 _JOB = "spec.jobTemplate.spec"
 _POLICIES = ("Allow", "Forbid", "Replace")
-_DEFAULTS = {"concurrencyPolicy": "Allow", "suspend": False, "successfulJobsHistoryLimit": 3}
-_DEFAULTS |= {"failedJobsHistoryLimit": 1}
 _MOST_NAME = 52  # bytes; jobs have 11 more
 _TIMED = (
     "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
@@ -35,29 +30,21 @@ class CronJobStrategy(TemplateStrategy):
         return found
 
     def default(self, version: Version, obj: Object) -> None:
-        """Jobs may overlap, and some of those that are done are kept."""
-        spec = obj["spec"]
-        template.fill(spec["jobTemplate"]["spec"]["template"])
-        for name, value in _DEFAULTS.items():
-            if spec.get(name) in (None, ""):
-                spec[name] = value
+        """The template of pods."""
+        template.fill(obj["spec"]["jobTemplate"]["spec"]["template"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A name for jobs, schedule, policies and the template of jobs."""
         errors, name = _check(obj["spec"], None), obj["metadata"].get("name") or ""
         if len(name.encode()) > _MOST_NAME:
             errors.append(field.invalid("metadata.name", name, f"must be no more than {_MOST_NAME} characters"))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same but for the name, which it has."""
         return _check(obj["spec"], old["spec"])
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Nothing."""
         return ()
 
@@ -74,19 +61,18 @@ class CronJobStrategy(TemplateStrategy):
 def _check(spec: Object, old: Object | None) -> list[FieldError]:
     schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
     errors = _schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
-    errors += counts.nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
+    errors += checks.nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
-        errors += [field.invalid("spec.timeZone", zone, text) for text in schedules.zone_faults(zone)]
+        errors += field.invalids("spec.timeZone", zone, schedules.zone_faults(zone))
     policy = spec["concurrencyPolicy"]
-    if policy not in _POLICIES:
-        errors.append(field.not_supported("spec.concurrencyPolicy", policy, _POLICIES))
+    errors += field.one_of("spec.concurrencyPolicy", policy, _POLICIES)
     job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
     errors += jobspecs.check(job, _JOB, before)
     if job.get("selector") is not None:
         errors.append(field.invalid(f"{_JOB}.selector", job["selector"], "`selector` will be auto-generated"))
     if job.get("manualSelector"):
         errors.append(field.not_supported(f"{_JOB}.manualSelector", job["manualSelector"], ("nil", "false")))
-    return [*errors, *counts.all_nonnegative(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))]
+    return [*errors, *checks.all_nonnegative(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))]
 
 
 def _schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
@@ -104,5 +90,4 @@ def _schedule(schedule: str, zone: str | None, old: Object | None) -> list[Field
     return errors
 
 
-STRUCT = CRON_JOB
 STRATEGY = CronJobStrategy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
+from podless.kinds.builtin import checks
 from podless.kinds.strategy import Object
 from podless.meta import field, gotext, names
 from podless.meta.field import FieldError, Literal
@@ -89,7 +90,7 @@ def _patterns(patterns: list[Object], path: str) -> list[FieldError]:
         errors.append(field.too_many(path, len(patterns), _MOST_PATTERNS))
     for place, pattern in enumerate(patterns):
         kind = pattern.get("type") or ""
-        errors += [field.invalid(f"{path}[{place}].type", kind, text) for text in names.qualified_name(kind)]
+        errors += field.invalids(f"{path}[{place}].type", kind, names.qualified_name(kind))
         errors += _one_of(f"{path}[{place}].status", pattern.get("status") or "", _STATUSES)
     return errors
 
@@ -108,9 +109,7 @@ def _codes(codes: Object, containers: set[Any], path: str) -> list[FieldError]:
     for place, value in enumerate(values):
         if operator == "In" and value == 0:
             errors.append(field.invalid(f"{path}.values[{place}]", 0, "must not be 0 for the In operator"))
-        if value in seen:
-            errors.append(field.duplicate(f"{path}.values[{place}]", value))
-        seen.add(value)
+        errors += checks.once(f"{path}.values[{place}]", value, seen)
     if any(one > other for one, other in pairwise(values)):
         errors.append(field.invalid(f"{path}.values", values, "must be ordered"))
     return errors

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from podless.kinds.builtin import counts, template
+from podless.kinds.builtin import template
 from podless.kinds.builtin.batch import failures, jobspecs, jobstatus, successes
+from podless.kinds.builtin.carried import keep
+from podless.kinds.builtin.immutable import immutable, stays
 from podless.kinds.builtin.speced import TemplateStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.batch import JOB
 from podless.kinds.types.podspecs import POD_SPEC, POD_TEMPLATE_SPEC
 from podless.meta import codec, field, labelselector, names
 from podless.meta.field import FieldError
@@ -32,6 +32,7 @@ class JobStrategy(TemplateStrategy):
         "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
         "set propagationPolicy=Orphan to suppress this warning"
     )
+    selects = frozenset({"status.successful"})
 
     def default(self, version: Version, obj: Object) -> None:
         """One pod, at most six more."""
@@ -54,27 +55,23 @@ class JobStrategy(TemplateStrategy):
             obj["metadata"]["labels"] = dict(labels)
         return obj
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Selector, counts, policies and template."""
         return [*_selected(obj), *_check(obj["spec"], None), *_hostnames(obj)]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same, and again, as a real server does it; most of it stays."""
         spec, before = obj["spec"], old["spec"]
         again = _check(spec, before)
         errors = [*_selected(obj, old), *again, *_hostnames(obj), *again, *_completions(spec, before)]
-        errors += counts.immutable("spec.selector", spec.get("selector"), before.get("selector"))
+        errors += stays("spec.selector", spec.get("selector"), before.get("selector"))
         errors += _template(obj, old)
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
             given = spec.get(name)
-            errors += counts.immutable(f"spec.{name}", given, before.get(name), _SHOWN.get(name, _itself)(given))
+            errors += stays(f"spec.{name}", given, before.get(name), _SHOWN.get(name, _itself)(given))
         return errors
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Much."""
         return jobstatus.check(obj, old)
 
@@ -89,10 +86,6 @@ class JobStrategy(TemplateStrategy):
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """How many pods came to a good end."""
         return {"status.successful": str((obj.get("status") or {}).get("succeeded") or 0)}
-
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset({"status.successful"})
 
     def unselectable(self, name: str) -> str:
         """What is said of a field that may not be selected by."""
@@ -171,7 +164,7 @@ def _completions(spec: Object, old: Object) -> list[FieldError]:
     """An indexed job may become longer or shorter where all of it runs at once."""
     wanted, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
     if spec.get("completionMode") != jobspecs.INDEXED:
-        return counts.immutable(path, wanted, before)
+        return stays(path, wanted, before)
     if wanted in (before, None) or wanted == spec.get("parallelism"):
         return []
     return [field.invalid(path, wanted, "can only be modified in tandem with spec.parallelism")]
@@ -184,7 +177,7 @@ def _template(obj: Object, old: Object) -> list[FieldError]:
     if _held(old):
         given, before, path = given["spec"], _adopted(given["spec"], before["spec"]), "spec.template.spec"
         struct = POD_SPEC
-    return [] if given == before else [field.invalid(path, gostructs.shown(struct, given), "field is immutable")]
+    return [] if given == before else [immutable(path, gostructs.shown(struct, given))]
 
 
 def _held(old: Object) -> bool:
@@ -201,9 +194,9 @@ def _adopted(spec: Object, old: Object) -> Object:
     """The spec of the pods as it was, with what may change as it is wanted."""
     adopted: Object = codec.copied(old)
     for name in _DIRECTIVES:
-        _take(adopted, spec, name)
+        keep(adopted, spec, name)
     near = dict(adopted.get("affinity") or {})
-    _take(near, spec.get("affinity") or {}, "nodeAffinity")
+    keep(near, spec.get("affinity") or {}, "nodeAffinity")
     if near or spec.get("affinity") is not None:
         adopted["affinity"] = near
     else:
@@ -211,16 +204,8 @@ def _adopted(spec: Object, old: Object) -> Object:
     for part in ("containers", "initContainers"):
         for one, other in zip(adopted.get(part) or (), spec.get(part) or (), strict=False):
             if one.get("name") == other.get("name"):
-                _take(one, other, "resources")
+                keep(one, other, "resources")
     return adopted
 
 
-def _take(obj: Object, given: Object, name: str) -> None:
-    if name in given:
-        obj[name] = given[name]
-    else:
-        obj.pop(name, None)
-
-
-STRUCT = JOB
 STRATEGY = JobStrategy()

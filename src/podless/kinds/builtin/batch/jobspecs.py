@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/api/job.
 
 from __future__ import annotations
 
-from podless.kinds.builtin import counts, references, template
+from podless.kinds.builtin import checks, references, template
 from podless.kinds.builtin.batch import failures, successes
 from podless.kinds.strategy import Object
 from podless.meta import field
@@ -17,14 +17,10 @@ _MOST_FAILED = 100_000
 _MANY = 100_000  # completions
 _MOST_OF_MANY = 10_000  # at once, and failed
 _MOST_MANAGER = 63  # bytes
-_COUNTS: tuple[str, ...] = (
-    "parallelism",
-    "completions",
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "ttlSecondsAfterFinished",
-)
-_COUNTS += ("backoffLimitPerIndex", "maxFailedIndexes")
+_COUNTS = (
+    "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex", "maxFailedIndexes",
+)  # fmt: skip
 _NEEDS_INDEXES = "requires indexed completion mode"
 _UNTRACKED = (
     "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes "
@@ -58,7 +54,7 @@ def fill(obj: Object) -> None:
 
 def check(spec: Object, path: str, old: Object | None = None) -> list[FieldError]:
     """What is wrong with a spec but for its selector. old: the one that it replaces."""
-    errors = counts.all_nonnegative(spec, path, _COUNTS)
+    errors = checks.all_nonnegative(spec, path, _COUNTS)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         errors.append(field.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
     errors += _manager(spec.get("managedBy"), f"{path}.managedBy")

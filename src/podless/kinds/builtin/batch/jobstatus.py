@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from podless.kinds.builtin import counts
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.batch import indexes
 from podless.kinds.builtin.batch.jobspecs import INDEXED
 from podless.kinds.strategy import Object
@@ -40,7 +40,7 @@ class _State:
 def check(obj: Object, old: Object) -> list[FieldError]:
     """What is wrong with a status: what was wrong before is passed over."""
     new, before = _State(obj), _State(old)
-    errors = counts.all_nonnegative(new.status, "status", _COUNTS)
+    errors = checks.all_nonnegative(new.status, "status", _COUNTS)
     for part in (_uncounted(new), _outcome(new, before), _times(new, before), _finished(new, before)):
         errors += part
     return [*errors, *_indexes(new, before), *_conditions(new), *_transitions(new, before)]

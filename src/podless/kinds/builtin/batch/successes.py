@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.kinds.builtin import counts
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.batch import indexes
 from podless.kinds.strategy import Object
 from podless.meta import field
@@ -53,7 +53,7 @@ def _rule(rule: Object, completions: int, path: str) -> list[FieldError]:
             errors.append(field.invalid(where, wanted, f"error parsing succeededIndexes: {why}"))
     if number is not None:
         where = f"{path}.succeededCount"
-        errors += counts.nonnegative(where, number)
+        errors += checks.nonnegative(where, number)
         if number > completions:
             text = f"must be less than or equal to {completions} (the number of specified completions)"
             errors.append(field.invalid(where, number, text))

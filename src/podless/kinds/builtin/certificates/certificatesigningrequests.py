@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.keypair import blocks
-from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object, Strategy
-from podless.kinds.types.certificates import CERTIFICATE_SIGNING_REQUEST
+from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import clock, field, names
 from podless.meta.field import FieldError
 
@@ -29,7 +29,7 @@ _DOMAIN_MOST, _SIGNER_PATH_MOST = 253, 317  # bytes
 _HIDDEN = "<certificate data>"
 
 
-class SigningRequestStrategy(TypedStrategy):
+class SigningRequestStrategy(StatusStrategy):
     """What is asked for stays; whether it is granted is said at an endpoint of its own."""
 
     anywhere = False
@@ -37,51 +37,37 @@ class SigningRequestStrategy(TypedStrategy):
     resets: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
     sets_certificate = False
     sets_approval = False
+    selects = frozenset({"spec.signerName"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Requests may have any name."""
         return []
 
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nobody has approved it yet."""
-        obj["status"] = {}
-
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """Nothing but metadata changes."""
-        obj["spec"], obj["status"] = old["spec"], old["status"]
+        super().prepare_update(version, obj, old)
+        obj["spec"] = old["spec"]
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """What is asked for stays."""
-        obj["spec"] = old["spec"]
+        super().prepare_status(version, obj, old)
         _date(obj, old)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The request, its use, and what is said of it."""
         return [*_spec(obj["spec"]), *_conditions(obj, None), *_certificate(obj, None)]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; what was decided stays."""
         return [*_spec(obj["spec"]), *_conditions(obj, old), *_certificate(obj, old), *self._decided(obj, old)]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same, with a certificate."""
         return _STATUS.validate_update(kind, version, obj, old, warnings)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """Who is to sign it."""
         return {"spec.signerName": obj["spec"]["signerName"]}
-
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset({"spec.signerName"})
-
-    def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
-        return f"field label not supported: {name}"
 
     def below(self, subresource: str) -> Strategy[Kind]:
         """Who approves says nothing else."""
@@ -137,15 +123,12 @@ def request(spec: Object) -> bytes | None:
 def _spec(spec: Object) -> Iterator[FieldError]:
     if fault := _request_fault(spec):
         yield field.invalid("spec.request", spec.get("request"), fault)
-    usages, seen = spec.get("usages") or [], set()
+    usages, seen = spec.get("usages") or [], set[str]()
     if not usages:
         yield field.required("spec.usages")
     for place, usage in enumerate(usages):
-        if usage not in _USAGES:
-            yield field.not_supported(f"spec.usages[{place}]", usage, _USAGES)
-        if usage in seen:
-            yield field.duplicate(f"spec.usages[{place}]", usage)
-        seen.add(usage)
+        yield from field.one_of(f"spec.usages[{place}]", usage, _USAGES)
+        yield from checks.once(f"spec.usages[{place}]", usage, seen)
     signer, seconds = spec["signerName"], spec.get("expirationSeconds")
     if signer == _LEGACY:
         text = "the legacy signerName is not allowed via this API version"
@@ -263,5 +246,4 @@ def _all(obj: Object) -> list[Object]:
 
 
 _STATUS, _APPROVAL = _Status(), _Approval()
-STRUCT = CERTIFICATE_SIGNING_REQUEST
 STRATEGY = SigningRequestStrategy()

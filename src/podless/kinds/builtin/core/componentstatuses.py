@@ -13,5 +13,4 @@ class ComponentStatusStrategy(DescribedStrategy):
     revisioned = False
 
 
-STRUCT = COMPONENT_STATUS
-STRATEGY = ComponentStatusStrategy(STRUCT)
+STRATEGY = ComponentStatusStrategy(COMPONENT_STATUS)

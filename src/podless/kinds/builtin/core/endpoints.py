@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from podless.kinds.builtin import serving
+from podless.kinds.builtin import checks, serving
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.cluster import ENDPOINTS
+from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
-PORT_RANGE = "must be between 1 and 65535, inclusive"
 
 
 class EndpointsStrategy(TypedStrategy):
@@ -22,7 +20,7 @@ class EndpointsStrategy(TypedStrategy):
     rechecks = (1, 1)
     created_by_update = True
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Addresses and ports."""
         errors: list[FieldError] = []
         for place, subset in enumerate(obj.get("subsets") or []):
@@ -37,9 +35,7 @@ class EndpointsStrategy(TypedStrategy):
                 errors += _subset_port(port, f"{path}.ports[{index}]", named=len(ports) > 1)
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As new ones, where they differ."""
         if obj.get("subsets") == old.get("subsets"):
             return ()
@@ -49,22 +45,21 @@ class EndpointsStrategy(TypedStrategy):
 def _address(address: Object, path: str) -> Iterator[FieldError]:
     ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
     faults = addresses.faults(ip)
-    yield from (field.invalid(f"{path}.ip", ip, text) for text in faults)
+    yield from field.invalids(f"{path}.ip", ip, faults)
     if host:
-        yield from (field.invalid(f"{path}.hostname", host, text) for text in names.label(host))
+        yield from field.invalids(f"{path}.hostname", host, names.label(host))
     if node is not None:
-        yield from (field.invalid(f"{path}.nodeName", node, text) for text in names.subdomain(node))
-    yield from (field.invalid(f"{path}.ip", ip, text) for text in serving.special(ip))
+        yield from field.invalids(f"{path}.nodeName", node, names.subdomain(node))
+    yield from field.invalids(f"{path}.ip", ip, serving.special(ip))
 
 
 def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:
     name, number, protocol, application = port.get("name"), port["port"], port.get("protocol"), port.get("appProtocol")
     if name:
-        yield from (field.invalid(f"{path}.name", name, text) for text in names.label(name))
+        yield from field.invalids(f"{path}.name", name, names.label(name))
     elif named:
         yield field.required(f"{path}.name")
-    if not 0 < number < 65536:
-        yield field.invalid(f"{path}.port", number, PORT_RANGE)
+    yield from checks.port_number(f"{path}.port", number)
     yield from protocols(protocol, application, path)
 
 
@@ -76,8 +71,7 @@ def protocols(protocol: str | None, application: str | None, path: str) -> Itera
         yield field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
     if application is not None:
         where = f"{path}.appProtocol"
-        yield from (field.invalid(where, application, text) for text in names.qualified_name(application))
+        yield from field.invalids(where, application, names.qualified_name(application))
 
 
-STRUCT = ENDPOINTS
 STRATEGY = EndpointsStrategy()

@@ -5,14 +5,14 @@ Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/v1/defaults.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.podspec import resources
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.cluster import LIMIT_RANGE
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names, quantity, uids
 from podless.meta.field import FieldError
 from podless.meta.sorting import by_name
@@ -31,7 +31,6 @@ class LimitRangeStrategy(TypedStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """Containers get what they may have at the most, and ask for what they get."""
-        super().default(version, obj)
         for item in obj["spec"].get("limits") or []:
             if item["type"] == _CONTAINER:
                 limits = {**(item.get("max") or {}), **(item.get("default") or {})}
@@ -49,24 +48,16 @@ class LimitRangeStrategy(TypedStrategy):
             metadata.clear()
             metadata.update({"name": uids.make(), **given})
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """One set of amounts for each type."""
         seen: set[str] = set()
         errors: list[FieldError] = []
         for place, item in enumerate(obj["spec"].get("limits") or []):
             path, name = f"spec.limits[{place}]", item["type"]
             errors += _type(name, f"{path}.type")
-            if name in seen:
-                errors.append(field.duplicate(f"{path}.type", name))
-            seen.add(name)
+            errors += checks.once(f"{path}.type", name, seen)
             errors += _item(item, path)
         return errors
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """As a new one."""
-        return self.validate_create(kind, version, obj)
 
 
 _ORDER = ("type", "max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
@@ -83,7 +74,7 @@ def _put(item: Object, name: str, amounts: dict[str, str]) -> None:
 
 def _type(name: str, path: str) -> Iterator[FieldError]:
     faults = names.qualified_name(name)
-    yield from (field.invalid(path, name, text) for text in faults)
+    yield from field.invalids(path, name, faults)
     if not faults and "/" not in name and name not in _TYPES:
         yield field.invalid(path, name, "must be a standard limit type or fully qualified")
 
@@ -150,5 +141,4 @@ def _ratio(texts: dict[str, str | None], amounts: dict[str, Fraction], path: str
         yield field.invalid(path, text, f"ratio {text} is greater than max/min = {float(most / least):f}")
 
 
-STRUCT = LIMIT_RANGE
 STRATEGY = LimitRangeStrategy()

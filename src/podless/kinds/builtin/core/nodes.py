@@ -6,15 +6,15 @@ Source: Kubernetes' pkg/registry/core/node and ValidateNode of pkg/apis/core/val
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from podless.kinds.builtin.podspec.checks import label_key
+from podless.kinds.builtin.checks import label_key
 from podless.kinds.builtin.podspec.resources import quantity_errors
 from podless.kinds.builtin.podspec.scheduling import taint_effect
 from podless.kinds.builtin.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.nodes import NODE, NODE_ADDRESS, TAINT
 from podless.meta import addresses, gotext, names, quantity
@@ -41,6 +41,7 @@ class NodeStrategy(DescribedStrategy):
 
     rechecks = (1, 1)
     anywhere = False
+    selects = frozenset({"spec.unschedulable"})
 
     def default(self, version: Version, obj: Object) -> None:
         """What can be allocated is what there is; podCIDR and podCIDRs say the same."""
@@ -72,19 +73,15 @@ class NodeStrategy(DescribedStrategy):
         if "config" not in old["status"]:
             obj["status"].pop("config", None)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Taints, amounts and ranges."""
         return list(_node(obj))
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same, and what may change."""
         return [*_node(obj), *_change(obj, old)]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What may change."""
         return list(_change(obj, old))
 
@@ -100,14 +97,6 @@ class NodeStrategy(DescribedStrategy):
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """Whether it takes pods."""
         return {"spec.unschedulable": "true" if obj["spec"].get("unschedulable") else "false"}
-
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset({"spec.unschedulable"})
-
-    def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
-        return f"field label not supported: {name}"
 
 
 def _node(obj: Object) -> Errors:
@@ -192,5 +181,4 @@ def _change(obj: Object, old: Object) -> Errors:
         yield forbidden("spec.externalID", "may not be updated")
 
 
-STRUCT = NODE
-STRATEGY = NodeStrategy(STRUCT)
+STRATEGY = NodeStrategy(NODE)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
+from typing import ClassVar
 
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.carried import put
 from podless.kinds.builtin.immutable import immutable
-from podless.kinds.builtin.podspec import checks, claims
-from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin.podspec import claims
+from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.claims import PERSISTENT_VOLUME_CLAIM
 from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
@@ -30,15 +32,14 @@ _RESIZES = (
 )
 
 
-class ClaimStrategy(TypedStrategy):
+class ClaimStrategy(StatusStrategy):
     """What is wanted of a volume; bound to one, a claim may only grow."""
 
     rechecks = (1, 1)
-    shown_deleted = True
+    blank: ClassVar[Object] = {"phase": "Pending"}
 
     def default(self, version: Version, obj: Object) -> None:
         """Amounts are not finer than thousandths."""
-        super().default(version, obj)
         wanted, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
         for amounts in (wanted.get("limits"), wanted.get("requests"), status.get("capacity")):
             quantity.rounded(amounts)
@@ -46,31 +47,23 @@ class ClaimStrategy(TypedStrategy):
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Not bound yet; where the contents come from is said in two ways."""
-        obj["status"] = {"phase": "Pending"}
+        super().prepare_create(version, obj)
         _tell_source(obj["spec"], {})
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status stays."""
-        obj["status"] = old["status"]
+        super().prepare_update(version, obj, old)
         _tell_source(obj["spec"], old["spec"])
 
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """What is wanted stays."""
-        obj["spec"] = old["spec"]
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The spec."""
         return [*claims.spec(obj["spec"], "spec")]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; nothing but the amount and the class of attributes changes."""
         return [*claims.spec(obj["spec"], "spec"), *_changes(obj, old)]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Names and amounts."""
         status = obj.get("status") or {}
         errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
@@ -145,14 +138,14 @@ def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
     """Both specs without what may differ."""
     spec, before = dict(obj["spec"]), dict(old["spec"])
     if not before.get("volumeName"):
-        _put(before, "volumeName", spec.get("volumeName"))
+        put(before, "volumeName", spec.get("volumeName"))
     name, noted = spec.get("storageClassName"), _annotation(old)
     if name is not None and before.get("storageClassName") is None and noted in (None, name):
         spec.pop("storageClassName")
     if (obj.get("status") or {}).get("phase") == "Bound":
         _same_request(spec, before)
         if spec.get("volumeAttributesClassName") is not None:
-            _put(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
+            put(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
     return spec, before
 
 
@@ -161,13 +154,6 @@ def _same_request(spec: Object, before: Object) -> None:
     known = ((before.get("resources") or {}).get("requests") or {}).get("storage")
     if requests is not None and known is not None:
         spec["resources"] = {**spec["resources"], "requests": {**requests, "storage": known}}
-
-
-def _put(spec: Object, name: str, value: object) -> None:
-    if value is None:
-        spec.pop(name, None)
-    else:
-        spec[name] = value
 
 
 def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
@@ -191,7 +177,7 @@ def _size(spec: Object) -> Fraction:
 
 def _resource(name: str, path: str) -> Iterator[FieldError]:
     faults = names.qualified_name(name)
-    yield from (field.invalid(path, name, text) for text in faults)
+    yield from field.invalids(path, name, faults)
     if not faults and ("/" not in name or "kubernetes.io/" in name) and name != "storage":
         yield field.not_supported(path, name, ["storage"])
 
@@ -201,5 +187,4 @@ def _amounts(given: dict[str, str], path: str) -> Iterator[FieldError]:
         yield from checks.sound(f"{path}[{name}]", text)
 
 
-STRUCT = PERSISTENT_VOLUME_CLAIM
 STRATEGY = ClaimStrategy()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from podless.kinds.builtin import nodelabels
 from podless.kinds.builtin.immutable import immutable
-from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.builtin.volumes import sources, spec
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.claims import PERSISTENT_VOLUME
 from podless.kinds.types.disks import PERSISTENT_VOLUME_SOURCE
 from podless.kinds.types.topology import VOLUME_NODE_AFFINITY
 from podless.meta import clock, field, quantity
@@ -36,12 +35,10 @@ _RECYCLE = (
 )
 
 
-class PersistentVolumeStrategy(TypedStrategy):
+class PersistentVolumeStrategy(StatusStrategy):
     """Where a volume is stays; in which phase it is, and since when, is the status."""
 
     rechecks = (2, 0)
-    shown_deleted = True
-    rearranged = True
 
     def default(self, version: Version, obj: Object) -> None:
         """It stays when its claim goes, and is a file system; of one inside of something else nothing is said."""
@@ -63,13 +60,9 @@ class PersistentVolumeStrategy(TypedStrategy):
         """Nobody has it yet."""
         obj["status"] = {"phase": _PENDING, "lastPhaseTransitionTime": clock.now()}
 
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays."""
-        obj["status"] = old["status"]
-
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The spec stays; a new phase begins now."""
-        obj["spec"] = old["spec"]
+        super().prepare_status(version, obj, old)
         status, before = obj["status"], old.get("status") or {}
         since = before.get("lastPhaseTransitionTime")
         if status.get("phase") != before.get("phase"):
@@ -78,20 +71,16 @@ class PersistentVolumeStrategy(TypedStrategy):
         elif since is not None and status.get("lastPhaseTransitionTime") is None:
             status["lastPhaseTransitionTime"] = since
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The spec."""
         return [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The spec, which a real server looks at twice; where and how the volume is stays."""
         errors = [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
         return [*errors, *errors, *_changes(obj["spec"], old["spec"])]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Anything goes."""
         return ()
 
@@ -155,5 +144,4 @@ def _renamed(known: Object, wanted: Object | None) -> Object:
     return {**known, "required": {**(known.get("required") or {}), "nodeSelectorTerms": found}}
 
 
-STRUCT = PERSISTENT_VOLUME
 STRATEGY = PersistentVolumeStrategy()

@@ -5,8 +5,7 @@ Source: Kubernetes' pkg/registry/core/pod.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from podless.kinds.builtin.carried import TOLD, keep
 from podless.kinds.builtin.podspec import default_pod, drop_disabled
 from podless.kinds.builtin.podspec import selectors as selecting
 from podless.kinds.builtin.podspec.amounts import quality
@@ -17,14 +16,15 @@ from podless.kinds.builtin.podspec.warnings import APP_ARMOR
 from podless.kinds.builtin.podspec.warnings import pod as pod_warnings
 from podless.kinds.builtin.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object, Strategy
+from podless.kinds.strategy import Faults, Object, Strategy
 from podless.kinds.types.pods import POD
 from podless.meta import addresses, clock, names
-from podless.meta.field import FieldError
 
 _FIELDS = (
     "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
     "status.phase", "status.podIP", "status.nominatedNodeName",
+    # a name of old for the node; what may be asked for, and no pod tells
+    "spec.host", "status.podIPs",
 )  # fmt: skip
 _ENDED = ("Failed", "Succeeded")
 _HOSTNAME = (
@@ -44,8 +44,8 @@ class PodStrategy(DescribedStrategy):
     """Little of a pod can be changed; it ends in its own time."""
 
     generation = True
-    shown_deleted = True
     rechecks = (1, 1)
+    selects = frozenset(_FIELDS)
 
     def default(self, version: Version, obj: Object) -> None:
         """The defaults of PodSpec, and those of pods."""
@@ -74,12 +74,7 @@ class PodStrategy(DescribedStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The spec stays, and so do owners; generations that were seen are not forgotten."""
         super().prepare_status(version, obj, old)
-        metadata, before = obj["metadata"], old["metadata"]
-        for name in ("deletionTimestamp", "ownerReferences"):
-            if name in before:
-                metadata[name] = before[name]
-            else:
-                metadata.pop(name, None)
+        keep(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
         status, known = obj.setdefault("status", {}), old["status"]
         for name in ("qosClass", "observedGeneration"):
             if not status.get(name) and known.get(name):
@@ -93,19 +88,15 @@ class PodStrategy(DescribedStrategy):
             if not condition.get("observedGeneration") and last:
                 condition["observedGeneration"] = last
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The whole PodSpec."""
         return validate_new_pod(obj)
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same, and what may change."""
         return update(obj, old)
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What containers may become, and addresses."""
         for part in ("podIPs", "hostIPs"):
             for place, one in enumerate(obj["status"].get(part) or ()):
@@ -142,19 +133,12 @@ class PodStrategy(DescribedStrategy):
         found = {f"spec.{name}": spec.get(name) or "" for name in texts}
         ips = status.get("podIPs") or [{}]
         return found | {
+            "spec.host": found["spec.nodeName"],
             "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
             "status.phase": status.get("phase") or "",
             "status.podIP": ips[0].get("ip") or "",
             "status.nominatedNodeName": status.get("nominatedNodeName") or "",
         }
-
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset(_FIELDS)
-
-    def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
-        return f"field label not supported: {name}"
 
 
 class _Part(PodStrategy):
@@ -168,12 +152,7 @@ class _Part(PodStrategy):
         """All else stays, metadata as well."""
         obj["spec"] = self.take(obj["spec"], old["spec"])
         obj["status"] = old["status"]
-        metadata, before = obj["metadata"], old["metadata"]
-        for name in ("labels", "annotations", "finalizers", "ownerReferences"):
-            if name in before:
-                metadata[name] = before[name]
-            else:
-                metadata.pop(name, None)
+        keep(obj["metadata"], old["metadata"], *TOLD)
         drop_disabled(obj["spec"], old["spec"])
 
 
@@ -185,9 +164,7 @@ class _Ephemeral(_Part):
         kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
         return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return ephemeral(obj, old)
 
 
@@ -203,9 +180,7 @@ class _Resize(_Part):
         own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
         return _in_order(kept | taken | own)
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return resize(obj, old)
 
 
@@ -226,6 +201,5 @@ def _in_order(spec: Object) -> Object:
     return {name: spec[name] for name in sorted(spec, key=ranks.__getitem__)}
 
 
-STRUCT = POD
-STRATEGY = PodStrategy(STRUCT)
-_BELOW: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(STRUCT), "resize": _Resize(STRUCT)}
+STRATEGY = PodStrategy(POD)
+_BELOW: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(POD), "resize": _Resize(POD)}

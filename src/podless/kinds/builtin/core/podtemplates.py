@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from podless.kinds.builtin.podspec import (
     default_pod_template,
     drop_disabled,
@@ -12,16 +10,14 @@ from podless.kinds.builtin.podspec import (
 )
 from podless.kinds.builtin.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types.pods import POD_TEMPLATE
-from podless.meta.field import FieldError
 
 
 class PodTemplateStrategy(DescribedStrategy):
     """A template, and nothing else."""
 
     generation = True
-    shown_deleted = True
 
     def default(self, version: Version, obj: Object) -> None:
         """The defaults of PodSpec."""
@@ -35,13 +31,11 @@ class PodTemplateStrategy(DescribedStrategy):
         """The same."""
         drop_disabled(obj["template"]["spec"], old["template"]["spec"])
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The template."""
         return validate_pod_template(obj["template"], "template")
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same."""
         return validate_pod_template(obj["template"], "template", old["template"])
 
@@ -52,5 +46,4 @@ class PodTemplateStrategy(DescribedStrategy):
         return pod_template_warnings(obj["template"], "template")
 
 
-STRUCT = POD_TEMPLATE
-STRATEGY = PodTemplateStrategy(STRUCT)
+STRATEGY = PodTemplateStrategy(POD_TEMPLATE)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from podless.kinds.builtin import counts, template
+from podless.kinds.builtin import checks, template
 from podless.kinds.builtin.apps import statuses
 from podless.kinds.builtin.apps.replicasets import COUNTS, PARTS
 from podless.kinds.builtin.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.cluster import REPLICATION_CONTROLLER
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
 
@@ -21,13 +19,14 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     orphans = True
     blank: ClassVar[Object] = {"replicas": 0}
+    selects = frozenset({"status.replicas"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Subdomains; a generateName beside a name is not looked at."""
         return [] if prefix else names.subdomain(name)
 
     def default(self, version: Version, obj: Object) -> None:
-        """One replica; the labels of the template are its own, and those that it selects."""
+        """The labels of the template are its own, and those that it selects."""
         spec = obj["spec"]
         given = spec.get("template")
         if given is not None:
@@ -37,8 +36,6 @@ class ReplicationControllerStrategy(ReplicasStrategy):
                 spec["selector"] = dict(labels)
             if labels and not obj["metadata"].get("labels"):
                 obj["metadata"]["labels"] = dict(labels)
-        if spec.get("replicas") is None:
-            spec["replicas"] = 1
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """As for the others; but of a changed one a real server looks at the template that was there before."""
@@ -46,11 +43,11 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
-        errors = counts.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        errors = checks.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         selector, given = spec.get("selector") or {}, spec.get("template")
         if not selector:
             errors.append(field.required("spec.selector"))
-        errors += counts.nonnegative("spec.replicas", spec.get("replicas"))
+        errors += checks.nonnegative("spec.replicas", spec.get("replicas"))
         if given is None:
             return [*errors, field.required("spec.template")]
         wanted = selectors.of_set(selector)
@@ -60,9 +57,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         """Even the selector may change."""
         return []
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
         return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
 
@@ -70,14 +65,5 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         """How many there are."""
         return {"status.replicas": str(obj["status"].get("replicas") or 0)}
 
-    def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
-        return frozenset({"status.replicas"})
 
-    def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
-        return f"field label not supported: {name}"
-
-
-STRUCT = REPLICATION_CONTROLLER
 STRATEGY = ReplicationControllerStrategy()

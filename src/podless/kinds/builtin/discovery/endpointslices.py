@@ -8,13 +8,12 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator, Sequence
 
-from podless.kinds.builtin import serving
+from podless.kinds.builtin import checks, serving
 from podless.kinds.builtin.core.endpoints import protocols
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.discovery import ENDPOINT_SLICE
+from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 
@@ -45,13 +44,11 @@ class EndpointSliceStrategy(TypedStrategy):
         labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
         return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Type, addresses and ports."""
         return [*_check(obj), *_check_endpoints(obj)]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one, of the same type; endpoints that are as they were may be as they are."""
         errors = _check(obj)
         if obj.get("endpoints") != old.get("endpoints"):
@@ -104,22 +101,22 @@ def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
             yield from _slice_address(address, sort, where, place)
     host, node = endpoint.get("hostname"), endpoint.get("nodeName")
     if host is not None:
-        yield from (field.invalid(f"{path}.hostname", host, text) for text in names.label(host))
+        yield from field.invalids(f"{path}.hostname", host, names.label(host))
     yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
     if node is not None:
-        yield from (field.invalid(f"{path}.nodeName", node, text) for text in names.subdomain(node))
+        yield from field.invalids(f"{path}.nodeName", node, names.subdomain(node))
 
 
 def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
     faults = addresses.faults(address)
     where = f"{path}[{place}]"
-    yield from (field.invalid(where, address, text) for text in faults)
+    yield from field.invalids(where, address, faults)
     if faults:
         return
     parsed = ipaddress.ip_address(address)
     if (parsed.version == 4) != (sort == "IPv4"):
         yield field.invalid(path, address, f"must be an {sort} address")
-    yield from (field.invalid(where, address, text) for text in serving.special(address))
+    yield from field.invalids(where, address, serving.special(address))
 
 
 def _domain(name: str, path: str) -> Iterator[FieldError]:
@@ -141,16 +138,14 @@ def _domain(name: str, path: str) -> Iterator[FieldError]:
 
 def _hints(hints: Object, path: str) -> Iterator[FieldError]:
     for name, rule in (("forZones", names.label_value), ("forNodes", names.subdomain)):
-        given, seen = hints.get(name) or [], set()
+        given, seen = hints.get(name) or [], set[str]()
         if len(given) > _MOST_HINTS:
             yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
             continue
         for place, hint in enumerate(given):
             where, value = f"{path}.{name}[{place}].name", hint["name"]
-            if value in seen:
-                yield field.duplicate(where, value)
-            seen.add(value)
-            yield from (field.invalid(where, value, text) for text in rule(value))
+            yield from checks.once(where, value, seen)
+            yield from field.invalids(where, value, rule(value))
 
 
 def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
@@ -161,12 +156,9 @@ def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
     for place, port in enumerate(ports):
         path, name = f"ports[{place}]", port.get("name") or ""
         if name:
-            yield from (field.invalid(f"{path}.name", name, text) for text in names.label(name))
-        if name in seen:
-            yield field.duplicate(f"{path}.name", name)
-        seen.add(name)
+            yield from field.invalids(f"{path}.name", name, names.label(name))
+        yield from checks.once(f"{path}.name", name, seen)
         yield from protocols(port.get("protocol"), port.get("appProtocol"), path)
 
 
-STRUCT = ENDPOINT_SLICE
 STRATEGY = EndpointSliceStrategy()

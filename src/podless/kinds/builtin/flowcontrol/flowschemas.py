@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.flowcontrol import bootstrap, parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.flowcontrol import FLOW_SCHEMA, FLOW_SCHEMA_SPEC
+from podless.kinds.types.flowcontrol import FLOW_SCHEMA_SPEC
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -27,7 +28,7 @@ _NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
 class FlowSchemaStrategy(parts.FlowStrategy):
     """Rules of whom and what a schema is about."""
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Precedence, level and rules; two schemas are as they are."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_spec(spec, name)]
@@ -50,10 +51,7 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
     if method is not None and method["type"] not in _METHODS:
         yield field.not_supported("spec.distinguisherMethod.type", {"Type": method["type"]}, _METHODS)
     path, level = "spec.priorityLevelConfiguration.name", spec["priorityLevelConfiguration"]["name"]
-    if not level:
-        yield field.required(path, "must reference a priority level")
-    else:
-        yield from (field.invalid(path, level, text) for text in names.subdomain(level))
+    yield from checks.named(path, level, names.subdomain, "must reference a priority level")
     for place, rule in enumerate(spec.get("rules") or []):
         yield from _rule(rule, f"spec.rules[{place}]")
 
@@ -93,14 +91,9 @@ def _subject(subject: Object, path: str) -> Iterator[FieldError]:
 
 def _account(account: Object, path: str) -> Iterator[FieldError]:
     name, space = account["name"], account["namespace"]
-    if not name:
-        yield field.required(f"{path}.name")
-    elif name != _ALL:
-        yield from (field.invalid(f"{path}.name", name, text) for text in names.subdomain(name))
-    if not space:
-        yield field.required(f"{path}.namespace", "must specify namespace for service account")
-    else:
-        yield from (field.invalid(f"{path}.namespace", space, text) for text in names.label(space))
+    if name != _ALL:
+        yield from checks.named(f"{path}.name", name, names.subdomain)
+    yield from checks.named(f"{path}.namespace", space, missing="must specify namespace for service account")
 
 
 def _verbs(rule: Object, path: str) -> Iterator[FieldError]:
@@ -167,5 +160,4 @@ def _url_fault(url: str) -> str:
     return ""
 
 
-STRUCT = FLOW_SCHEMA
 STRATEGY = FlowSchemaStrategy()

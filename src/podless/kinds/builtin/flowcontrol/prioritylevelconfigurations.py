@@ -6,37 +6,27 @@ Source: Kubernetes' pkg/apis/flowcontrol/validation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.flowcontrol import bootstrap, parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.flowcontrol import PRIORITY_LEVEL_CONFIGURATION, PRIORITY_LEVEL_CONFIGURATION_SPEC
+from podless.kinds.types.flowcontrol import PRIORITY_LEVEL_CONFIGURATION_SPEC
 from podless.meta import field
 from podless.meta.field import FieldError
 
 _EXEMPT, _LIMITED = "Exempt", "Limited"
 _QUEUE, _REJECT = "Queue", "Reject"
-_SHARES = 30
 _MOST_QUEUES, _MOST_BITS = 10_000_000, 60
-_POSITIVE, _NOT_NEGATIVE, _HUNDREDTHS = (
-    "must be positive",
-    "must be a non-negative integer",
-    "must be between 0 and 100, inclusive",
-)
+_POSITIVE, _NOT_NEGATIVE = "must be positive", "must be a non-negative integer"
 
 
 class PriorityLevelStrategy(parts.FlowStrategy):
     """A level has limits, or none."""
 
-    def default(self, version: Version, obj: Object) -> None:
-        """Shares that are null are left out."""
-        limited = obj["spec"].get("limited")
-        if limited is not None and limited.get("nominalConcurrencyShares") is None:
-            limited["nominalConcurrencyShares"] = _SHARES
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Limits that make sense; two levels are as they are, but for shares of the one without limits."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_spec(spec, name)]
@@ -59,10 +49,9 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
     if sort == _EXEMPT:
         if limited is not None:
             yield field.forbidden("spec.limited", "must be nil if the type is not Limited")
-        if exempt is None:
-            yield field.required("spec.exempt", "must not be empty if type is Exempt")
-        else:
+        if exempt is not None:
             yield from _shares(exempt, "spec.exempt")
+            yield from _lent(exempt, "spec.exempt")
     elif sort == _LIMITED:
         if exempt is not None:
             yield field.forbidden("spec.exempt", "must be nil if the type is Limited")
@@ -75,20 +64,26 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
 
 
 def _shares(given: Object, path: str) -> Iterator[FieldError]:
-    shares, lendable = given.get("nominalConcurrencyShares"), given.get("lendablePercent")
+    shares = given.get("nominalConcurrencyShares")
     if shares is not None and shares < 0:
         yield field.invalid(f"{path}.nominalConcurrencyShares", shares, _NOT_NEGATIVE)
-    if lendable is not None and not 0 <= lendable <= 100:
-        yield field.invalid(f"{path}.lendablePercent", lendable, _HUNDREDTHS)
+
+
+def _lent(given: Object, path: str) -> Iterator[FieldError]:
+    yield from checks.within(f"{path}.lendablePercent", given.get("lendablePercent"), 0, 100)
 
 
 def _limits(limited: Object, path: str) -> Iterator[FieldError]:
     yield from _shares(limited, path)
+    yield from _answered(limited["limitResponse"], f"{path}.limitResponse")
+    yield from _lent(limited, path)
     borrowed = limited.get("borrowingLimitPercent")
     if borrowed is not None and borrowed < 0:
         text = "if specified, must be a non-negative integer"
         yield field.invalid(f"{path}.borrowingLimitPercent", borrowed, text)
-    response, path = limited["limitResponse"], f"{path}.limitResponse"
+
+
+def _answered(response: Object, path: str) -> Iterator[FieldError]:
     sort, queuing = response["type"], response.get("queuing")
     if sort == _REJECT:
         if queuing is not None:
@@ -120,5 +115,4 @@ def _queues(queuing: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.handSize", hand, text)
 
 
-STRUCT = PRIORITY_LEVEL_CONFIGURATION
 STRATEGY = PriorityLevelStrategy()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from podless.kinds.builtin import counts, references
-from podless.kinds.builtin.speced import SpecStrategy
+from podless.kinds.builtin import references
+from podless.kinds.builtin.immutable import stays
+from podless.kinds.builtin.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.networking import INGRESS_CLASS
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -22,28 +21,14 @@ class IngressClassStrategy(SpecStrategy):
 
     rechecks = (1, 1)
 
-    def default(self, version: Version, obj: Object) -> None:
-        """Parameters are of the whole cluster."""
-        parameters = obj["spec"].get("parameters")
-        if parameters is not None and parameters.get("scope") is None:
-            parameters["scope"] = _CLUSTER
-
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        """There is no status."""
-
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """There is no status."""
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Controller and parameters."""
         return _check(obj["spec"])
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same; the controller stays."""
         given, before = (one["spec"].get("controller") or "" for one in (obj, old))
-        return [*counts.immutable("spec.controller", given, before), *_check(obj["spec"])]
+        return [*stays("spec.controller", given, before), *_check(obj["spec"])]
 
 
 def _check(spec: Object) -> list[FieldError]:
@@ -64,11 +49,10 @@ def _parameters(parameters: Object, path: str) -> list[FieldError]:
     elif scope == _NAMESPACE and namespace is None:
         errors.append(field.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
     elif scope == _NAMESPACE:
-        errors += [field.invalid(f"{path}.namespace", namespace, text) for text in names.label(namespace)]
+        errors += field.invalids(f"{path}.namespace", namespace, names.label(namespace))
     elif namespace is not None:
         errors.append(field.forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'"))
     return errors
 
 
-STRUCT = INGRESS_CLASS
 STRATEGY = IngressClassStrategy()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
-from podless.kinds.builtin import references
-from podless.kinds.builtin.speced import SpecStrategy
+from podless.kinds.builtin import checks, references
+from podless.kinds.builtin.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.networking import INGRESS
+from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 
@@ -18,8 +17,6 @@ _DEPRECATED = f"annotation \"{CLASS}\" is deprecated, please use 'spec.ingressCl
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _BAD_PARTS, _BAD_ENDS = ("//", "/./", "/../", "%2f", "%2F"), ("/..", "/.")
 _NO_NAME = "must be a DNS name, not an IP address"
-_PORT_RANGE = "must be between 1 and 65535, inclusive"
-_MOST_PORT = 65535
 
 
 class IngressStrategy(SpecStrategy):
@@ -33,7 +30,7 @@ class IngressStrategy(SpecStrategy):
         if (given.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
             obj["spec"]["rules"] = []
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Rules, hosts and backends; of one class only."""
         errors = list(_check(obj["spec"]))
         named, given = (obj["metadata"].get("annotations") or {}).get(CLASS), obj["spec"].get("ingressClassName")
@@ -42,15 +39,11 @@ class IngressStrategy(SpecStrategy):
             errors.append(field.invalid(f"annotations.{CLASS}", named, text))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Rules, hosts and backends."""
         return list(_check(obj["spec"], old["spec"]))
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Addresses and names of balancers."""
         return list(_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
 
@@ -73,12 +66,12 @@ def _check(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
     for place, entry in enumerate(spec.get("tls") or ()):
         for number, host in enumerate(entry.get("hosts") or ()):
             check = names.wildcard if "*" in host else names.subdomain
-            yield from (field.invalid(f"spec.tls[{place}].hosts[{number}]", host, text) for text in check(host))
+            yield from field.invalids(f"spec.tls[{place}].hosts[{number}]", host, check(host))
         for text in [] if lax else _secret(entry):
             yield field.invalid(f"spec.tls[{place}].secretName", entry["secretName"], text)
     name = spec.get("ingressClassName")
     if name is not None:
-        yield from (field.invalid("spec.ingressClassName", name, text) for text in names.subdomain(name))
+        yield from field.invalids("spec.ingressClassName", name, names.subdomain(name))
 
 
 def _secret(entry: Object) -> list[str]:
@@ -93,7 +86,7 @@ def _rule(rule: Object, path: str) -> Iterator[FieldError]:
         if addresses.parse(host) is not None:
             yield field.invalid(f"{path}.host", host, _NO_NAME)
         check = names.wildcard if "*" in host else names.subdomain
-        yield from (field.invalid(f"{path}.host", host, text) for text in check(host))
+        yield from field.invalids(f"{path}.host", host, check(host))
     http = rule.get("http")
     if http is None:
         return
@@ -133,32 +126,28 @@ def _backend(backend: Object, path: str) -> Iterator[FieldError]:
 
 
 def _service(service: Object, path: str) -> Iterator[FieldError]:
-    name, port = service.get("name") or "", service.get("port") or {}
-    if not name:
-        yield field.required(f"{path}.service.name")
-    else:
-        yield from (field.invalid(f"{path}.service.name", name, text) for text in names.label(name))
+    port = service.get("port") or {}
+    yield from checks.named(f"{path}.service.name", service.get("name"))
     named, number = port.get("name") or "", port.get("number") or 0
     if named and number:
         yield field.invalid(path, "", "cannot set both port name & port number")
     elif named:
-        yield from (field.invalid(f"{path}.service.port.name", named, text) for text in names.port(named))
+        yield from field.invalids(f"{path}.service.port.name", named, names.port(named))
     elif not number:
         yield field.required(path, "port name or number is required")
-    elif not 0 < number <= _MOST_PORT:
-        yield field.invalid(f"{path}.service.port.number", number, _PORT_RANGE)
+    else:
+        yield from checks.port_number(f"{path}.service.port.number", number)
 
 
 def _balancers(balancers: list[Object]) -> Iterator[FieldError]:
     for place, one in enumerate(balancers):
         path, ip, host = f"status.loadBalancer.ingress[{place}]", one.get("ip") or "", one.get("hostname") or ""
         if ip:
-            yield from (field.invalid(f"{path}.ip", ip, text) for text in addresses.faults(ip))
+            yield from field.invalids(f"{path}.ip", ip, addresses.faults(ip))
         if host:
-            yield from (field.invalid(f"{path}.hostname", host, text) for text in names.subdomain(host))
+            yield from field.invalids(f"{path}.hostname", host, names.subdomain(host))
             if addresses.parse(host) is not None:
                 yield field.invalid(f"{path}.hostname", host, _NO_NAME)
 
 
-STRUCT = INGRESS
 STRATEGY = IngressStrategy()

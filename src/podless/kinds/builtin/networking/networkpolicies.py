@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.literal import LiteralStrategy
-from podless.kinds.builtin.speced import SpecStrategy
+from podless.kinds.builtin.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.networking import NETWORK_POLICY
+from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, labelselector, names
 from podless.meta.field import FieldError
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _TYPES = ("Ingress", "Egress")
-_PORT_RANGE = "must be between 1 and 65535, inclusive"
-_MOST_PORT = 65535
 # what the rules of each direction call those at the other end
 _SIDES = (("ingress", "from"), ("egress", "to"))
 _SELECTED = ("matchLabels", "matchExpressions", "values")
@@ -31,31 +29,14 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
         return self.differs(obj, old)
 
     def default(self, version: Version, obj: Object) -> None:
-        """Protocols, and the directions that it is about."""
+        """The directions that it is about."""
         spec = obj["spec"]
-        for side, _ in _SIDES:
-            for rule in spec.get(side) or ():
-                for port in rule.get("ports") or ():
-                    if port.get("protocol") is None:
-                        port["protocol"] = "TCP"
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        """There is no status."""
-
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """There is no status."""
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Selectors, ports and ranges of addresses."""
         return list(_check(obj["spec"]))
-
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same."""
-        return self.validate_create(kind, version, obj)
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Ranges of addresses that are not in their one form."""
@@ -89,14 +70,12 @@ def _check(spec: Object) -> Iterator[FieldError]:
         yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
         return
     for place, kind in enumerate(types):
-        if kind not in _TYPES:
-            yield field.not_supported(f"spec.policyTypes[{place}]", kind, _TYPES)
+        yield from field.one_of(f"spec.policyTypes[{place}]", kind, _TYPES)
 
 
 def _port(port: Object, path: str) -> Iterator[FieldError]:
     protocol, number, end = port.get("protocol"), port.get("port"), port.get("endPort")
-    if protocol is not None and protocol not in _PROTOCOLS:
-        yield field.not_supported(f"{path}.protocol", protocol, _PROTOCOLS)
+    yield from field.one_of(f"{path}.protocol", protocol, _PROTOCOLS)
     if number is None:
         if end is not None:
             yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is not specified")
@@ -104,14 +83,13 @@ def _port(port: Object, path: str) -> Iterator[FieldError]:
     if isinstance(number, str):
         if end is not None:
             yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
-        yield from (field.invalid(f"{path}.port", number, text) for text in names.port(number))
+        yield from field.invalids(f"{path}.port", number, names.port(number))
         return
-    if not 0 < number <= _MOST_PORT:
-        yield field.invalid(f"{path}.port", number, _PORT_RANGE)
+    yield from checks.port_number(f"{path}.port", number)
     if end is not None and end < number:
         yield field.invalid(f"{path}.endPort", number, "must be greater than or equal to `port`")
-    if end is not None and not 0 < end <= _MOST_PORT:
-        yield field.invalid(f"{path}.endPort", end, _PORT_RANGE)
+    if end is not None:
+        yield from checks.port_number(f"{path}.endPort", end)
 
 
 def _peer(peer: Object, path: str) -> Iterator[FieldError]:
@@ -132,13 +110,13 @@ def _block(block: Object, path: str) -> Iterator[FieldError]:
     if not text:
         yield field.required(f"{path}.cidr")
         return
-    yield from (field.invalid(f"{path}.cidr", text, fault) for fault in addresses.range_faults(text))
+    yield from field.invalids(f"{path}.cidr", text, addresses.range_faults(text))
     whole = addresses.parse_range(text)
     if whole is None:
         return
     for place, part in enumerate(block.get("except") or ()):
         where = f"{path}.except[{place}]"
-        yield from (field.invalid(where, part, fault) for fault in addresses.range_faults(part))
+        yield from field.invalids(where, part, addresses.range_faults(part))
         inner = addresses.parse_range(part)
         if inner is None:
             continue
@@ -147,5 +125,4 @@ def _block(block: Object, path: str) -> Iterator[FieldError]:
             yield field.invalid(where, part, "must be a strict subset of `cidr`")
 
 
-STRUCT = NETWORK_POLICY
 STRATEGY = NetworkPolicyStrategy()

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from podless.kinds.builtin.speced import SpecStrategy
+from podless.kinds.builtin.immutable import immutable
+from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.networking import SERVICE_CIDR
+from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field
 from podless.meta.field import FieldError
 
 _PATH = "spec.cidrs"
 _MOST_RANGES = 2
-_IMMUTABLE = "field is immutable"
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
-class ServiceCIDRStrategy(SpecStrategy):
+class ServiceCIDRStrategy(StatusStrategy):
     """A range that addresses are taken from, one of each family at the most."""
 
-    generation = False
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Ranges in their one form."""
         return _ranges(obj["spec"].get("cidrs") or [])
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The ranges stay; one of the other family may come to one that is alone."""
         given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
         moved = [
-            field.invalid(f"{_PATH}[{place}]", text, _IMMUTABLE)
+            immutable(f"{_PATH}[{place}]", text)
             for place, (text, known) in enumerate(zip(given, before, strict=False))
             if text != known
         ]
@@ -40,11 +33,9 @@ class ServiceCIDRStrategy(SpecStrategy):
             return moved
         if (len(before), len(given)) == (1, 2):
             return [*moved, *_ranges(given)]
-        return [field.invalid(_PATH, obj["spec"].get("cidrs"), _IMMUTABLE)]
+        return [immutable(_PATH, obj["spec"].get("cidrs"))]
 
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Nothing."""
         return ()
 
@@ -66,5 +57,4 @@ def _ranges(given: list[str]) -> list[FieldError]:
     return errors
 
 
-STRUCT = SERVICE_CIDR
 STRATEGY = ServiceCIDRStrategy()

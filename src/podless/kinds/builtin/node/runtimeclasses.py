@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from podless.kinds.builtin import nodelabels
+from podless.kinds.builtin import checks, nodelabels
 from podless.kinds.builtin.immutable import kept
 from podless.kinds.builtin.podspec import resources
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.podspecs import TOLERATION
-from podless.kinds.types.runtimeclasses import RUNTIME_CLASS
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -28,19 +27,14 @@ class RuntimeClassStrategy(TypedStrategy):
     rechecks = (1, 1)
     qualified = False
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The handler, what it needs and where it is."""
-        handler = obj["handler"]
-        faults = names.label(handler) if handler else ()
-        errors = [] if handler else [field.required("handler")]
-        errors += [field.invalid("handler", handler, text) for text in faults]
+        errors = checks.named("handler", obj["handler"])
         fixed = (obj.get("overhead") or {}).get("podFixed") or {}
         errors += resources.check({"limits": fixed}, "overhead", set())
         return [*errors, *_scheduling(obj.get("scheduling") or {})]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; the handler stays."""
         return [*self.validate_create(kind, version, obj), *kept(obj, old, "handler")]
 
@@ -54,8 +48,8 @@ class RuntimeClassStrategy(TypedStrategy):
 def _scheduling(scheduling: Object) -> Iterator[FieldError]:
     for key, value in (scheduling.get("nodeSelector") or {}).items():
         path = "scheduling.nodeSelector"
-        yield from (field.invalid(path, key, text) for text in names.qualified_name(key))
-        yield from (field.invalid(path, value, text) for text in names.label_value(value))
+        yield from field.invalids(path, key, names.qualified_name(key))
+        yield from field.invalids(path, value, names.label_value(value))
     seen: set[tuple[object, ...]] = set()
     for place, one in enumerate(scheduling.get("tolerations") or []):
         path = f"scheduling.tolerations[{place}]"
@@ -69,7 +63,7 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
 def _toleration(one: Object, path: str) -> Iterator[FieldError]:
     key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
     if key:
-        yield from (field.invalid(f"{path}.key", key, text) for text in names.qualified_name(key))
+        yield from field.invalids(f"{path}.key", key, names.qualified_name(key))
     elif operator != "Exists":
         text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
         yield field.invalid(f"{path}.operator", operator, text)
@@ -78,12 +72,11 @@ def _toleration(one: Object, path: str) -> Iterator[FieldError]:
     if operator == "Exists" and value:
         yield field.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
     elif operator in ("", "Equal"):
-        yield from (field.invalid(f"{path}.operator", value, text) for text in names.label_value(value)[:1])
+        yield from field.invalids(f"{path}.operator", value, names.label_value(value)[:1])
     elif operator not in _OPERATORS:
         yield field.not_supported(f"{path}.operator", operator, _OPERATORS)
     if effect and effect not in _EFFECTS:
         yield field.not_supported(f"{path}.effect", effect, _EFFECTS)
 
 
-STRUCT = RUNTIME_CLASS
 STRATEGY = RuntimeClassStrategy()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.podspec import checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec.options import Options
 from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
 
-_REQUIRED, _PREFERRED = (
+TERMS = REQUIRED, PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
 )
@@ -30,10 +30,10 @@ def check(given: Object, path: str, options: Options) -> Errors:
 
 
 def _nodes(given: Object, path: str, options: Options) -> Errors:
-    if (required := given.get(_REQUIRED)) is not None:
-        yield from node_selector(required, f"{path}.{_REQUIRED}", any_value=options.node_values)
-    for place, term in enumerate(given.get(_PREFERRED) or ()):
-        where = f"{path}.{_PREFERRED}[{place}]"
+    if (required := given.get(REQUIRED)) is not None:
+        yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
+    for place, term in enumerate(given.get(PREFERRED) or ()):
+        where = f"{path}.{PREFERRED}[{place}]"
         yield from _weight(term, where)
         yield from node_term(term.get("preference") or {}, f"{where}.preference", any_value=True)
 
@@ -78,7 +78,7 @@ def _expression(one: Object, path: str, any_value: bool) -> Errors:
     yield from checks.label_key(f"{path}.key", key)
     if not any_value:
         for place, value in enumerate(values):
-            yield from checks.texts(f"{where}[{place}]", value, names.label_value(value))
+            yield from field.invalids(f"{where}[{place}]", value, names.label_value(value))
 
 
 def _field(one: Object, path: str) -> Errors:
@@ -92,14 +92,14 @@ def _field(one: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.key", key, "not a valid field selector key")
         return
     for place, value in enumerate(values):
-        yield from checks.texts(f"{path}.values[{place}]", value, names.subdomain(value))
+        yield from field.invalids(f"{path}.values[{place}]", value, names.subdomain(value))
 
 
 def _pods(given: Object, path: str, options: Options) -> Errors:
-    for place, term in enumerate(given.get(_REQUIRED) or ()):
-        yield from _pod_term(term, f"{path}.{_REQUIRED}[{place}]", options)
-    for place, term in enumerate(given.get(_PREFERRED) or ()):
-        where = f"{path}.{_PREFERRED}[{place}]"
+    for place, term in enumerate(given.get(REQUIRED) or ()):
+        yield from _pod_term(term, f"{path}.{REQUIRED}[{place}]", options)
+    for place, term in enumerate(given.get(PREFERRED) or ()):
+        where = f"{path}.{PREFERRED}[{place}]"
         yield from _weight(term, where)
         yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm", options)
 
@@ -109,7 +109,7 @@ def _pod_term(term: Object, path: str, options: Options) -> Errors:
         if (selector := term.get(name)) is not None:
             yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)
     for namespace in term.get("namespaces") or ():
-        yield from checks.texts(f"{path}.namespace", namespace, names.label(namespace))
+        yield from field.invalids(f"{path}.namespace", namespace, names.label(namespace))
     selector = term.get("labelSelector")
     yield from label_keys(path, term.get("matchLabelKeys") or (), term.get("mismatchLabelKeys") or (), selector)
     key = term.get("topologyKey", "")

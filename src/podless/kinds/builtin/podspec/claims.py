@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.kinds.builtin.podspec import checks, resources
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import resources
 from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names, objectmeta, quantity
 
@@ -63,7 +64,7 @@ def volume_mode(given: Object, path: str) -> Errors:
 
 def _class(given: Object, path: str, name: str) -> Errors:
     if value := given.get(name):
-        yield from checks.texts(f"{path}.{name}", value, names.subdomain(value))
+        yield from field.invalids(f"{path}.{name}", value, names.subdomain(value))
 
 
 def _storage(amount: str | None, path: str) -> Errors:
@@ -84,7 +85,7 @@ def _sources(given: Object, path: str) -> Errors:
             yield from _reference(one, f"{path}.{name}")
     elsewhere = (ref or {}).get("namespace")
     if ref is not None and elsewhere:
-        yield from checks.texts(f"{path}.dataSourceRef.namespace", elsewhere, names.label(elsewhere))
+        yield from field.invalids(f"{path}.dataSourceRef.namespace", elsewhere, names.label(elsewhere))
     if source is None or ref is None:
         return
     if elsewhere:
@@ -100,4 +101,4 @@ def _reference(ref: Object, path: str) -> Errors:
         why = f"must be '{_CLAIM}' when referencing the default apiGroup"
         yield field.invalid(path, kind, why)
     if group:
-        yield from checks.texts(f"{path}.apiGroup", group, names.subdomain(group))
+        yield from field.invalids(f"{path}.apiGroup", group, names.subdomain(group))

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
-from podless.kinds.builtin.podspec import amounts, checks, env, mounts, probes, resources, security
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import amounts, env, mounts, probes, resources, security
 from podless.kinds.builtin.podspec.options import Options
 from podless.kinds.builtin.podspec.probes import Around
 from podless.kinds.strategy import Object
@@ -62,9 +63,7 @@ def regular(given: list[Object], path: str, pod: Pod) -> Errors:
     for place, container in enumerate(given):
         where, name = f"{path}[{place}]", container.get("name", "")
         yield from _common(container, where, pod)
-        if name in seen:
-            yield field.duplicate(f"{where}.name", name)
-        seen.add(name)
+        yield from checks.once(f"{where}.name", name, seen)
         if container.get("lifecycle") is not None:
             yield from probes.lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
         yield from probes.probes(container, where, pod.around)
@@ -112,9 +111,7 @@ def ephemeral(given: list[Object], path: str, pod: Pod, others: list[Object]) ->
         where, name = f"{path}[{place}]", container.get("name", "")
         yield from _common(container, where, pod)
         yield from untrimmed(container, where)
-        if name in seen:
-            yield field.duplicate(f"{where}.name", name)
-        seen.add(name)
+        yield from checks.once(f"{where}.name", name, seen)
         target = container.get("targetContainerName")
         if target and target not in known:
             yield FieldError("FieldValueNotFound", f"{where}.targetContainerName", target)
@@ -183,18 +180,14 @@ def _host_ports(containers: list[Object], path: str) -> Errors:
             if not port.get("hostPort"):
                 continue
             shown = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
-            if shown in seen:
-                yield field.duplicate(f"{path}[{place}].ports[{index}].hostPort", shown)
-            seen.add(shown)
+            yield from checks.once(f"{path}[{place}].ports[{index}].hostPort", shown, seen)
 
 
 def _resize(given: list[Object], path: str, restart: str) -> Errors:
     seen: set[str] = set()
     for place, one in enumerate(given):
         name, policy = one.get("resourceName", ""), one.get("restartPolicy", "")
-        if name in seen:
-            yield field.duplicate(f"{path}[{place}]", name)
-        seen.add(name)
+        yield from checks.once(f"{path}[{place}]", name, seen)
         yield from checks.word(path, name, _RESIZED)
         yield from checks.word(path, policy, _RESIZES)
         if restart == "Never" and policy != "NotRequired":

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from podless.kinds.builtin.podspec import checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 
@@ -32,6 +32,7 @@ _MANAGED = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/micros
 _BLOB = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
 _RESERVED = (".kubernetes.io", ".k8s.io")
 _MOST_DRIVER = 63
+_MOST_LUN = 255
 
 Check = Callable[[Object, str], Errors]
 
@@ -42,8 +43,8 @@ def partitioned(key: str) -> Check:
     def check(source: Object, path: str) -> Errors:
         yield from checks.needed(source, path, key)
         part = source.get("partition") or 0
-        if not 0 <= part <= 255:
-            yield field.invalid(f"{path}.partition", part, checks.between(1, 255))
+        if part:  # 0 is none
+            yield from checks.within(f"{path}.partition", part, 1, 255)
 
     return check
 
@@ -78,7 +79,7 @@ def _target(source: Object, path: str, unknown: str) -> Errors:
     yield from checks.needed(source, path, "iqn")
     if source.get("iqn"):
         yield from _qualified(source["iqn"], f"{path}.iqn", unknown)
-    yield from _lun(source.get("lun") or 0, path)
+    yield from checks.within(f"{path}.lun", source.get("lun"), 0, _MOST_LUN)
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
         yield field.required(f"{path}.secretRef")
 
@@ -106,11 +107,6 @@ def _qualified(name: str, path: str, unknown: str) -> Errors:
         yield field.invalid(path, name, unknown)
     elif not form.fullmatch(name):
         yield field.invalid(path, name, _FORM)
-
-
-def _lun(lun: int, path: str) -> Errors:
-    if not 0 <= lun <= 255:
-        yield field.invalid(f"{path}.lun", lun, checks.between(0, 255))
 
 
 def flocker(source: Object, path: str) -> Errors:
@@ -169,7 +165,7 @@ def fibre_channel(source: Object, path: str) -> Errors:
         if source.get("lun") is None:
             yield field.required(f"{path}.lun", "lun is required if targetWWNs is specified")
         else:
-            yield from _lun(source["lun"], path)
+            yield from checks.within(f"{path}.lun", source["lun"], 0, _MOST_LUN)
 
 
 def flex(source: Object, path: str) -> Errors:
@@ -198,7 +194,7 @@ def storage_os(source: Object, path: str) -> Errors:
     """A volume of StorageOS."""
     yield from checks.named(f"{path}.volumeName", source.get("volumeName", ""))
     if space := source.get("volumeNamespace"):
-        yield from checks.texts(f"{path}.volumeNamespace", space, names.label(space))
+        yield from field.invalids(f"{path}.volumeNamespace", space, names.label(space))
     yield from secret_ref(source, path)
 
 
@@ -209,4 +205,4 @@ def driver_name(name: str, path: str) -> Errors:
         return
     if len(name.encode()) > _MOST_DRIVER:
         yield field.too_long(path, _MOST_DRIVER)
-    yield from checks.texts(path, name, names.subdomain(name.lower()))
+    yield from field.invalids(path, name, names.subdomain(name.lower()))

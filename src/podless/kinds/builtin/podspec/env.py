@@ -5,8 +5,8 @@ Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/pods.
 
 from __future__ import annotations
 
-from podless.kinds.builtin.podspec import checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 
@@ -81,8 +81,7 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
         yield from checks.label_key(path, key)
     else:
         where = "spec.nodeName" if label == "spec.host" else label
-        if where not in allowed:
-            yield field.not_supported(f"{path}.fieldPath", where, allowed)
+        yield from field.one_of(f"{path}.fieldPath", where, allowed)
 
 
 def _subscript(label: str) -> tuple[str, str, bool]:
@@ -125,7 +124,7 @@ def _variable_field(ref: Object, path: str) -> Errors:
 
 def _key(ref: Object, path: str) -> Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
-    yield from checks.texts(f"{path}.name", name, names.subdomain(name))
+    yield from field.invalids(f"{path}.name", name, names.subdomain(name))
     yield from checks.named(f"{path}.key", key, names.config_key)
 
 
@@ -150,7 +149,7 @@ def sources(env_from: list[Object], path: str) -> Errors:
     for place, one in enumerate(env_from):
         where = f"{path}[{place}]"
         if prefix := one.get("prefix"):
-            yield from checks.texts(f"{where}.prefix", prefix, names.variable(prefix))
+            yield from field.invalids(f"{where}.prefix", prefix, names.variable(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
         for name in given:
             yield from checks.named(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)

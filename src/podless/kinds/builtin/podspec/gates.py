@@ -5,16 +5,15 @@ Source: Kubernetes' pkg/apis/core/validation.
 
 from __future__ import annotations
 
-from typing import Any
-
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin.carried import put
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec.affinity import REQUIRED
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.topology import NODE_SELECTOR_TERM
 from podless.meta import field
 
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_WHERE = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
+_WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 
 
 def fit(spec: Object, old: Object) -> Errors:
@@ -24,7 +23,7 @@ def fit(spec: Object, old: Object) -> Errors:
         if any(given.get(key) != value for key, value in before.items()):
             why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
             yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), why)
-        _put(spec, "nodeSelector", old.get("nodeSelector"))
+        put(spec, "nodeSelector", old.get("nodeSelector"))
     nodes, known = (((one.get("affinity") or {}).get("nodeAffinity")) for one in (spec, old))
     if nodes == known:
         return
@@ -33,19 +32,12 @@ def fit(spec: Object, old: Object) -> Errors:
     if known is not None:
         spec["affinity"] = {"nodeAffinity": known, **others}
     else:
-        _put(spec, "affinity", others or old.get("affinity"))
-
-
-def _put(spec: Object, name: str, value: Any) -> None:
-    if value is None:
-        spec.pop(name, None)
-    else:
-        spec[name] = value
+        put(spec, "affinity", others or old.get("affinity"))
 
 
 def _terms(given: Object, before: Object) -> Errors:
-    known = (before.get(_REQUIRED) or {}).get("nodeSelectorTerms") or []
-    terms = (given.get(_REQUIRED) or {}).get("nodeSelectorTerms") or []
+    known = (before.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    terms = (given.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     if known and len(known) != len(terms):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
         yield field.invalid(_WHERE, gostructs.listed(NODE_SELECTOR_TERM, terms or None), why)

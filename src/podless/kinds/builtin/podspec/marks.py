@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from podless.kinds.builtin.podspec import checks, containers, scheduling
-from podless.kinds.builtin.podspec.checks import Errors
-from podless.kinds.builtin.podspec.options import Options, deletion_cost_fault
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import containers, scheduling
+from podless.kinds.builtin.podspec.options import DELETION_COST, Options, deletion_cost_fault
 from podless.kinds.strategy import Object
 from podless.meta import codec, field, gotext
 
@@ -13,7 +14,6 @@ APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
 SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
 SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
 _TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
-_COST = "controller.kubernetes.io/pod-deletion-cost"
 _RUNTIME, _DOCKER, _FREE, _LOCAL = "runtime/default", "docker/default", "unconfined", "localhost/"
 
 
@@ -27,7 +27,7 @@ def check(annotations: dict[str, str], spec: Object, path: str, options: Options
     if annotations.get(_TOLERATIONS):
         yield from _tolerations(annotations[_TOLERATIONS], path)
     if not options.deletion_cost and deletion_cost_fault(annotations) is not None:
-        yield field.invalid(f"{path}[{_COST}]", annotations[_COST], "must be a 32bit integer")
+        yield field.invalid(f"{path}[{DELETION_COST}]", annotations[DELETION_COST], "must be a 32bit integer")
     for key, profile in annotations.items():
         if key == SECCOMP_POD or key.startswith(SECCOMP):
             yield from _seccomp(profile, f"{path}.{key}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from podless.meta.gonumber import parse_int
 
-_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ STRICT_POD = Options(pod=True)
 
 def deletion_cost_fault(annotations: dict[str, str]) -> str | None:
     """The cost of a pod's deletion where it is no number of 32 bits."""
-    given = annotations.get(_DELETION_COST)
+    given = annotations.get(DELETION_COST)
     if given is None:
         return None
     try:

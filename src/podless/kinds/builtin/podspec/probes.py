@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podless.kinds.builtin.podspec import checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 
@@ -49,7 +49,7 @@ def probes(container: Object, path: str, around: Around) -> Errors:
 
 def _probe(probe: Object, path: str, around: Around) -> Errors:
     yield from _handler(probe, path, around)
-    yield from checks.nonnegative(probe, path, *_NUMBERS)
+    yield from checks.all_nonnegative(probe, path, _NUMBERS)
     grace = probe.get(_LATEST)
     if grace is not None and grace <= 0:
         yield field.invalid(f"{path}.{_LATEST}", grace, "must be greater than 0")
@@ -90,7 +90,7 @@ def _http(action: Object, path: str, around: Around) -> Errors:
     yield from checks.word(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
     for header in action.get("httpHeaders") or ():
         name = header.get("name", "")
-        yield from checks.texts(f"{path}.httpHeaders", name, names.header(name))
+        yield from field.invalids(f"{path}.httpHeaders", name, names.header(name))
 
 
 def _tcp(action: Object, path: str, around: Around) -> Errors:
@@ -98,7 +98,7 @@ def _tcp(action: Object, path: str, around: Around) -> Errors:
 
 
 def _grpc(action: Object, path: str, around: Around) -> Errors:
-    return checks.port_number(f"{path}.port", action.get("port") or 0)
+    yield from checks.port_number(f"{path}.port", action.get("port") or 0)
 
 
 def _sleep(action: Object, path: str, around: Around) -> Errors:

@@ -5,8 +5,9 @@ Source: Kubernetes' pkg/apis/core/validation.
 
 from __future__ import annotations
 
-from podless.kinds.builtin.podspec import checks, env
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import env
 from podless.kinds.strategy import Object
 from podless.meta import field
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from podless.kinds.builtin.podspec import checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 
@@ -19,10 +19,9 @@ _OF_CLAIMS = (
 )
 _OF_REQUESTS = "must match one of the container's resource requests"
 _HEALTHS = ("Healthy", "Unhealthy", "Unknown")
-_NOT_NEGATIVE = "must be greater than or equal to 0"
-_EPHEMERAL = "ephemeralContainerStatuses"
+EPHEMERAL = "ephemeralContainerStatuses"
 # the statuses of containers, and where the containers are
-_PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", _EPHEMERAL: ""}
+_PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", EPHEMERAL: ""}
 
 
 def check(status: Object, spec: Object) -> Errors:
@@ -35,7 +34,7 @@ def check(status: Object, spec: Object) -> Errors:
         for place, one in enumerate(status.get(part) or ()):
             path = f"status.{part}[{place}]"
             yield from _user(one.get("user") or {}, system, f"{path}.user.linux")
-            if part != _EPHEMERAL:
+            if part != EPHEMERAL:
                 yield from _allocated(one, known.get(one.get("name", "")), f"{path}.allocatedResourcesStatus")
             elif one.get("allocatedResourcesStatus"):
                 yield field.forbidden(f"{path}.allocatedResourcesStatus", "must not be specified in container status")
@@ -48,11 +47,9 @@ def _claims(given: list[Object], spec: Object) -> Errors:
         path, name, claim = f"status.resourceClaimStatuses[{place}]", one.get("name", ""), one.get("resourceClaimName")
         if name not in known:
             yield field.invalid(f"{path}.name", name, _CLAIM)
-        if name in seen:
-            yield field.duplicate(f"{path}.name", name)
-        seen.add(name)
+        yield from checks.once(f"{path}.name", name, seen)
         if claim is not None:
-            yield from checks.texts(f"{path}.resourceClaimName", claim, names.subdomain(claim))
+            yield from field.invalids(f"{path}.resourceClaimName", claim, names.subdomain(claim))
 
 
 def _extended(given: Object | None, spec: Object) -> Errors:
@@ -72,15 +69,11 @@ def _extended(given: Object | None, spec: Object) -> Errors:
             yield field.invalid(f"{where}.containerName", container, _CONTAINERS)
         elif resource not in known[container]:
             yield field.invalid(f"{where}.resourceName", resource, _EXTENDED)
-        yield from checks.texts(f"{path}.requestName", request, names.label(request))
+        yield from field.invalids(f"{path}.requestName", request, names.label(request))
         if values in seen:
             yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
         seen.add(values)
-    claim = given.get("resourceClaimName", "")
-    if not claim:
-        yield field.required(f"{path}.resourceClaimName")
-    else:
-        yield from checks.texts(f"{path}.resourceClaimName", claim, names.subdomain(claim))
+    yield from checks.named(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.subdomain)
 
 
 def _user(user: Object, system: str, path: str) -> Errors:
@@ -90,15 +83,8 @@ def _user(user: Object, system: str, path: str) -> Errors:
     if system == "windows":
         yield field.forbidden(path, "cannot be set for a windows pod")
     elif system == "linux":
-        for name in ("uid", "gid"):
-            yield from _identity(linux.get(name, 0), f"{path}.{name}")
-        for place, group in enumerate(linux.get("supplementalGroups") or ()):
-            yield from _identity(group, f"{path}.supplementalGroups[{place}]")
-
-
-def _identity(number: int, path: str) -> Errors:
-    if not 0 <= number < 1 << 31:
-        yield field.invalid(path, number, "must be between 0 and 2147483647, inclusive")
+        yield from checks.identity(linux, path, "uid", "gid")
+        yield from checks.identities(linux, path)
 
 
 def _allocated(status: Object, container: Object | None, path: str) -> Errors:
@@ -113,11 +99,8 @@ def _allocated(status: Object, container: Object | None, path: str) -> Errors:
         seen: set[str] = set()
         for index, part in enumerate(one.get("resources") or ()):
             inside, health, known_as = f"{where}.resources[{index}]", part.get("health", ""), part.get("resourceID", "")
-            if health not in _HEALTHS:
-                yield field.not_supported(f"{inside}.health", health, _HEALTHS)
-            if known_as in seen:
-                yield field.duplicate(f"{inside}.resourceID", known_as)
-            seen.add(known_as)
+            yield from field.one_of(f"{inside}.health", health, _HEALTHS)
+            yield from checks.once(f"{inside}.resourceID", known_as, seen)
 
 
 def _names(claims: list[Object]) -> set[str]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 from fractions import Fraction
 
-from podless.kinds.builtin.podspec import amounts, checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import amounts
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
+from podless.meta.objectmeta import NONNEGATIVE
 
 _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
 _WHOLE = frozenset(
@@ -89,7 +91,7 @@ def quantity_errors(name: str, text: str, path: str) -> Errors:
     """An amount of a resource."""
     amount = quantity.parse(text)
     if amount < 0:
-        yield field.invalid(path, text, checks.NONNEGATIVE)
+        yield field.invalid(path, text, NONNEGATIVE)
     if amount.denominator != 1 and (name in _WHOLE or extended(name)):
         yield field.invalid(path, text, "must be an integer")
 
@@ -119,7 +121,7 @@ def resource_name(name: str, path: str) -> Errors:
     """The name of a resource: one of Kubernetes' own, or one below a domain."""
     found = names.qualified_name(name)
     if found:
-        yield from checks.texts(path, name, found)
+        yield from field.invalids(path, name, found)
     elif "/" not in name and name not in _STANDARD and not name.startswith((_HUGE, _REQUESTS + _HUGE)):
         yield field.invalid(path, name, "must be a standard resource type or fully qualified")
 
@@ -156,7 +158,7 @@ def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
             yield field.duplicate(where, name)
         else:
             if request:
-                yield from checks.texts(f"{where}.request", request, names.label(request))
+                yield from field.invalids(f"{where}.request", request, names.label(request))
             if key in seen:
                 yield field.duplicate(where, key)
             elif not request:

@@ -5,8 +5,9 @@ Source: Kubernetes' pkg/apis/core/validation.
 
 from __future__ import annotations
 
-from podless.kinds.builtin.podspec import affinity, checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import affinity
 from podless.kinds.builtin.podspec.options import Options
 from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
@@ -58,9 +59,7 @@ def gates(given: list[Object], path: str) -> Errors:
     for place, one in enumerate(given):
         name, where = one.get("name", ""), f"{path}[{place}]"
         yield from checks.label_key(where, name)
-        if name in seen:
-            yield field.duplicate(where, name)
-        seen.add(name)
+        yield from checks.once(where, name, seen)
 
 
 def spread(given: list[Object], path: str, options: Options) -> Errors:

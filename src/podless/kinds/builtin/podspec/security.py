@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from podless.kinds.builtin.podspec import checks, windows
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import windows
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.containers import SECCOMP_PROFILE, SECURITY_CONTEXT
@@ -61,8 +62,7 @@ def pod(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
     """The security context of a pod. host_sysctls: whether parameters of the host's namespaces may stay."""
     given = spec.get("securityContext") or {}
     yield from checks.identity(given, path, "fsGroup", "runAsUser", "runAsGroup")
-    for place, group in enumerate(given.get("supplementalGroups") or ()):
-        yield from checks.identity({f"supplementalGroups[{place}]": group}, path, f"supplementalGroups[{place}]")
+    yield from checks.identities(given, path)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield field.invalid(f"{path}.shareProcessNamespace", True, why)

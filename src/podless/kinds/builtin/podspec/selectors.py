@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.kinds.builtin.podspec import containers, marks, security
+from podless.kinds.builtin.podspec.affinity import TERMS
 from podless.kinds.strategy import Object
 
-_TERMS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution")
 _KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
 
 
@@ -29,7 +29,7 @@ def complete(spec: Object, labels: dict[str, str]) -> None:
 
 def _terms(spec: Object) -> Iterator[Object]:
     for name in ("podAffinity", "podAntiAffinity"):
-        for part in _TERMS:
+        for part in TERMS:
             for term in ((spec.get("affinity") or {}).get(name) or {}).get(part) or ():
                 yield term.get("podAffinityTerm") or term
     yield from spec.get("topologySpreadConstraints") or ()

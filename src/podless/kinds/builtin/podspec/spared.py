@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from podless.kinds.builtin.podspec import projected, resources, scheduling, security
+from podless.kinds.builtin.podspec.affinity import TERMS
 from podless.kinds.builtin.podspec.options import Options, deletion_cost_fault
 from podless.kinds.strategy import Object
 from podless.meta import names
-
-_TERMS = ("requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution")
 
 
 def of(spec: Object, metadata: Object, *, pod: bool) -> Options:
@@ -47,7 +46,7 @@ def _bad(expressions: Any) -> bool:
 
 def _selector_values(affinity: Object) -> bool:
     for name in ("podAffinity", "podAntiAffinity"):
-        for part in _TERMS:
+        for part in TERMS:
             for term in (affinity.get(name) or {}).get(part) or ():
                 inner = term.get("podAffinityTerm") or term
                 for selector in ("labelSelector", "namespaceSelector"):
@@ -57,5 +56,5 @@ def _selector_values(affinity: Object) -> bool:
 
 
 def _node_values(affinity: Object) -> bool:
-    required = (affinity.get("nodeAffinity") or {}).get(_TERMS[0]) or {}
+    required = (affinity.get("nodeAffinity") or {}).get(TERMS[0]) or {}
     return any(_bad(term.get("matchExpressions")) for term in required.get("nodeSelectorTerms") or ())

@@ -5,18 +5,19 @@ Source: Kubernetes' pkg/apis/core/validation (ValidatePodSpec).
 
 from __future__ import annotations
 
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import (
     affinity,
-    checks,
     containers,
     env,
+    marks,
     resources,
     scheduling,
     security,
     volumes,
     windows,
 )
-from podless.kinds.builtin.podspec.checks import Errors
 from podless.kinds.builtin.podspec.containers import Pod
 from podless.kinds.builtin.podspec.options import Options
 from podless.kinds.builtin.podspec.probes import Around
@@ -31,7 +32,6 @@ _PREEMPTIONS = ("PreemptLowerPriority", "Never")
 _MOST_SERVERS, _MOST_PATHS, _MOST_CHARACTERS = 3, 32, 2048
 _MOST_HOSTNAME = 64
 _MOST_SECONDS = (1 << 31) - 1
-_MIRROR = "kubernetes.io/config.mirror"
 _HIDDEN = "when `hostUsers` is false"
 
 
@@ -44,7 +44,7 @@ def check(spec: Object, path: str, options: Options, metadata: Object | None = N
     yield from checks.word(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
     for key, value in (spec.get("nodeSelector") or {}).items():
         yield from checks.label_key(f"{path}.nodeSelector", key)
-        yield from checks.texts(f"{path}.nodeSelector", value, names.label_value(value))
+        yield from field.invalids(f"{path}.nodeSelector", value, names.label_value(value))
     yield from security.pod(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
     if spec.get("affinity") is not None:
         yield from affinity.check(spec["affinity"], f"{path}.affinity", options)
@@ -94,7 +94,7 @@ def _contents(spec: Object, path: str, options: Options, metadata: Object | None
 
 
 def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
-    mirror = _MIRROR in ((metadata or {}).get("annotations") or {})
+    mirror = marks.MIRROR in ((metadata or {}).get("annotations") or {})
     seen: set[str] = set()
     for place, claim in enumerate(given):
         if mirror:
@@ -116,7 +116,7 @@ def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
             yield field.invalid(where, gostructs.shown(POD_RESOURCE_CLAIM, claim), why)
         for key in ("resourceClaimName", "resourceClaimTemplateName"):
             if (value := claim.get(key)) is not None:
-                yield from checks.texts(f"{where}.{key}", value, names.subdomain(value))
+                yield from field.invalids(f"{where}.{key}", value, names.subdomain(value))
 
 
 def _network(spec: Object, path: str, options: Options) -> Errors:
@@ -147,7 +147,7 @@ def _dns(spec: Object, path: str) -> Errors:
     if len(servers) > _MOST_SERVERS:
         yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MOST_SERVERS} nameservers")
     for place, server in enumerate(servers):
-        yield from checks.texts(f"{path}.nameservers[{place}]", server, addresses.faults(server))
+        yield from field.invalids(f"{path}.nameservers[{place}]", server, addresses.faults(server))
     yield from _searches(config.get("searches") or [], f"{path}.searches")
     for place, option in enumerate(config.get("options") or ()):
         if not option.get("name"):
@@ -163,7 +163,7 @@ def _searches(given: list[str], path: str) -> Errors:
     for place, search in enumerate(given):
         if search != ".":
             plain = search.removesuffix(".")
-            yield from checks.texts(f"{path}[{place}]", plain, names.underscored(plain))
+            yield from field.invalids(f"{path}[{place}]", plain, names.underscored(plain))
 
 
 def _users(spec: Object, path: str, options: Options, where: list[tuple[Object, str]]) -> Errors:
@@ -193,34 +193,32 @@ def _hostname(spec: Object, path: str) -> Errors:
         yield field.forbidden(where, "may not be specified when hostNetwork is true")
     if len(given.encode()) > _MOST_HOSTNAME:
         yield field.too_long(where, _MOST_HOSTNAME)
-    yield from checks.texts(where, given, names.subdomain(given))
+    yield from field.invalids(where, given, names.subdomain(given))
 
 
 def _names(spec: Object, path: str) -> Errors:
     for key in ("serviceAccountName", "nodeName"):
         if value := spec.get(key):
-            yield from checks.texts(f"{path}.{key}", value, names.subdomain(value))
-    deadline = spec.get("activeDeadlineSeconds")
-    if deadline is not None and not 0 < deadline <= _MOST_SECONDS:
-        yield field.invalid(f"{path}.activeDeadlineSeconds", deadline, checks.between(1, _MOST_SECONDS))
+            yield from field.invalids(f"{path}.{key}", value, names.subdomain(value))
+    yield from checks.within(f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MOST_SECONDS)
     for key in ("hostname", "subdomain"):
         if value := spec.get(key):
-            yield from checks.texts(f"{path}.{key}", value, names.label(value))
+            yield from field.invalids(f"{path}.{key}", value, names.label(value))
 
 
 def _aliases(spec: Object, path: str) -> Errors:
     for place, alias in enumerate(spec.get("hostAliases") or ()):
         where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
-        yield from checks.texts(f"{where}.ip", address, addresses.faults(address))
+        yield from field.invalids(f"{where}.ip", address, addresses.faults(address))
         for index, name in enumerate(alias.get("hostnames") or ()):
-            yield from checks.texts(f"{where}.hostnames[{index}]", name, names.subdomain(name))
+            yield from field.invalids(f"{where}.hostnames[{index}]", name, names.subdomain(name))
 
 
 def _classes(spec: Object, path: str, options: Options) -> Errors:
     if priority := spec.get("priorityClassName"):
-        yield from checks.texts(f"{path}.priorityClassName", priority, names.subdomain(priority))
+        yield from field.invalids(f"{path}.priorityClassName", priority, names.subdomain(priority))
     if (runtime := spec.get("runtimeClassName")) is not None:
-        yield from checks.texts(f"{path}.runtimeClassName", runtime, names.subdomain(runtime))
+        yield from field.invalids(f"{path}.runtimeClassName", runtime, names.subdomain(runtime))
     if (preemption := spec.get("preemptionPolicy")) is not None:
         yield from checks.word(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
     if spec.get("overhead") is not None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from podless.kinds.builtin.podspec import checks, reports, updates
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.immutable import stays
+from podless.kinds.builtin.podspec import reports, updates
+from podless.kinds.builtin.podspec.reports import EPHEMERAL
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.pods import HOST_IP, POD_IP
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 
-_EPHEMERAL = "ephemeralContainerStatuses"
 _SYSTEM = ("PodScheduled", "Ready", "Initialized")
 _NOT_NEGATIVE = "must be a non-negative integer"
 _RESTARTS = "may not be transitioned to non-terminated state"
@@ -33,16 +35,15 @@ def _status(obj: Object, old: Object) -> Errors:
     yield from _nominated(status, before, spec)
     if status.get("observedGeneration", 0) < 0:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
-    if status.get("qosClass", "") != before.get("qosClass", ""):
-        yield field.invalid("status.qosClass", status.get("qosClass", ""), "field is immutable")
+    yield from stays("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
     for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         yield from _transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
     running = {
-        one.get("name", "") for one in status.get(_EPHEMERAL) or () if not (one.get("state") or {}).get("terminated")
+        one.get("name", "") for one in status.get(EPHEMERAL) or () if not (one.get("state") or {}).get("terminated")
     }
-    for place, one in enumerate(before.get(_EPHEMERAL) or ()):
+    for place, one in enumerate(before.get(EPHEMERAL) or ()):
         if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
-            yield field.forbidden(f"status.{_EPHEMERAL}[{place}].state", _RESTARTS)
+            yield field.forbidden(f"status.{EPHEMERAL}[{place}].state", _RESTARTS)
     yield from reports.check(status, obj["spec"])
     yield from _addresses(status, before)
 
@@ -51,7 +52,7 @@ def _nominated(status: Object, before: Object, spec: Object) -> Errors:
     name = status.get("nominatedNodeName")
     if not name or name == before.get("nominatedNodeName"):
         return
-    yield from checks.texts("status.nominatedNodeName", name, names.subdomain(name))
+    yield from field.invalids("status.nominatedNodeName", name, names.subdomain(name))
     if spec.get("nodeName"):
         yield field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
 
@@ -94,6 +95,6 @@ def _addresses(status: Object, before: Object) -> Errors:
         known = {one.get("ip", "") for one in before.get(part) or ()}
         for place, text in enumerate(given):
             if text not in known:
-                yield from checks.texts(f"status.{part}[{place}]", text, addresses.faults(text))
+                yield from field.invalids(f"status.{part}[{place}]", text, addresses.faults(text))
         if len(given) > 2 or (len(given) == 2 and not addresses.dual(given)):
             yield field.invalid(f"status.{part}", gostructs.listed(struct, status[part]), _FAMILIES)

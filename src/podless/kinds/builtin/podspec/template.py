@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import containers, marks, spared, spec
-from podless.kinds.builtin.podspec.checks import Errors
 from podless.kinds.builtin.podspec.options import STRICT, STRICT_POD, Options
 from podless.kinds.strategy import Object
 from podless.meta import field, objectmeta

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from podless.kinds.builtin.podspec import amounts, checks, gates, marks, scheduling
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.carried import put
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import amounts, gates, marks, scheduling
 from podless.kinds.builtin.podspec.template import validate_pod
 from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
@@ -91,8 +93,8 @@ def _deadline(given: int | None, before: int | None) -> FieldError | None:
         if before is None:
             return None
         return field.invalid(where, None, "must not update from a positive integer to nil value")
-    if not 0 <= given <= _MOST:
-        return field.invalid(where, given, checks.between(0, _MOST))
+    if wrong := checks.within(where, given, 0, _MOST):
+        return wrong[0]
     if before is not None and before < given:
         return field.invalid(where, given, "must be less than or equal to previous value")
     return None
@@ -129,17 +131,10 @@ def _munged(spec: Object, old: Object) -> Object:
             pairs = zip(spec[part], old[part], strict=True)
             out[part] = [{**container, "image": before.get("image", "")} for container, before in pairs]
     for name in (_DEADLINE, "schedulingGates", "tolerations"):
-        _put(out, name, old.get(name))
+        put(out, name, old.get(name))
     if (old.get(_GRACE) or 0) < 0 and out.get(_GRACE) == 1:
         out[_GRACE] = old[_GRACE]
     return out
-
-
-def _put(obj: Object, name: str, value: Any) -> None:
-    if value is None:
-        obj.pop(name, None)
-    else:
-        obj[name] = value
 
 
 def same(one: Any, other: Any) -> bool:

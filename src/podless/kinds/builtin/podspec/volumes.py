@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podless.kinds.builtin.podspec import checks, claims, disks, projected
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import claims, disks, projected
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 
@@ -96,16 +97,6 @@ def _git(source: Object, path: str) -> Errors:
     yield from checks.descending(f"{path}.directory", source.get("directory", ""))
 
 
-def _secret(source: Object, path: str) -> Errors:
-    yield from checks.needed(source, path, "secretName")
-    yield from projected.items(source, path)
-
-
-def _config_map(source: Object, path: str) -> Errors:
-    yield from checks.needed(source, path, "name")
-    yield from projected.items(source, path)
-
-
 def _downward(source: Object, path: str) -> Errors:
     yield from checks.mode(source, path)
     for file in source.get("items") or ():
@@ -119,7 +110,7 @@ def _csi(source: Object, path: str) -> Errors:
         if not ref.get("name"):
             yield field.required(f"{path}.nodePublishSecretRef.name")
         else:
-            yield from checks.texts(f"{path}.name", ref["name"], names.subdomain(ref["name"]))
+            yield from field.invalids(f"{path}.name", ref["name"], names.subdomain(ref["name"]))
 
 
 def _ephemeral(source: Object, path: str) -> Errors:
@@ -132,6 +123,16 @@ def _ephemeral(source: Object, path: str) -> Errors:
 
 def _image(source: Object, path: str) -> Errors:
     return checks.word(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
+
+
+def _keyed(key: str) -> Check:
+    """The keys of an object as files; key: what the object is named by."""
+
+    def check(source: Object, path: str) -> Errors:
+        yield from checks.needed(source, path, key)
+        yield from projected.items(source, path)
+
+    return check
 
 
 def needs(*keys: str) -> Check:
@@ -150,7 +151,7 @@ _KINDS: dict[str, tuple[Check, str]] = {
     "gitRepo": (_git, "gitRepo"),
     "gcePersistentDisk": (disks.partitioned("pdName"), "persistentDisk"),
     "awsElasticBlockStore": (disks.partitioned("volumeID"), "awsElasticBlockStore"),
-    "secret": (_secret, "secret"),
+    "secret": (_keyed("secretName"), "secret"),
     "nfs": (disks.nfs, "nfs"),
     "iscsi": (disks.iscsi, "iscsi"),
     "glusterfs": (needs("endpoints", "path"), "glusterfs"),
@@ -163,7 +164,7 @@ _KINDS: dict[str, tuple[Check, str]] = {
     "downwardAPI": (_downward, "downwardAPI"),
     "fc": (disks.fibre_channel, "fc"),
     "flexVolume": (disks.flex, "flexVolume"),
-    "configMap": (_config_map, "configMap"),
+    "configMap": (_keyed("name"), "configMap"),
     "azureFile": (needs("secretName", "shareName"), "azureFile"),
     "vsphereVolume": (needs("volumePath"), "vsphereVolume"),
     "photonPersistentDisk": (needs("pdID"), "photonPersistentDisk"),

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from podless.kinds.builtin import nodelabels
 from podless.kinds.builtin.podspec import containers, marks
+from podless.kinds.builtin.podspec.affinity import PREFERRED, REQUIRED
 from podless.kinds.builtin.podspec.overlaps import overlaps
 from podless.kinds.strategy import Object
 from podless.meta import addresses, names, quantity
 from podless.meta.gotext import quote
 
 _LABELS = {
-    "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',
-    "beta.kubernetes.io/os": 'deprecated since v1.14; use "kubernetes.io/os" instead',
-    "failure-domain.beta.kubernetes.io/region": 'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-    "failure-domain.beta.kubernetes.io/zone": 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-    "beta.kubernetes.io/instance-type": 'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
+    **{label: nodelabels.advice(label) for label in nodelabels.RENAMED},
     "app.kubernetes.io/created-by": "deprecated since v1.9",
     "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
     "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
@@ -44,10 +42,6 @@ _NEGATIVE = "must be >= 0; negative values are invalid and will be treated as 1"
 _NO_PODS = "a null labelSelector results in matching no pod"
 _SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 APP_ARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
-_REQUIRED, _PREFERRED = (
-    "requiredDuringSchedulingIgnoredDuringExecution",
-    "preferredDuringSchedulingIgnoredDuringExecution",
-)
 _BYTES = ("memory", "ephemeral-storage")
 _MOST_PORTS = 64  # of one number that are compared with each other
 
@@ -94,10 +88,10 @@ def _nodes(spec: Object, path: str) -> Iterator[str]:
             yield f"{path}.nodeSelector[{key}]: {_LABELS[key]}"
     given = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     at = f"{path}.affinity.nodeAffinity"
-    for place, term in enumerate((given.get(_REQUIRED) or {}).get("nodeSelectorTerms") or ()):
-        yield from node_term(term, f"{at}.{_REQUIRED}.nodeSelectorTerms[{place}]", values=False)
-    for place, term in enumerate(given.get(_PREFERRED) or ()):
-        yield from node_term(term.get("preference") or {}, f"{at}.{_PREFERRED}[{place}].preference", values=True)
+    for place, term in enumerate((given.get(REQUIRED) or {}).get("nodeSelectorTerms") or ()):
+        yield from node_term(term, f"{at}.{REQUIRED}.nodeSelectorTerms[{place}]", values=False)
+    for place, term in enumerate(given.get(PREFERRED) or ()):
+        yield from node_term(term.get("preference") or {}, f"{at}.{PREFERRED}[{place}].preference", values=True)
 
 
 def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
@@ -109,11 +103,6 @@ def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
         for index, value in enumerate(one.get("values") or () if values else ()):
             for text in names.label_value(value):
                 yield f"{at}.values[{index}]: {value} is invalid, {text}"
-
-
-def node_label(key: str) -> str:
-    """What is said of a label of nodes that is of old, "" for others."""
-    return _LABELS.get(key, "")
 
 
 def _spread(spec: Object, path: str) -> Iterator[str]:
@@ -246,9 +235,9 @@ def _affinity(spec: Object, path: str) -> Iterator[str]:
     for name in ("podAffinity", "podAntiAffinity"):
         given = (spec.get("affinity") or {}).get(name) or {}
         at = f"{path}.affinity.{name}"
-        for place, term in enumerate(given.get(_REQUIRED) or ()):
+        for place, term in enumerate(given.get(REQUIRED) or ()):
             if term.get("labelSelector") is None:
-                yield f"{at}.{_REQUIRED}[{place}].labelSelector: {_NO_PODS}"
-        for place, term in enumerate(given.get(_PREFERRED) or ()):
+                yield f"{at}.{REQUIRED}[{place}].labelSelector: {_NO_PODS}"
+        for place, term in enumerate(given.get(PREFERRED) or ()):
             if (term.get("podAffinityTerm") or {}).get("labelSelector") is None:
-                yield f"{at}.{_PREFERRED}[{place}].podAffinityTerm.labelSelector: {_NO_PODS}"
+                yield f"{at}.{PREFERRED}[{place}].podAffinityTerm.labelSelector: {_NO_PODS}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from podless.kinds.builtin.podspec import checks
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 
@@ -40,7 +40,7 @@ def options(given: Object | None, path: str) -> Errors:
         return
     name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if name is not None:
-        yield from checks.texts(f"{path}.gmsaCredentialSpecName", name, names.subdomain(name))
+        yield from field.invalids(f"{path}.gmsaCredentialSpecName", name, names.subdomain(name))
     if spec is not None:
         where = f"{path}.gmsaCredentialSpec"
         if not spec:
@@ -48,7 +48,7 @@ def options(given: Object | None, path: str) -> Errors:
         elif len(spec.encode()) > _MOST_SPEC << 10:
             yield field.invalid(where, spec, f"gmsaCredentialSpec size must be under {_MOST_SPEC} KiB")
     if user is not None:
-        yield from checks.texts(f"{path}.runAsUserName", user, _user(user))
+        yield from field.invalids(f"{path}.runAsUserName", user, _user(user))
 
 
 def _user(given: str) -> list[str]:

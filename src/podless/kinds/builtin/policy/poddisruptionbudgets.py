@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from podless.kinds.builtin import counts
-from podless.kinds.builtin.speced import SpecStrategy
+from podless.kinds.builtin import checks, shares
+from podless.kinds.builtin.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.policy import POD_DISRUPTION_BUDGET
+from podless.kinds.strategy import Faults, Object
 from podless.meta import conditions, field, labelselector, names
 from podless.meta.field import FieldError
 
@@ -25,12 +23,9 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
     qualified = False
     rechecks = status_rechecks = (0, 0)
     blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
+    naming = names.PATH_SEGMENTS
 
-    def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Any part of a path will do."""
-        return names.path_prefix(name) if prefix else names.path_segment(name)
-
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """One share, and a selector."""
         spec = obj["spec"]
         least, most, policy = (
@@ -43,25 +38,16 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
             errors.append(field.invalid("spec", _shown(spec), _BOTH))
         for name, value in (("minAvailable", least), ("maxUnavailable", most)):
             if value is not None:
-                errors += [*counts.share(f"spec.{name}", value), *counts.at_most_all(f"spec.{name}", value)]
+                errors += [*shares.check(f"spec.{name}", value), *shares.at_most_all(f"spec.{name}", value)]
         errors += labelselector.errors(spec.get("selector") or {}, "spec.selector")
-        if policy is not None and policy not in _POLICIES:
-            errors.append(field.not_supported("spec.unhealthyPodEvictionPolicy", policy, _POLICIES))
+        errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
-        """The same."""
-        return self.validate_create(kind, version, obj)
-
-    def validate_status(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Conditions and counts."""
         status = obj["status"]
         errors = conditions.errors(status.get("conditions") or [], "status.conditions")
-        return [*errors, *counts.all_nonnegative(status, "status", _COUNTS)]
+        return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]
 
 
 def _shown(spec: Object) -> Object:
@@ -70,5 +56,4 @@ def _shown(spec: Object) -> Object:
     return {name[0].upper() + name[1:]: spec.get(name) for name in fields}
 
 
-STRUCT = POD_DISRUPTION_BUDGET
 STRATEGY = PodDisruptionBudgetStrategy()

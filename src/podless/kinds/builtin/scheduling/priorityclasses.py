@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.scheduling import PRIORITY_CLASS
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field
 from podless.meta.errors import Forbidden
 from podless.meta.field import FieldError
@@ -45,7 +44,7 @@ class PriorityClassStrategy(TypedStrategy):
         """A first generation."""
         obj["metadata"]["generation"] = 1
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The name, the number and the policy."""
         name, value = obj["metadata"].get("name") or "", obj["value"]
         errors = []
@@ -59,9 +58,7 @@ class PriorityClassStrategy(TypedStrategy):
             errors.append(field.not_supported("preemptionPolicy", policy, _POLICIES))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Number and policy stay."""
         return [*_changes(obj, old)]
 
@@ -98,5 +95,4 @@ def _unknown(obj: Object) -> str:
     return ""
 
 
-STRUCT = PRIORITY_CLASS
 STRATEGY = PriorityClassStrategy()

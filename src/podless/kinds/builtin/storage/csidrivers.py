@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podless.kinds.builtin.immutable import kept
+from podless.kinds.builtin.immutable import kept, stays
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.storage import CSI_DRIVER
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field
 from podless.meta.field import FieldError
 
@@ -35,13 +34,6 @@ class CSIDriverStrategy(TypedStrategy):
     """Some of it may change, and counts as a generation from then on."""
 
     unconditional = False
-    shown_deleted = True
-
-    def default(self, version: Version, obj: Object) -> None:
-        """Volumes outlive pods."""
-        super().default(version, obj)
-        if not obj["spec"].get("volumeLifecycleModes"):
-            obj["spec"]["volumeLifecycleModes"] = ["Persistent"]
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """What is not served yet goes."""
@@ -54,7 +46,7 @@ class CSIDriverStrategy(TypedStrategy):
         if any(obj["spec"].get(name) != old["spec"].get(name) for name in _COUNTED):
             obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Policies, tokens and modes."""
         spec = obj["spec"]
         errors = []
@@ -62,8 +54,7 @@ class CSIDriverStrategy(TypedStrategy):
             errors.append(field.not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
         errors += _tokens(spec.get("tokenRequests") or [])
         for mode in spec.get("volumeLifecycleModes") or []:
-            if mode not in _LIFECYCLES:
-                errors.append(field.not_supported("spec.volumeLifecycleModes", mode, _LIFECYCLES))
+            errors += field.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES)
         period = spec.get("nodeAllocatableUpdatePeriodSeconds")
         if period is not None and period < _PERIOD:
             text = f"must be greater than or equal to {_PERIOD} seconds"
@@ -73,14 +64,11 @@ class CSIDriverStrategy(TypedStrategy):
             errors.append(field.invalid("spec.serviceAccountTokenInSecrets", secret, _NO_TOKENS))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; whether volumes are attached, and how long they live, stays."""
         spec, before = obj["spec"], old["spec"]
         errors = [*self.validate_create(kind, version, obj)]
-        if spec.get("attachRequired") != before.get("attachRequired"):
-            errors.append(field.invalid("spec.attachedRequired", spec.get("attachRequired"), "field is immutable"))
+        errors += stays("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
         return [*errors, *kept(spec, before, "volumeLifecycleModes", path="spec")]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
@@ -110,5 +98,4 @@ def _tokens(requests: Sequence[Object]) -> Iterator[FieldError]:
             yield field.invalid(f"{path}.expirationSeconds", seconds, text)
 
 
-STRUCT = CSI_DRIVER
 STRATEGY = CSIDriverStrategy()

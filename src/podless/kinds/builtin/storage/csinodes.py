@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.podspec import disks
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.storage import CSI_NODE, CSI_NODE_DRIVER
+from podless.kinds.types.storage import CSI_NODE_DRIVER
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -21,24 +22,19 @@ class CSINodeStrategy(TypedStrategy):
     """Drivers come and go; one that is there changes only in how many volumes it takes."""
 
     unconditional = False
-    shown_deleted = True
     rechecks = (1, 0)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Each driver once."""
         seen: set[str] = set()
         errors: list[FieldError] = []
         for place, driver in enumerate(obj["spec"].get("drivers") or []):
             path, name = f"spec.drivers[{place}]", driver["name"]
             errors += _driver(driver, path)
-            if name in seen:
-                errors.append(field.duplicate(f"{path}.name", name))
-            seen.add(name)
+            errors += checks.once(f"{path}.name", name, seen)
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; a driver stays as it is."""
         errors = [*self.validate_create(kind, version, obj)]
         before: dict[str, list[Object]] = {}
@@ -63,18 +59,13 @@ def _driver(driver: Object, path: str) -> Iterator[FieldError]:
         yield field.required(f"{path}.nodeID")
     if len(node.encode()) > _ID_MOST:
         yield field.invalid(f"{path}.nodeID", node, f"must be {_ID_MOST} characters or less")
-    count = (driver.get("allocatable") or {}).get("count")
-    if count is not None and count < 0:
-        yield field.invalid(f"{path}.allocatable.count", count, "must be greater than or equal to 0")
+    yield from checks.nonnegative(f"{path}.allocatable.count", (driver.get("allocatable") or {}).get("count"))
     seen: set[str] = set()
     for key in driver.get("topologyKeys") or []:
         if not key:
             yield field.required(path)
-        if key in seen:
-            yield field.duplicate(path, key)
-        seen.add(key)
-        yield from (field.invalid(path, key, text) for text in names.qualified_name(key))
+        yield from checks.once(path, key, seen)
+        yield from field.invalids(path, key, names.qualified_name(key))
 
 
-STRUCT = CSI_NODE
 STRATEGY = CSINodeStrategy()

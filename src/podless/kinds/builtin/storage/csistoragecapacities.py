@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from podless.kinds.builtin.immutable import immutable, kept
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.storage import CSI_STORAGE_CAPACITY
 from podless.meta import field, labelselector, names, quantity
-from podless.meta.field import FieldError
 from podless.meta.structs_meta import LABEL_SELECTOR
 
 
@@ -21,18 +17,16 @@ class CSIStorageCapacityStrategy(TypedStrategy):
     unconditional = False
     rechecks = (1, 1)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A class, and an amount."""
         name, amount = obj["storageClassName"], obj.get("capacity")
         errors = labelselector.errors(obj.get("nodeTopology") or {}, "nodeTopology")
-        errors += [field.invalid("storageClassName", name, text) for text in names.subdomain(name)]
+        errors += field.invalids("storageClassName", name, names.subdomain(name))
         if amount is not None and quantity.parse(amount) < 0:
             errors.append(field.invalid("capacity", amount, "must be greater than or equal to 0"))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; what it is about stays."""
         topology = obj.get("nodeTopology")
         errors = [*self.validate_create(kind, version, obj)]
@@ -41,5 +35,4 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         return [*errors, *kept(obj, old, "storageClassName")]
 
 
-STRUCT = CSI_STORAGE_CAPACITY
 STRATEGY = CSIStorageCapacityStrategy()

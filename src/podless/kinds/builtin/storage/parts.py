@@ -16,7 +16,7 @@ def provisioner(name: str, path: str) -> Iterator[FieldError]:
     if not name:
         yield field.required(path)
         return
-    yield from (field.invalid(path, name.lower(), text) for text in names.qualified_name(name.lower()))
+    yield from field.invalids(path, name.lower(), names.qualified_name(name.lower()))
 
 
 def parameters(given: dict[str, str], path: str = "parameters") -> Iterator[FieldError]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podless.kinds.builtin import nodelabels
+from podless.kinds.builtin import checks, nodelabels
 from podless.kinds.builtin.immutable import kept
 from podless.kinds.builtin.storage import parts
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.storage import STORAGE_CLASS
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -22,9 +21,8 @@ class StorageClassStrategy(TypedStrategy):
     """Who makes volumes and how; hardly anything of it changes."""
 
     rechecks = (1, 1)
-    shown_deleted = True
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Names, parameters, modes and topologies."""
         errors = [*parts.provisioner(obj["provisioner"], "provisioner"), *parts.parameters(obj.get("parameters") or {})]
         policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
@@ -36,9 +34,7 @@ class StorageClassStrategy(TypedStrategy):
             errors.append(field.not_supported("volumeBindingMode", mode, _MODES))
         return [*errors, *_topologies(obj.get("allowedTopologies") or [])]
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; but for what volumes may be allowed it stays as it is."""
         errors = [*kept(obj, old, "parameters", blank={})]
         errors += kept(obj, old, "provisioner", "reclaimPolicy", "volumeBindingMode")
@@ -64,20 +60,17 @@ def _topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
 
 
 def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Iterator[FieldError]:
-    values, seen = one.get("values") or [], set()
+    values, seen = one.get("values") or [], set[str]()
     if not values:
         yield field.required(f"{path}.values")
     for index, value in enumerate(values):
-        if value in seen:
-            yield field.duplicate(f"{path}.values[{index}]", value)
-        seen.add(value)
+        yield from checks.once(f"{path}.values[{index}]", value, seen)
     key = one.get("key") or ""
     if key in found:
         yield field.duplicate(f"{path}.key", key)
     else:
         found[key] = frozenset(seen)
-    yield from (field.invalid(f"{path}.key", key, text) for text in names.qualified_name(key))
+    yield from field.invalids(f"{path}.key", key, names.qualified_name(key))
 
 
-STRUCT = STORAGE_CLASS
 STRATEGY = StorageClassStrategy()

@@ -2,58 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import ClassVar
 
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.carried import keep_metadata
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.podspec import disks
-from podless.kinds.builtin.statused import keep_metadata
 from podless.kinds.builtin.storage import parts
-from podless.kinds.builtin.typed import TypedStrategy
+from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.builtin.volumes import spec as volumes
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
+from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
-from podless.kinds.types.storage import VOLUME_ATTACHMENT, VOLUME_ATTACHMENT_SPEC
+from podless.kinds.types.storage import VOLUME_ATTACHMENT_SPEC
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
 _MESSAGE_MOST, _SHOWN_MOST = 1024, 256 * 1024  # bytes; a real server names another number than it means
+_LARGEST = (1 << 31) - 1
 _ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
-class VolumeAttachmentStrategy(TypedStrategy):
+class VolumeAttachmentStrategy(StatusStrategy):
     """What is wanted stays; the status has its own endpoint."""
 
     unconditional = False
-    shown_deleted = True
     rechecks = (1, 0)
-
-    def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is attached yet."""
-        obj["status"] = {"attached": False}
-
-    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays."""
-        obj["status"] = old["status"]
+    blank: ClassVar[Object] = {"attached": False}
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """What is wanted stays, and so do all but the managed fields of the metadata."""
-        obj["spec"] = old["spec"]
+        super().prepare_status(version, obj, old)
         keep_metadata(obj, old)
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Who attaches what to which node."""
         spec, status = obj["spec"], obj["status"]
         errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
-        errors += [field.invalid("spec.nodeName", spec["nodeName"], text) for text in names.subdomain(spec["nodeName"])]
+        errors += field.invalids("spec.nodeName", spec["nodeName"], names.subdomain(spec["nodeName"]))
         errors += parts.sized(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
         for name in ("attachError", "detachError"):
             errors += _error(status.get(name) or {}, f"status.{name}")
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one, of the same spec."""
         errors = [*self.validate_create(kind, version, obj)]
         if obj["spec"] != old["spec"]:
@@ -72,16 +65,13 @@ def _source(source: Object) -> Iterator[FieldError]:
     elif not name:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
     if name is not None:
-        yield from (field.invalid(f"{path}.persistentVolumeName", name, text) for text in names.subdomain(name))
+        yield from field.invalids(f"{path}.persistentVolumeName", name, names.subdomain(name))
 
 
 def _error(error: Object, path: str) -> Iterator[FieldError]:
     if len((error.get("message") or "").encode()) > _MESSAGE_MOST:
         yield field.too_long(f"{path}.message", _SHOWN_MOST)
-    code = error.get("errorCode")
-    if code is not None and code < 0:
-        yield field.invalid(f"{path}.errorCode", code, "must be between 0 and 2147483647, inclusive")
+    yield from checks.within(f"{path}.errorCode", error.get("errorCode"), 0, _LARGEST)
 
 
-STRUCT = VOLUME_ATTACHMENT
 STRATEGY = VolumeAttachmentStrategy()

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from podless.kinds.builtin.storage import parts
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Object
-from podless.kinds.types.storage import VOLUME_ATTRIBUTES_CLASS
+from podless.kinds.strategy import Faults, Object
 from podless.meta import field
-from podless.meta.field import FieldError
 
 
 class VolumeAttributesClassStrategy(TypedStrategy):
     """Attributes that volumes may be given later."""
 
     rechecks = (1, 1)
-    shown_deleted = True
 
-    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Sequence[FieldError]:
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A driver, and what it is told."""
         given = obj.get("parameters") or {}
         errors = [*parts.provisioner(obj["driverName"], "driverName"), *parts.parameters(given)]
@@ -27,9 +22,7 @@ class VolumeAttributesClassStrategy(TypedStrategy):
             errors.append(field.required("parameters", "must contain at least one key/value pair"))
         return errors
 
-    def validate_update(
-        self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]
-    ) -> Sequence[FieldError]:
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """All of it stays."""
         errors = [
             field.forbidden(name, f"updates to {name} are forbidden.")
@@ -39,5 +32,4 @@ class VolumeAttributesClassStrategy(TypedStrategy):
         return [*errors, *self.validate_create(kind, version, obj)]
 
 
-STRUCT = VOLUME_ATTRIBUTES_CLASS
 STRATEGY = VolumeAttributesClassStrategy()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podless.kinds.builtin.podspec import checks, disks, volumes
-from podless.kinds.builtin.podspec.checks import Errors
+from podless.kinds.builtin import checks
+from podless.kinds.builtin.checks import Errors
+from podless.kinds.builtin.podspec import disks, volumes
 from podless.kinds.strategy import Object
 from podless.meta import field, names
 
@@ -54,7 +55,7 @@ def _local(source: Object, path: str) -> Errors:
 def _glusterfs(source: Object, path: str) -> Errors:
     yield from checks.needed(source, path, "endpoints", "path")
     if (space := source.get("endpointsNamespace")) is not None:
-        yield from checks.texts(f"{path}.endpointsNamespace", space, names.label(space) if space else (_NAMESPACE,))
+        yield from field.invalids(f"{path}.endpointsNamespace", space, names.label(space) if space else (_NAMESPACE,))
 
 
 def _cinder(source: Object, path: str) -> Errors:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 
+from podless.kinds.builtin import checks
 from podless.kinds.builtin.podspec import affinity as nodes
-from podless.kinds.builtin.podspec import checks, claims
+from podless.kinds.builtin.podspec import claims
 from podless.kinds.builtin.volumes import sources
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
@@ -32,7 +33,7 @@ def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]
         text = "may not be 'recycle' for a hostPath mount of '/'"
         yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", text)
     if name := spec.get("storageClassName"):
-        yield from checks.texts(f"{path}.storageClassName", name, names.subdomain(name))
+        yield from field.invalids(f"{path}.storageClassName", name, names.subdomain(name))
     yield from claims.volume_mode(spec, path)
     yield from _attributes(spec, path)
 
@@ -85,10 +86,7 @@ def _attributes(spec: Object, path: str) -> Iterator[FieldError]:
     name, where = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
     if name is None:
         return
-    if not name:
-        yield field.required(where, "an empty string is disallowed")
-    else:
-        yield from (field.invalid(where, name, text) for text in names.subdomain(name))
+    yield from checks.named(where, name, names.subdomain, "an empty string is disallowed")
     if spec.get("csi") is None:
         yield field.required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
 

@@ -16,14 +16,15 @@ from podless.meta.bounded import bounded_cache
 Texts = Mapping[str, str]
 
 META = "meta.k8s.io"
-_CORE = (
+# the modules with structs of the core group, here and in kinds/types
+CORE = (
     "core", "services", "topology", "projections", "volumes", "disks", "probes", "containers", "running", "podspecs",
     "pods", "nodes", "claims", "cluster",
 )  # fmt: skip
 # API group -> the modules that describe its structs; structs that all groups share are those of meta.k8s.io
 _MODULES: Mapping[str, tuple[str, ...]] = {
     META: ("meta",),
-    "": _CORE,
+    "": CORE,
     "admissionregistration.k8s.io": ("admission",),
     "apiextensions.k8s.io": ("apiextensions", "jsonschema"),
     "apiregistration.k8s.io": ("apiregistration",),

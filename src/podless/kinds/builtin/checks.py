@@ -11,24 +11,14 @@ from typing import Any
 from podless.kinds.strategy import Object
 from podless.meta import field, gotext, names, quantity
 from podless.meta.field import FieldError
+from podless.meta.objectmeta import NONNEGATIVE
 
 Errors = Iterator[FieldError]
 
-NONNEGATIVE = "must be greater than or equal to 0"
 POSITIVE = "must be greater than zero"
 _MODES = "must be a number between 0 and 0777 (octal), both inclusive"
 _MOST_MODE = 0o777
 _MOST_ID = (1 << 31) - 1
-
-
-def between(low: int, high: int) -> str:
-    """What is said of a number that is out of range."""
-    return f"must be between {low} and {high}, inclusive"
-
-
-def texts(path: str, value: Any, found: Iterable[str]) -> Errors:
-    """One error for each text that is said of a value."""
-    return (field.invalid(path, value, text) for text in found)
 
 
 def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
@@ -43,9 +33,11 @@ def word(path: str, value: str | None, supported: Sequence[str], *, needed: bool
     yield field.required(path) if needed and not value else unsupported(path, value or "", supported)
 
 
-def named(path: str, value: str, check: Callable[[str], list[str]] = names.label) -> Errors:
-    """A name that has to be there."""
-    return texts(path, value, check(value)) if value else iter((field.required(path),))
+def named(
+    path: str, value: str | None, check: Callable[[str], list[str]] = names.label, missing: str = ""
+) -> list[FieldError]:
+    """A name that has to be there. missing: what is said where it is not."""
+    return field.invalids(path, value, check(value)) if value else [field.required(path, missing)]
 
 
 def needed(obj: Object, path: str, *keys: str) -> Errors:
@@ -53,9 +45,29 @@ def needed(obj: Object, path: str, *keys: str) -> Errors:
     return (field.required(f"{path}.{key}") for key in keys if not obj.get(key))
 
 
-def nonnegative(obj: Object, path: str, *keys: str) -> Errors:
-    """Numbers that must not be negative."""
-    return (field.invalid(f"{path}.{key}", obj[key], NONNEGATIVE) for key in keys if obj.get(key, 0) < 0)
+def nonnegative(path: str, value: int | None) -> list[FieldError]:
+    """A number, where there is one, is not negative."""
+    return [field.invalid(path, value, NONNEGATIVE)] if value is not None and value < 0 else []
+
+
+def all_nonnegative(obj: Object, path: str, keys: Iterable[str]) -> list[FieldError]:
+    """None of these numbers is negative."""
+    return [error for key in keys for error in nonnegative(f"{path}.{key}", obj.get(key))]
+
+
+def within(path: str, value: int | None, low: int, high: int) -> list[FieldError]:
+    """A number, where there is one, is between these bounds, or one of them."""
+    if value is None or low <= value <= high:
+        return []
+    return [field.invalid(path, value, f"must be between {low} and {high}, inclusive")]
+
+
+def once(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
+    """A value is there once. seen: those before it, which it joins."""
+    if value in seen:
+        return [field.duplicate(path, value)]
+    seen.add(value)
+    return []
 
 
 def sound(path: str, amount: str) -> Errors:
@@ -64,25 +76,29 @@ def sound(path: str, amount: str) -> Errors:
         yield field.invalid(path, quantity.units(amount), "must be a valid resource quantity")
 
 
-def port_number(path: str, value: int) -> Errors:
+def port_number(path: str, value: int) -> list[FieldError]:
     """The number of a port."""
-    if not 0 < value < 65536:
-        yield field.invalid(path, value, between(1, 65535))
+    return within(path, value, 1, 65535)
 
 
 def port(path: str, value: int | str | None) -> Errors:
     """A port by its number or name."""
     if isinstance(value, str):
-        return texts(path, value, names.port(value))
-    return port_number(path, value or 0)
+        yield from field.invalids(path, value, names.port(value))
+    else:
+        yield from port_number(path, value or 0)
 
 
 def identity(obj: Object, path: str, *keys: str) -> Errors:
     """The numbers of users and groups."""
     for key in keys:
-        value = obj.get(key)
-        if value is not None and not 0 <= value <= _MOST_ID:
-            yield field.invalid(f"{path}.{key}", value, between(0, _MOST_ID))
+        yield from within(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
+
+
+def identities(obj: Object, path: str) -> Errors:
+    """The numbers of further groups."""
+    for place, group in enumerate(obj.get("supplementalGroups") or ()):
+        yield from within(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
 
 
 def mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:
@@ -114,4 +130,4 @@ def unreserved(path: str, value: str) -> Errors:
 
 def label_key(path: str, value: str) -> Errors:
     """The key of a label."""
-    return texts(path, value, names.qualified_name(value))
+    yield from field.invalids(path, value, names.qualified_name(value))

@@ -1,0 +1,55 @@
+"""What a webhook answers, which is an object of a kind of review, read as a real server's client reads it.
+
+Source: client-go's rest.Result, and the serializers of k8s.io/apimachinery that it picks by how the answer begins.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from podless.kinds import scheme, typemeta
+from podless.meta import codec, repeats, structs
+from podless.meta.structs import Struct
+
+Object = dict[str, Any]
+
+# where the scheme of the clients of webhooks is made
+_SCHEME = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
+_OBJECT = re.compile(rb"[ \t\r\n]*+\{")
+_YAML_MOST = 3 << 20  # bytes, as of a request's body: what YAML becomes takes a hundred times as much
+
+
+class Undecodable(Exception):
+    """An answer is no review that was asked for; the text says why."""
+
+
+def decode(raw: bytes, struct: Struct, api_version: str) -> Object:
+    """The review in an answer in JSON or YAML, which need not say that it is one.
+
+    struct: its fields. api_version: of the question. Raises Undecodable.
+    """
+    repeated: list[str] = []
+    try:
+        if _OBJECT.match(raw):
+            value = codec.decode_json(raw, repeated)
+            if repeated:
+                value = repeats.decode(struct, raw, [])
+        elif len(raw) > _YAML_MOST:
+            raise Undecodable(f"an answer that is no JSON object is read up to {_YAML_MOST} bytes")
+        else:
+            value = codec.decode_yaml(raw)
+        given = typemeta.interpret(value)
+    except codec.YAMLError as error:
+        raise Undecodable(error.message) from None
+    except codec.JSONError as error:
+        raise Undecodable(str(typemeta.unreadable(error))) from None
+    except ValueError as error:
+        raise Undecodable(str(error)) from None
+    kind, version = given.kind or struct.name, given.api_version or api_version
+    if (kind, version) != (struct.name, api_version):
+        raise Undecodable(scheme.unfit(kind, version, struct.go, api_version.partition("/")[0], _SCHEME))
+    try:
+        return structs.decode(struct, value or {})
+    except structs.DecodeError as error:
+        raise Undecodable(str(error)) from None
