@@ -44,3 +44,9 @@ def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old:
         assert status.warning_headers(verdict.warnings) is not None
         assert rendered.status >= 400
         assert b"denied the request" in b"".join(rendered.chunks)
+
+
+def test_a_warning_that_is_given_many_times_is_kept_once() -> None:
+    answer = {"uid": "u", "allowed": True, "warnings": ["a", "a", "", "b", "a"]}
+    review = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "response": answer}
+    assert calls._verdict(review, "u", mutating=False).warnings == ["a", "", "b"]

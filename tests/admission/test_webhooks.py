@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from podless.kinds import reviews
 from podless.meta import codec
+from podless.verbs import create, options
 from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
 from tests.webhooks import Raw
@@ -432,3 +434,21 @@ def test_a_refusal_with_a_code_that_is_none_is_still_an_answer(world: World, cod
     answer = world.create()
     assert answer.status == answered
     assert answer.body["code"] == answered
+
+
+def test_what_a_webhook_makes_large_is_checked_beside_the_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = {}
+
+    def noting(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            threads[name] = threading.get_ident()
+            return work(*args)
+
+        return call
+
+    monkeypatch.setattr(create, "_check", noting("check", create._check))
+    monkeypatch.setattr(options, "write", noting("loop", options.write))
+    labels = {f"label-{number}": "x" for number in range(2000)}
+    world.hook(patching({"op": "add", "path": "/metadata/labels", "value": labels}), mutating=True)
+    assert len(world.create().body["metadata"]["labels"]) == len(labels)
+    assert threads["check"] != threads["loop"]

@@ -52,7 +52,7 @@ class AdmissionAttributes:
     UpdateOptions or DeleteOptions. warnings: texts for the client. annotations: for the audit log. again: whether
     mutation goes round a second time; reinvoke: whether a step asks for that. rounds: what a step keeps for that.
     along: what a step wants to be committed with the write. floats: whole numbers that a custom object was sent with as
-    floats.
+    floats. size: bytes that steps have put into the object, about.
     """
 
     operation: str
@@ -73,6 +73,7 @@ class AdmissionAttributes:
     reinvocations: dict[str, Any] = field(default_factory=dict)
     along: Along | None = None
     floats: Floats = field(default_factory=list)
+    size: int = 0
 
     def kind_in(self, version: Version) -> Kind:
         """The kind that shows the objects in a version, which may be of another group than the one written to."""

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from podless.admission.subject import Subject
@@ -26,6 +27,7 @@ Object = dict[str, Any]
 
 VERSIONS = ("v1", "v1beta1")
 ANSWER_MOST = 4 << 20  # bytes of an answer
+_WARNINGS_MOST = 10_000  # different ones of an answer, of which 4,096 characters are told
 _GROUP = "admission.k8s.io"
 
 
@@ -156,6 +158,6 @@ def _made(response: Object, patch: bytes, kind: str) -> Verdict:
         patch,
         kind,
         response.get("status"),
-        response.get("warnings") or [],
+        list(islice(dict.fromkeys(response.get("warnings") or ()), _WARNINGS_MOST)),
         response.get("auditAnnotations") or {},
     )

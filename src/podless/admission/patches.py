@@ -125,6 +125,7 @@ async def settle(
     size: bytes of what was changed; where they are many the work is done beside the event loop.
     Raises Unfit, Foreign, and APIError where it has.
     """
+    attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
     obj = await converter.client.beside(size, codec.copied, obj)  # what it shares with others must stay as it is
     try:

@@ -41,6 +41,7 @@ async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: O
     attr = _attributes(call, operation, obj, old, chosen)
     await chain.mutate(steps, attr)
     assert attr.obj is not None
+    call.added = attr.size
     if attr.obj is not obj:
         _keep_sound(call, attr.obj, before)
     return attr.obj

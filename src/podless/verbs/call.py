@@ -35,7 +35,8 @@ class Call:
     query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
     warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on. floats: whole
     numbers that the body gives as floats. conversions: what a conversion webhook told on the way. along:
-    what admission wants to be committed with the write. loose: the object is judged before it is made to fit its kind.
+    what admission wants to be committed with the write. added: bytes that admission has put into the object, about.
+    loose: the object is judged before it is made to fit its kind.
     """
 
     kind: Kind
@@ -53,12 +54,18 @@ class Call:
     floats: Floats = field(default_factory=list)
     conversions: Known = field(default_factory=dict)
     along: Along | None = None
+    added: int = 0
     loose: bool = False
 
     @property
     def key(self) -> str:
         """The object's key in the store."""
         return self.kind.key(self.namespace, self.name)
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is to be written, about: what takes long by that is done beside the event loop."""
+        return len(self.body) + self.added
 
     @property
     def scope(self) -> str:

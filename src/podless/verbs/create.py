@@ -46,16 +46,16 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
         await steps.dedupe_owners(api, call, metadata, after_admission=True)
         steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
-    given, copied = None, partial(view.copy, long=len(call.body) >= LONG)
+    given, copied = None, partial(view.copy, long=call.size >= LONG)
     if kind.prefix in api.allocators:
-        given = await api.aside.run(len(call.body), copied, obj)
+        given = await api.aside.run(call.size, copied, obj)
     while True:
         attempts, told = attempts - 1, len(call.warnings)
         try:
             return await _insert(api, call, obj, chosen)
         except Overtaken:
             assert given is not None
-            obj, attempts = await api.aside.run(len(call.body), copied, given), attempts + 1
+            obj, attempts = await api.aside.run(call.size, copied, given), attempts + 1
             metadata = obj["metadata"]
             del call.warnings[told:]
             continue
@@ -75,7 +75,7 @@ async def _insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Si
     obj = await prepare(api, call, obj, chosen)
     key = kind.key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
     if not chosen.dry_run:
-        size, encode = len(call.body), storage.encode
+        size, encode = call.size, storage.encode
         stored = encode(kind, obj) if size < LONG else await api.aside.run(size, encode, kind, obj)
         return Single(await storage.put(api, kind, key, stored, call.along, obj), None, 201)
     if (existing := (await api.loaded(kind)).get(key)) is not None:
@@ -88,7 +88,7 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
 
     Raises Invalid, Internal for a resourceVersion that a client gave, or what admission raises.
     """
-    kind, metadata, size = call.kind, obj["metadata"], len(call.body)
+    kind, metadata, size = call.kind, obj["metadata"], call.size
     steps.generate_name(metadata)
     steps.identify(kind, metadata)
     taken = None

@@ -115,7 +115,7 @@ class Rewriting:
             old, obj = await self._changed(entry)
         await steps.dedupe_owners(api, call, obj["metadata"], after_admission=True)
         steps.check_revision(call, obj["metadata"], entry.revision)
-        taken = await self._finish(obj, old, max(len(call.body), size))
+        taken = await self._finish(obj, old, max(call.size, size))
         call.along = taken
         if admit.validates(api, call, UPDATE):
             seen = (obj, old) if shown is None else (shown(obj), shown(old))
