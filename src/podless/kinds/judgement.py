@@ -42,14 +42,15 @@ def of_new(
     look = Found()
     try:
         with look:
-            found = objectmeta.validate(metadata, namespaced=placed, name_check=strategy.name_errors)
-            found += _check_finalizers(kind, metadata)
+            found = named = _new_metadata(kind, metadata, placed)
+            if not any(strategy.rechecks):  # rules that do not look at metadata come first, and alone
+                found = []
         with look if strategy.tells_all else _AS_IT_IS, sent.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += strategy.validate_create(kind, version, obj)
             found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     except Enough:
         return look.errors[:MOST]
-    return found
+    return found or named
 
 
 def of_change(
@@ -80,6 +81,11 @@ def of_change(
     except Enough:
         return look.errors[:MOST]
     return found
+
+
+def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:
+    found = objectmeta.validate(metadata, namespaced=placed, name_check=kind.strategy.name_errors)
+    return found + _check_finalizers(kind, metadata)
 
 
 def _changed_metadata(

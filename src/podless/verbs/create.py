@@ -129,7 +129,7 @@ def _check(call: Call, obj: Object) -> None:
 def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
     """The name is in use, perhaps by an object that is about to go."""
     generated = bool(metadata.get("generateName"))
-    refusal = AlreadyExists(call.kind.plural, call.kind.named, metadata["name"], generated=generated)
+    refusal = AlreadyExists(call.kind.plural, call.kind.group, metadata["name"], generated=generated)
     if existing is not None and existing.terminating:
         refusal.message = f"object is being deleted: {refusal.message}"
     return refusal

@@ -126,3 +126,18 @@ def test_an_update_makes_an_event_that_is_not_there(client: Client) -> None:
     assert client.send("PUT", f"{OLD}/put", event).status == 201
     assert client.send("DELETE", f"{OLD}/put?propagationPolicy=Orphan").status == 200
     assert client.get(f"{OLD}/put").status == 404
+
+
+def test_a_name_that_is_taken_is_told_in_the_group_that_was_asked(client: Client) -> None:
+    event = complete("taken", regarding={"namespace": "default"})
+    assert client.post(NEW, event).status == 201
+    assert client.post(NEW, event).body["details"] == {"name": "taken", "group": "events.k8s.io", "kind": "events"}
+    old = {"metadata": {"name": "taken"}, "involvedObject": {"namespace": "default"}}
+    assert client.post(OLD, old).body["details"] == {"name": "taken", "kind": "events"}
+    client.send("DELETE", f"{OLD}/taken")
+
+
+@pytest.mark.parametrize(("space", "wanted"), [("other", "involvedObject.namespace"), ("default", "metadata.name")])
+def test_metadata_is_judged_where_the_rest_is_in_order(client: Client, space: str, wanted: str) -> None:
+    refused = client.post(OLD, {"metadata": {}, "involvedObject": {"namespace": space}})
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == [wanted]
