@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, LEASE, SECRET
+from podless.kinds.types.apps import DEPLOYMENT
 from podless.meta import structs
 from podless.meta.restore import Misfit, restored
 from podless.meta.structs import Struct
@@ -27,6 +28,8 @@ from podless.meta.structs import Struct
         (SECRET, {"type": 1}, "cannot convert int64 to v1.SecretType"),
         (LEASE, {"spec": {"leaseTransitions": 1.5}}, "cannot convert float64 to int32"),
         (LEASE, {"spec": {"leaseTransitions": "1"}}, "unrecognized type: int32"),
+        (LEASE, {"spec": 1.0}, "cannot restore struct from: float64"),
+        (DEPLOYMENT, {"spec": {"strategy": {"rollingUpdate": {"maxSurge": 1.0}}}}, ""),
         (LEASE, {"spec": {"renewTime": 1}}, "json: cannot unmarshal number into Go value of type string"),
         (CUSTOM_RESOURCE_DEFINITION, {"spec": {"versions": {}}}, "cannot restore slice from map"),
     ],

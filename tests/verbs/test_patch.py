@@ -279,3 +279,17 @@ def test_a_scale_is_no_list(client: Client, path: str) -> None:
     refused = client.send("GET", f"{path}/scale", Accept=accept)
     said = "you requested PartialObjectMetadataList, but the requested object is not a list (*v1.Scale)"
     assert (refused.status, refused.body["message"]) == (406, said)
+
+
+def test_a_number_with_a_point_is_a_float_to_a_strategic_patch(client: Client) -> None:
+    place = "/api/v1/namespaces/default/services"
+    made = client.post(place, {"metadata": {"name": "pointed"}, "spec": {"ports": [{"port": 80, "name": "a"}]}})
+    assert made.status == 201
+    media = "application/strategic-merge-patch+json"
+    refused = client.send("PATCH", f"{place}/pointed", b'{"spec":1.0}', Content_Type=media)
+    assert "map[spec:1]" in refused.body["message"]
+    assert refused.body["message"].endswith("cannot restore struct from: float64")
+    ports = b'{"spec":{"ports":[{"port":80.0,"targetPort":8.0}]}}'
+    changed = client.send("PATCH", f"{place}/pointed", ports, Content_Type=media)
+    client.send("DELETE", f"{place}/pointed")
+    assert changed.body["spec"]["ports"][0]["targetPort"] == 8

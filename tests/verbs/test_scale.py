@@ -54,3 +54,11 @@ def test_it_can_be_applied(client: Client, scaled: str) -> None:
     where, media = f"{scaled}?fieldManager=me&force=true", "application/apply-patch+yaml"
     answer = client.send("PATCH", where, body, **{"Content-Type": media})
     assert (answer.status, answer.body["spec"]) == (200, {"replicas": 7})
+
+
+def test_a_patch_that_makes_no_scale_is_shown_with_the_owners(client: Client, scaled: str) -> None:
+    assert client.merge(f"{scaled}?fieldManager=me", {"spec": {"replicas": 4}}).status == 200
+    refused = client.merge(scaled, {"spec": {"replicas": "x"}})
+    assert refused.status == 422
+    assert r"\"managedFields\":[{" in refused.body["message"]
+    assert r"\"manager\":\"me\"" in refused.body["message"]

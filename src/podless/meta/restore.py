@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from operator import is_
 from typing import Any
 
+from podless.meta import jsontext
 from podless.meta.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Mismatch, String, Type
 from podless.meta.structs import Struct
 
@@ -103,6 +104,8 @@ def _own(kind: Type, value: Any) -> Any:
         return base64.b64encode(bytes(read)).decode()
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")
+    if type(value) is float:  # it is given to the type as JSON that Go writes
+        value = jsontext.settle(value)
     try:
         kind.read(value, [])
     except Mismatch as error:

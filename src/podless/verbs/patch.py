@@ -85,7 +85,7 @@ async def patch(api: API, call: Call) -> Single:
         patched = made.apply(old)
         if patched is old:  # nothing was to be done; the checks write to the new state, and compare it with the old one
             patched = old.copy()
-        obj = read(call, chosen, made, patched, repeated, old["metadata"], lambda: _again(call, media, chosen, old))
+        obj = read(call, chosen, made, patched, repeated, old["metadata"], lambda: again(call, media, chosen, old))
         steps.fit_namespace(call, obj["metadata"])
         steps.fit_name(call, obj["metadata"])
         _check_version(obj)
@@ -119,7 +119,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
         why = f"error decoding patch: {error}" if checked else mergepatch.BROKEN
         raise BadRequest(str(error) if media == STRATEGIC_PATCH else why) from None
     if media == STRATEGIC_PATCH:
-        return _strategic(call, strategic.check(document))
+        return _strategic(call, document)
     changes = mergepatch.check(document, checked=checked)
     if shown:
         return Patch(partial(_written, call, checked))
@@ -138,7 +138,7 @@ def _written(call: Call, checked: bool, old: Object) -> Any:
     return orjson.Fragment(patchtext.unmarked(encoded, found))
 
 
-def _again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
+def again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     """The patched document anew, to be shown as it was before it was read and pruned."""
     floats = len(call.floats)
     made = prepare(call, media, chosen, [], shown=True)
@@ -146,10 +146,13 @@ def _again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     return made.apply(old)
 
 
-def _strategic(call: Call, document: Object) -> Patch:
+def _strategic(call: Call, document: Any) -> Patch:
     """A strategic merge patch. Applying it takes out of the document what was read, so it is read anew each time."""
     fresh = True
     merged, raws = _merged(call.kind, call.version), call.kind.raws(call.version)
+    if call.floats and not raws:  # what is read of the merged document makes integers of them
+        document = sent.copied(document, call.floats)
+    document = strategic.check(document)
 
     def merge(old: Object) -> Object:
         nonlocal fresh

@@ -203,9 +203,7 @@ def _patched(call: Call, chosen: WriteOptions) -> Change:
 
     def change(before: Object, old: Object) -> Object:
         def shown() -> Any:
-            """What is patched has owners of its fields, and the order of a Scale."""
-            metadata = {**before["metadata"], "managedFields": fieldmanager.scale_entries(call, old)}
-            return made.apply({**before, "metadata": structs.decode(OBJECT_META, metadata)})
+            return made.apply(_owned(call, before, old))
 
         findings = [*repeated]
         try:
@@ -236,5 +234,19 @@ def _body(call: Call, chosen: WriteOptions) -> Change:
 def _change(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
     inner, repeated = _inner(call), list[str]()
-    made = prepare(inner, media_type(call), chosen, repeated)
-    return lambda before, old: patch.read(inner, chosen, made, made.apply(before), repeated)
+    media = media_type(call)
+    made = prepare(inner, media, chosen, repeated)
+
+    def change(before: Object, old: Object) -> Object:
+        def again() -> Any:
+            return patch.again(inner, media, chosen, _owned(call, before, old))
+
+        return patch.read(inner, chosen, made, made.apply(before), repeated, again=again)
+
+    return change
+
+
+def _owned(call: Call, scale: Object, obj: Object) -> Object:
+    """The Scale of an object as errors show it: with the owners of its fields, and in its own order."""
+    metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
+    return {**scale, "metadata": structs.decode(OBJECT_META, metadata)}
