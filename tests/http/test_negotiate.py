@@ -30,6 +30,13 @@ def test_the_best_clause_that_can_be_met_decides(accept: str, form: Form) -> Non
     assert negotiate.of_resource(accept) == form
 
 
+def test_the_next_clause_counts_where_there_are_no_tables() -> None:
+    assert negotiate.of_resource(f"{TABLE},application/json", tables=False) == Form()
+    assert negotiate.of_resource("application/json;sv=v1", tables=False) == Form()
+    with pytest.raises(NotAcceptable):
+        negotiate.of_resource(TABLE, tables=False)
+
+
 @pytest.mark.parametrize("accept", ["text/html", "application/json;as=Table;v=v9;g=meta.k8s.io"])
 def test_what_is_not_offered_is_refused(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="accepted: application/json, application/yaml, "):

@@ -40,6 +40,7 @@ class Form(NamedTuple):
 PLAIN = Form()
 STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 _RESOURCE = frozenset(_TRANSFORMS)
+_UNTABLED = frozenset(one for one in _TRANSFORMS if one[0] != "Table")
 _AGGREGATED = frozenset({DISCOVERY})
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
@@ -62,7 +63,7 @@ def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]
     stream, server = given.get("stream", ""), given.get("sv", "")
     if stream and (stream != "watch" or media == YAML):
         return None
-    if server and (server != "v1" or allowed is not _RESOURCE):
+    if server and (server != "v1" or allowed not in (_RESOURCE, _UNTABLED)):
         return None
     pretty = given.get("pretty") == "1"
     if not given.keys() & _CONVERSION:
@@ -98,10 +99,10 @@ def of_resource(accept: str, *, builtin: bool = False, many: bool = False, table
     """
     if accept == JSON:
         return PLAIN
-    form = choose(accept, _RESOURCE, OFFERED, builtin=builtin)
+    form = choose(accept, _RESOURCE if tables else _UNTABLED, OFFERED, builtin=builtin)
     if builtin:
         of_route(accept, OFFERED, STREAMS if many else ())
-    if form is None or (form.target == "Table" and not tables):
+    if form is None:
         raise NotAcceptable(_refusal(OFFERED))
     return form
 
