@@ -223,3 +223,12 @@ def test_a_time_of_a_custom_object_that_cannot_be_read_is_none(client: Client, g
         assert applied.status in (200, 201), applied.body
         assert applied.body["metadata"]["creationTimestamp"].startswith("20")
         assert "deletionTimestamp" not in applied.body["metadata"]
+
+
+def test_what_cannot_be_read_is_named_as_it_was_applied(client: Client) -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "read"}, "spec": {"hard": {"pods": "1"}}}
+    place = "/api/v1/namespaces/default/resourcequotas/read"
+    assert apply(client, place, quota).status == 201
+    refused = apply(client, place, {**quota, "spec": {"hard": {"pods": "no"}}})
+    client.send("DELETE", place)
+    assert "new object (/read; v1, Kind=ResourceQuota)" in refused.body["message"].replace("/v1", "v1")

@@ -132,7 +132,7 @@ class _Request:
         try:
             return call.kind.strategy.decode(call.kind, call.version, restore.restored(struct, merged), [], fill=False)
         except (restore.Misfit, structs.DecodeError) as error:
-            what = managers.described(merged)
+            what = managers.described(self.body)
             why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
             raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
 
@@ -153,7 +153,7 @@ class _Request:
         try:
             merged["metadata"] = _metadata(metadata)
         except structs.DecodeError as error:
-            what = managers.described(merged)
+            what = managers.described(self.body)
             raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
         return merged
 

@@ -237,3 +237,16 @@ def test_a_status_makes_a_service_without_addresses(client: Client) -> None:
     assert made.status == 201
     assert not made.body["spec"].keys() & {"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"}
     client.send("DELETE", f"{PATH}/by-status")
+
+
+def test_an_address_of_before_is_only_missed_in_the_pair(client: Client) -> None:
+    assert client.post(PATH, service(clusterIP="None")).status == 201
+    given = {"clusterIP": "None", "clusterIPs": ["10.0.0.1", "None"]}
+    causes = client.merge(f"{PATH}/s", {"spec": given}).body["details"]["causes"]
+    client.send("DELETE", f"{PATH}/s")
+    assert [cause["message"].split(": ")[-1] for cause in causes] == [
+        "first value must match `clusterIP`",
+        "None",
+        "may specify no more than one IP for each IP family",
+    ]
+    assert causes[1]["message"] == "Internal error: failed to check for dual stack with error:invalid IP[1]: None"

@@ -143,3 +143,10 @@ def test_the_class_for_those_who_name_none_is_marked(group: str, plural: str) ->
     mark = f"{plural.removesuffix('es')}.kubernetes.io/is-default-class"
     for said, name in (("true", "c (default)"), ("yes", "c")):
         assert cells(group, plural, {"metadata": {"name": "c", "annotations": {mark: said}}})["Name"] == name
+
+
+@pytest.mark.parametrize(
+    ("subsets", "shown"), [([], "<none>"), ([{"notReadyAddresses": [{"ip": "1.2.3.4"}], "ports": [{"port": 80}]}], "")]
+)
+def test_endpoints_none_of_which_are_ready_show_nothing(subsets: list[Any], shown: str) -> None:
+    assert cells("", "endpoints", {"metadata": {"name": "e"}, "subsets": subsets})["Endpoints"] == shown

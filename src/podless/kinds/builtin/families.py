@@ -62,7 +62,7 @@ def choose(obj: Object, old: Object | None) -> None:
     bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
     if spec.get("ipFamilyPolicy") is None:
         spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if bare else "SingleStack")
-    _refuse(obj, list(addresses(spec)))
+    _refuse(obj, list(addresses(spec, before.get("clusterIPs") or ())))
     _refuse(obj, [*_fit(spec, before), *_infer(spec)])
     if not bare:
         _refuse(obj, _possible(spec))

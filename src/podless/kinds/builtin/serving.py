@@ -139,8 +139,8 @@ def _selection(spec: Object) -> Iterator[FieldError]:
             yield field.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, text)
 
 
-def addresses(spec: Object) -> Iterator[FieldError]:
-    """What is wrong with the addresses and families of a service that may have some."""
+def addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
+    """What is wrong with the addresses and families of a service that may have some. known: addresses of before."""
     if spec["type"] == EXTERNAL:
         return
     path, given, ips = "spec.clusterIPs", spec.get("clusterIP") or "", spec.get("clusterIPs") or []
@@ -151,14 +151,23 @@ def addresses(spec: Object) -> Iterator[FieldError]:
     elif ips and not given:
         yield field.invalid(path, ips, "must be empty when `clusterIP` is not specified")
     yield from _families(spec)
-    wrong = list(_cluster_ips(ips, path))
+    wrong = list(_cluster_ips(ips, path, known))
     yield from wrong
     if len(ips) > 2:
         yield field.invalid(path, ips, "may only hold up to 2 values")
-    if not wrong and len(ips) > 1 and len({":" in ip for ip in ips}) == 1:
-        yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
+    if not wrong and len(ips) > 1:
+        yield from _of_two_families(ips, path)
     if not wrong and ips != [HEADLESS]:
         yield from _of_family(spec.get("ipFamilies") or [], ips, path)
+
+
+def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
+    strange = next((place for place, ip in enumerate(ips) if parse(ip) is None), None)
+    if strange is not None:
+        why = f"failed to check for dual stack with error:invalid IP[{strange}]: {ips[strange]}"
+        yield field.internal(path, why)
+    if strange is not None or len({":" in ip for ip in ips}) == 1:
+        yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
 
 
 def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterator[FieldError]:
@@ -177,9 +186,11 @@ def _families(spec: Object) -> Iterator[FieldError]:
     yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
 
 
-def _cluster_ips(ips: Sequence[str], path: str) -> Iterator[FieldError]:
+def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterator[FieldError]:
     for place, ip in enumerate(ips):
         if place or ip != HEADLESS:
+            if ip in known:
+                continue
             yield from field.invalids(f"{path}[{place}]", ip, faults(ip))
         elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")

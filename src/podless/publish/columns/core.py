@@ -50,7 +50,7 @@ def _endpoints(obj: Object) -> str:
         ips = [one["ip"] for one in at(subset, "addresses", default=())]
         ports = at(subset, "ports", default=())
         found += [_joined(ip, port["port"]) for port in ports for ip in ips] if ports else ips
-    return cut(found) or NONE
+    return cut(found) if at(obj, "subsets") else NONE
 
 
 def _joined(ip: str, port: int) -> str:

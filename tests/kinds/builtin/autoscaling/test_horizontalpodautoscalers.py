@@ -11,6 +11,7 @@ from tests.kinds.builtin.late import decoded, faults, made
 
 TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
 SPEC: dict[str, Any] = {"scaleTargetRef": TARGET, "maxReplicas": 5}
+USE = {"container": "c", "target": {"type": "Utilization", "averageUtilization": 5}}
 SOURCES = '"ContainerResource", "External", "Object", "Pods", "Resource"'
 
 
@@ -61,6 +62,14 @@ def test_what_behavior_leaves_out() -> None:
         (
             {"metrics": [{"type": "Resource"}]},
             ["spec.metrics[0].resource: Required value: must populate information for the given metric source"],
+        ),
+        (
+            {"metrics": [{"type": "ContainerResource", "containerResource": {**USE, "name": "pages"}}]},
+            [
+                'spec.metrics[0].containerResource.name: Invalid value: "pages": '
+                "must be a standard resource type or fully qualified",
+                'spec.metrics[0].containerResource.name: Invalid value: "pages": must be a standard resource for containers',
+            ],
         ),
         (
             {"behavior": {"scaleUp": {"policies": [{"type": "Pods", "value": 1, "periodSeconds": 1801}]}}},

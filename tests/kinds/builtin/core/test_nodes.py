@@ -48,7 +48,7 @@ def test_rules(client: Client, node: dict[str, Any]) -> None:
     assert "error:invalid CIDR[1]: <nil> (invalid CIDR address: x)" in causes[1]["message"]
     ranges["spec"] = {"podCIDRs": ["10.0.0.0/24", "10.0.0.0/24"]}
     causes = client.post(NODES, {"apiVersion": "v1", "kind": "Node", **ranges}).body["details"]["causes"]
-    assert (causes[1]["field"], causes[1]["message"]) == ("spec.podCIDRs[1]", 'Duplicate value: "10.0.0.0/24"')
+    assert [cause["field"] for cause in causes] == ["spec.podCIDRs"]
 
 
 def test_selected_by_whether_they_take_pods(client: Client, node: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from podless.kinds.builtin import checks
+from podless.kinds.builtin.podspec import resources
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
@@ -127,13 +128,12 @@ def _container(source: Object, path: str) -> Iterator[FieldError]:
     name = source.get("name") or ""
     if not name:
         yield field.required(f"{path}.name", "must specify a resource name")
-    if name and "/" not in name and name not in _COMPUTE and not name.startswith("hugepages-"):
-        yield field.invalid(f"{path}.name", name, "must be a standard resource for containers")
+    else:
+        yield from resources.container_name(name, f"{path}.name")
     yield from checks.named(f"{path}.container", source.get("container"), missing="must specify a container")
     yield from _use(source, path)
 
 
-_COMPUTE = ("cpu", "memory", "ephemeral-storage")
 # the sources in the order in which a real server looks at them
 _CHECKS: dict[str, Callable[[Object, str], Iterator[FieldError]]] = {
     "object": _object,
