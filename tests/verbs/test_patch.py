@@ -289,7 +289,7 @@ def test_a_number_with_a_point_is_a_float_to_a_strategic_patch(client: Client) -
     refused = client.send("PATCH", f"{place}/pointed", b'{"spec":1.0}', Content_Type=media)
     assert "map[spec:1]" in refused.body["message"]
     assert refused.body["message"].endswith("cannot restore struct from: float64")
-    ports = b'{"spec":{"ports":[{"port":80.0,"targetPort":8.0}]}}'
+    ports = b'{"spec":{"ports":[{"port":80,"targetPort":8.0}]}}'
     changed = client.send("PATCH", f"{place}/pointed", ports, Content_Type=media)
     client.send("DELETE", f"{place}/pointed")
     assert changed.body["spec"]["ports"][0]["targetPort"] == 8

@@ -240,10 +240,10 @@ def test_a_status_makes_a_service_without_addresses(client: Client) -> None:
 
 
 def test_an_address_of_before_is_only_missed_in_the_pair(client: Client) -> None:
-    assert client.post(PATH, service(clusterIP="None")).status == 201
+    assert client.post(PATH, {**service(clusterIP="None"), "metadata": {"name": "before"}}).status == 201
     given = {"clusterIP": "None", "clusterIPs": ["10.0.0.1", "None"]}
-    causes = client.merge(f"{PATH}/s", {"spec": given}).body["details"]["causes"]
-    client.send("DELETE", f"{PATH}/s")
+    causes = client.merge(f"{PATH}/before", {"spec": given}).body["details"]["causes"]
+    client.send("DELETE", f"{PATH}/before")
     assert [cause["message"].split(": ")[-1] for cause in causes] == [
         "first value must match `clusterIP`",
         "None",

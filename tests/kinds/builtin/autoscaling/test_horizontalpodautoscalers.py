@@ -68,7 +68,8 @@ def test_what_behavior_leaves_out() -> None:
             [
                 'spec.metrics[0].containerResource.name: Invalid value: "pages": '
                 "must be a standard resource type or fully qualified",
-                'spec.metrics[0].containerResource.name: Invalid value: "pages": must be a standard resource for containers',
+                'spec.metrics[0].containerResource.name: Invalid value: "pages": '
+                "must be a standard resource for containers",
             ],
         ),
         (
