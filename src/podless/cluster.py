@@ -48,6 +48,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.definitions import Definitions
 from podless.controllers.endpoints import EndpointsOfServices
 from podless.controllers.expiry import Expiry
+from podless.controllers.flowschemas import FlowSchemas
 from podless.controllers.garbage import Garbage
 from podless.controllers.health import READY, Health, Unhealthy
 from podless.controllers.initial import Initial
@@ -291,7 +292,7 @@ class Cluster:
             from podless.controllers.typechecking import TypeChecking
 
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
-        self._controllers += [Quotas(api, builtin.QUOTAS), EndpointsOfServices(api)]
+        self._controllers += [Quotas(api, builtin.QUOTAS), EndpointsOfServices(api), FlowSchemas(api)]
         self._controllers += [of(api, builtin.API_SERVICES) for of in (Registration, APIServices, Availability)]
         if settings.store != "etcd":  # which lets events go by itself
             self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 from podless.auth.user import SERVER
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
+from podless.controllers.write import state
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.meta import codec
-from podless.meta.errors import NotFound
 from podless.publish.openapi.resolve import resolved
-from podless.verbs.apply import apply
-from podless.verbs.call import API, Call
+from podless.verbs.call import API
 
 if TYPE_CHECKING:
     from podless.cel.declared import Declared
@@ -64,24 +62,8 @@ class TypeChecking(Controller):
             return
         found = await self._warnings(policy["spec"])
         checked = {"expressionWarnings": found} if found else {}
-        await self._report(entry.name, {"observedGeneration": generation, "typeChecking": checked})
-
-    async def _report(self, name: str, status: Object) -> None:
-        version = self._kind.by_version[self._kind.storage_version]
-        obj = {
-            "kind": self._kind.kind,
-            "apiVersion": self._kind.api_version(version.name),
-            "metadata": {"name": name},
-            "status": status,
-        }
-        query = {"fieldManager": [self.name], "force": ["true"]}
-        body = codec.encode(obj)
-        media = "application/apply-patch+yaml"
-        call = Call(self._kind, version, "", name, "status", query, body, media, user=SERVER)
-        try:
-            await apply(self.api, call)
-        except NotFound:
-            return  # it is being deleted
+        status = {"observedGeneration": generation, "typeChecking": checked}
+        await state(self.api, self._kind, entry.name, self.name, status)
 
     async def _warnings(self, spec: Object) -> list[Object]:
         """What is wrong with the expressions, by field."""

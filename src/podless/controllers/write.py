@@ -12,10 +12,11 @@ from podless.auth.user import SERVER
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import clock, uids
-from podless.meta.errors import APIError
+from podless.meta import clock, codec, uids
+from podless.meta.errors import APIError, NotFound
 from podless.store import Conflicted, Stored
 from podless.verbs import fieldmanager, steps, storage
+from podless.verbs.apply import apply
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove
 from podless.verbs.options import DeleteOptions
@@ -138,6 +139,17 @@ async def report(
         return None
     obj["metadata"]["resourceVersion"] = str(written.entry.revision)
     return obj
+
+
+async def state(api: API, kind: Kind, name: str, manager: str, status: Object) -> None:
+    """Apply a part of the status of an object in no namespace, by force; one that is gone is left alone."""
+    version = kind.by_version[kind.storage_version]
+    head = {"kind": kind.kind, "apiVersion": kind.api_version(version.name)}
+    body = codec.encode({**head, "metadata": {"name": name}, "status": status})
+    query = {"fieldManager": [manager], "force": ["true"]}
+    call = Call(kind, version, "", name, "status", query, body, "application/apply-patch+yaml", user=SERVER)
+    with suppress(NotFound):
+        await apply(api, call)
 
 
 def reported(kind: Kind, old: Object, change: Change, manager: str) -> Object:

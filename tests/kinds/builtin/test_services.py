@@ -240,7 +240,10 @@ def test_a_status_makes_a_service_without_addresses(client: Client) -> None:
 
 
 def test_an_address_of_before_is_only_missed_in_the_pair(client: Client) -> None:
-    assert client.post(PATH, {**service(clusterIP="None", selector={"a": "b"}), "metadata": {"name": "before"}}).status == 201
+    assert (
+        client.post(PATH, {**service(clusterIP="None", selector={"a": "b"}), "metadata": {"name": "before"}}).status
+        == 201
+    )
     given = {"clusterIP": "None", "clusterIPs": ["10.0.0.1", "None"]}
     causes = client.merge(f"{PATH}/before", {"spec": given}).body["details"]["causes"]
     client.send("DELETE", f"{PATH}/before")

@@ -53,11 +53,17 @@ def schemas() -> Iterator[Object]:
 
 def _found(level: str) -> Object:
     """The state of a schema whose level is there."""
-    message = (
-        f"This FlowSchema references the PriorityLevelConfiguration object named {gotext.quote(level)} and it exists"
-    )
-    told = {"reason": "Found", "message": message}
-    return {"conditions": [{"type": "Dangling", "status": "False", "lastTransitionTime": clock.now(), **told}]}
+    told = dangling(level, there=True)
+    order = ("type", "status", "lastTransitionTime", "reason", "message")
+    return {"conditions": [{name: told.get(name) or clock.now() for name in order}]}
+
+
+def dangling(level: str, *, there: bool) -> Object:
+    """The condition that says whether the priority level of a schema is there; without a time."""
+    end = "and it exists" if there else "but there is no such object"
+    named = f"This FlowSchema references the PriorityLevelConfiguration object named {gotext.quote(level)}"
+    status, reason = ("False", "Found") if there else ("True", "NotFound")
+    return {"type": "Dangling", "status": status, "reason": reason, "message": f"{named} {end}"}
 
 
 def fixed(wanted: Iterator[Object], name: str) -> Object | None:

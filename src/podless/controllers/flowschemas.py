@@ -1,0 +1,51 @@
+"""Whether the priority level of a FlowSchema is there: the condition Dangling in its status.
+
+Source: k8s.io/apiserver pkg/util/flowcontrol, the consumer of the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from podless.cache.events import Event
+from podless.controllers.controller import Controller
+from podless.controllers.write import state
+from podless.kinds.builtin.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
+from podless.kinds.builtin.flowcontrol import bootstrap
+from podless.meta import clock
+
+Object = dict[str, Any]
+
+
+class FlowSchemas(Controller):
+    """Follows the schemas and their levels. Keys are those of schemas."""
+
+    name = "api-priority-and-fairness-config-consumer-v1"
+
+    async def begin(self) -> None:
+        """Look at all schemas, where they are served."""
+        if self.api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is None:
+            return
+        levels = await self.api.loaded(PRIORITY_LEVELS)
+        await self.follow(FLOW_SCHEMAS)
+        self.leave.append(levels.add_event_handler(self._levels))
+
+    def _levels(self, events: Sequence[Event]) -> None:
+        if any(event.before is None or event.after is None for event in events):
+            for entry in self.api.collection(FLOW_SCHEMAS).under(FLOW_SCHEMAS.prefix)[0]:
+                self.queue.add(entry.key)
+
+    async def reconcile(self, key: str) -> None:
+        """Say in the status of a schema whether its level is there, where that is not said yet."""
+        entry = self.api.collection(FLOW_SCHEMAS).get(key)
+        if entry is None:
+            return
+        schema = entry.decode()
+        level = schema["spec"]["priorityLevelConfiguration"]["name"]
+        there = self.api.collection(PRIORITY_LEVELS).get(PRIORITY_LEVELS.key("", level)) is not None
+        wanted = bootstrap.dangling(level, there=there)
+        known = (schema.get("status") or {}).get("conditions") or ()
+        if not any(wanted.items() <= condition.items() for condition in known):
+            condition = {**wanted, "lastTransitionTime": clock.now()}
+            await state(self.api, FLOW_SCHEMAS, entry.name, self.name, {"conditions": [condition]})
