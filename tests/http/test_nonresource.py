@@ -45,6 +45,17 @@ def test_the_root_has_another_name(client: Client) -> None:
     assert client.get("/index.html").body == client.get("/").body
 
 
+def test_the_root_lists_documents_and_checks(client: Client) -> None:
+    paths = client.get("/").body["paths"]
+    assert paths == sorted(set(paths))
+    assert {KEYS, CONFIGURATION, "/apis/", "/openapi/v3/", "/livez/ping", "/healthz/log", "/readyz/shutdown"} <= set(
+        paths
+    )
+    assert "/livez/shutdown" not in paths
+    for path in paths:
+        assert client.get(path).status == (404 if path == "/openapi/v3/" else 200), path
+
+
 @pytest.mark.parametrize("method", ["POST", "DELETE"])
 def test_a_collection_of_all_namespaces_is_for_reading(client: Client, method: str) -> None:
     assert client.send(method, "/api/v1/configmaps", {}).status == 405

@@ -133,18 +133,10 @@ class NonResource:
         return Response(200, [pretty(version())], JSON)
 
     def _paths(self) -> list[str]:
-        paths = [
-            "/api",
-            "/api/v1",
-            "/apis",
-            "/healthz",
-            "/livez",
-            "/metrics",
-            "/openapi/v2",
-            "/openapi/v3",
-            "/readyz",
-            "/version",
-        ]
+        paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]
+        paths += ["/version", *(_KEYS if self._accounts is not None else ())]
+        for place in LIVE:
+            paths += [f"/{place}", *(f"/{place}/{name}" for name in self._health.names(place))]
         for group in self._registry.groups():
             paths.append(f"/apis/{group}")
             paths += [f"/apis/{group}/{name}" for name in self._registry.versions(group)]

@@ -1,4 +1,4 @@
-"""Discovery documents as protobuf: the messages of meta/v1 and apidiscovery/v2."""
+"""What a server tells of itself as structs, and discovery documents as protobuf: meta/v1 and apidiscovery/v2."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from podless.meta.structs_meta import LIST_META, OBJECT_META, STRINGS, TYPE_META
 
 Document = dict[str, Any]
 
-_ADDRESS = Struct("ServerAddressByClientCIDR", (Field("clientCIDR", STRING, 1), Field("serverAddress", STRING, 2)))
-_GROUP_VERSION = Struct("GroupVersionForDiscovery", (Field("groupVersion", STRING, 1), Field("version", STRING, 2)))
-_GROUP = Struct(
+ADDRESS = Struct(
+    "ServerAddressByClientCIDR",
+    (Field("clientCIDR", STRING, 1, always=True), Field("serverAddress", STRING, 2, always=True)),
+)
+GROUP_VERSION = Struct(
+    "GroupVersionForDiscovery",
+    (Field("groupVersion", STRING, 1, always=True), Field("version", STRING, 2, always=True)),
+)
+GROUP = Struct(
     "APIGroup",
     (
         *TYPE_META,
-        Field("name", STRING, 1),
-        Field("versions", ListOf(_GROUP_VERSION), 2),
-        Field("preferredVersion", _GROUP_VERSION, 3),
-        Field("serverAddressByClientCIDRs", ListOf(_ADDRESS), 4),
+        Field("name", STRING, 1, always=True),
+        Field("versions", ListOf(GROUP_VERSION), 2, always=True),
+        Field("preferredVersion", GROUP_VERSION, 3),
+        Field("serverAddressByClientCIDRs", ListOf(ADDRESS), 4),
     ),
 )
 _VERBS = Struct("Verbs", (Field("items", STRINGS, 1),))
@@ -86,16 +92,31 @@ _GROUP_DISCOVERY = Struct(
 MESSAGES = {
     "APIVersions": Struct(
         "APIVersions",
-        (*TYPE_META, Field("versions", STRINGS, 1), Field("serverAddressByClientCIDRs", ListOf(_ADDRESS), 2)),
+        (
+            *TYPE_META,
+            Field("versions", STRINGS, 1, always=True),
+            Field("serverAddressByClientCIDRs", ListOf(ADDRESS), 2, always=True),
+        ),
     ),
-    "APIGroup": _GROUP,
-    "APIGroupList": Struct("APIGroupList", (*TYPE_META, Field("groups", ListOf(_GROUP), 1))),
+    "APIGroup": GROUP,
+    "APIGroupList": Struct("APIGroupList", (*TYPE_META, Field("groups", ListOf(GROUP), 1, always=True))),
     "APIResourceList": _resources(_resource(_VERBS)),
     "APIGroupDiscoveryList": Struct(
         "APIGroupDiscoveryList",
         (*TYPE_META, Field("metadata", LIST_META, 1), Field("items", ListOf(_GROUP_DISCOVERY), 2)),
     ),
 }
+
+# the answer of /version
+VERSION = Struct(
+    "Info",
+    (
+        *(Field(name, STRING, always=True) for name in ("major", "minor")),
+        *(Field(f"{of}{part}", STRING) for of in ("emulation", "minCompatibility") for part in ("Major", "Minor")),
+        *(Field(name, STRING, always=True) for name in ("gitVersion", "gitCommit", "gitTreeState", "buildDate")),
+        *(Field(name, STRING, always=True) for name in ("goVersion", "compiler", "platform")),
+    ),
+)
 
 
 def encode(document: Document) -> bytes:

@@ -42,7 +42,7 @@ def test_index(library: Library) -> None:
     reply = library.index()
     assert reply.headers["Content-Type"].startswith("text/plain")
     url = f"/openapi/v3/{PATH}?hash={etag(library)}"
-    assert json.loads(reply.body) == {"paths": {PATH: {"serverRelativeURL": url}}}
+    assert json.loads(reply.body)["paths"][PATH] == {"serverRelativeURL": url}
 
 
 def test_plain(library: Library) -> None:
@@ -176,7 +176,7 @@ def test_a_change_changes_the_hash(kinds: list[Kind], library: Library) -> None:
 def test_the_same_definition_has_the_same_hash() -> None:
     other = json.loads(json.dumps(SCHEMA))
     one, two = kind(uid="1"), kind(uid="2", versions=(Version("v1", other),), terminating=True, verbs=("get",))
-    assert v3.hashes([one]) == v3.hashes([two])
+    assert v3.digest(one, one.versions[0]) == v3.digest(two, two.versions[0])
 
 
 def test_versions_that_are_not_served_are_not_shown() -> None:

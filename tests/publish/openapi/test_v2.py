@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless.kinds.kind import Kind, Scale, Version
-from podless.publish.openapi import schema, v2
+from podless.publish.openapi import pages, schema, v2
 from podless.publish.openapi.standard import BODIES, META, SHARED
 
 NO_RULES: Any = None
@@ -92,13 +92,21 @@ def test_whole() -> None:
         assert name in document[area]
     assert "default" not in json.dumps(document["definitions"][META + "Status"]["properties"]["metadata"])
     names = [op["operationId"] for path in document["paths"].values() for op in path.values() if isinstance(op, dict)]
-    assert len(names) == len(set(names)) == 22
+    assert len(names) == len(set(names)) == 22 + len(pages.pages())
     read = document["paths"]["/apis/g.example.com/v1/namespaces/{namespace}/things/{name}"]
     assert read["parameters"][1:] == [
         {"$ref": "#/parameters/namespace-vgWSWtn3"},
         {"$ref": "#/parameters/pretty-tJGM1-ng"},
     ]
     assert read["patch"]["parameters"][1]["name"] == "dryRun"
+
+
+def test_a_kind_that_is_registered_in_each_group_names_more_of_them_than_in_version_3() -> None:
+    definitions = v2.document([])["definitions"]
+    for noun in ("DeleteOptions", "WatchEvent"):
+        gvks = definitions[META + noun]["x-kubernetes-group-version-kind"]
+        assert {"group": "admission.k8s.io", "kind": noun, "version": "v1beta1"} in gvks
+        assert gvks == sorted(gvks, key=lambda gvk: (gvk["group"], gvk["version"]))
 
 
 def test_shared_parameters_have_a_name_and_a_hash() -> None:

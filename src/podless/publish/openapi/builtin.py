@@ -20,7 +20,7 @@ from podless.meta.bounded import bounded_cache
 from podless.meta.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
 from podless.meta.structs import Field, Struct
 from podless.publish import discovery_messages
-from podless.publish.openapi.standard import CORE, META, REF, package
+from podless.publish.openapi.standard import CORE, META, REF, VERSION, package
 
 Schema = dict[str, Any]
 
@@ -32,11 +32,15 @@ _SCALARS: dict[str, Schema] = {
     "[]uint8": {"type": "string", "format": "byte"},
 }
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
-# structs of meta/v1 that groups have fields of; those that answers and options are made of
+# kinds that no object is of, by name; structs of meta/v1 that groups have fields of; those of answers and options
+_TOLD = {name: discovery_messages.MESSAGES[name] for name in ("APIGroup", "APIGroupList", "APIVersions")}
+_TOLD["APIResourceList"] = discovery_messages.RESOURCES
 _SHARED = {
     *(one for one in vars(structs_meta).values() if isinstance(one, Struct)),
+    *_TOLD.values(),
+    discovery_messages.ADDRESS,
+    discovery_messages.GROUP_VERSION,
     discovery_messages.RESOURCE,
-    discovery_messages.RESOURCES,
 }
 _STANDARD = (
     structs_meta.DELETE_OPTIONS,
@@ -109,12 +113,13 @@ def scale() -> dict[str, Schema]:
 
 
 @cache
-def resources() -> dict[str, Schema]:
-    """The components of a group-version's list of resources, and of a watch's events."""
+def told() -> dict[str, Schema]:
+    """The components of what a server tells of itself, and of a watch's events."""
     walk = _Walk("", "v1")
-    whole = walk.name(discovery_messages.RESOURCES)
-    walk.found[whole] |= _named("", "APIResourceList", "v1")
+    for noun, struct in _TOLD.items():
+        walk.found[walk.name(struct)] |= _named("", noun, "v1")
     walk.name(structs_meta.WATCH_EVENT)
+    walk.name(discovery_messages.VERSION)
     return walk.found
 
 
@@ -195,6 +200,8 @@ class _Walk:
         """The group of a struct and what stands before its name: this group, or the one that shares it with others."""
         if struct in _SHARED:
             return docs.META, META
+        if struct is discovery_messages.VERSION:
+            return docs.META, VERSION
         return ("", CORE) if struct in self._core else (self.group, self.prefix)
 
     def _struct(self, struct: Struct, group: str) -> Schema:
@@ -226,6 +233,8 @@ class _Walk:
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
     def _shape(self, kind: Type) -> Schema:
+        if isinstance(kind, String):  # as most are
+            return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         if isinstance(kind, Struct):
             return {"$ref": REF + self.name(kind)}
         if isinstance(kind, ListOf):
@@ -237,8 +246,6 @@ class _Walk:
         if isinstance(kind, (Quantity, Raw, Union)):
             known = _OWN.get(kind.go)
             return self._own(*known) if known else self._own(self.prefix + kind.go.rpartition(".")[2], {}, self.group)
-        if isinstance(kind, String):
-            return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         return _SCALARS[kind.go]
 
     def _own(self, name: str, shape: Schema, group: str = docs.META) -> Schema:

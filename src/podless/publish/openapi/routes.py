@@ -202,7 +202,7 @@ class Writer:
         self.version = version
         self.dialect = CUSTOM if kind.custom else BUILTIN
         self.name = name or (lambda noun: model(kind.group, version.name, noun))
-        self.prefix, self.tag = _names(kind.group, version.name)
+        self.prefix, self.tag = names(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
     def operations(self) -> list[Operation]:
@@ -295,7 +295,7 @@ class Writer:
             answer = "object"
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
         if known is not None and known.options is not None:
-            queries, produces, answer = [*queries, *_options(known.options)], (*produces, "text/plain"), ""
+            queries, produces, answer = [*queries, *_options(known.options)], ("text/plain", *produces), ""
         return Operation(
             path=path,
             method=route.method,
@@ -350,31 +350,11 @@ def _options(kind: Kind) -> list[str]:
     return found
 
 
-def resources(group: str, version: str) -> Operation:
-    """How a built-in group-version lists its resources."""
-    prefix, tag = _names(group, version)
-    return Operation(
-        path=f"/apis/{group}/{version}/" if group else f"/api/{version}/",
-        method="get",
-        action="",
-        text="List the resources, and what may be done with them.",
-        name=f"get{prefix}APIResources",
-        tag=tag,
-        queries=(),
-        produces=BUILTIN.produces,
-        answer=META + "APIResourceList",
-        codes=(200,),
-        consumes=BUILTIN.produces,
-        body="",
-        required=False,
-        gvk={},
-    )
-
-
-def _names(group: str, version: str) -> tuple[str, str]:
-    """What stands in the ids of a group-version's operations, and their tag."""
+def names(group: str, *version: str) -> tuple[str, str]:
+    """What stands in the ids of a group's or group-version's operations, and their tag."""
     short = group.removesuffix(".k8s.io") if group else "core"
-    return camel(short, True) + camel(version, True), f"{camel(short, False)}_{camel(version, False)}"
+    prefix = "".join(camel(one, True) for one in (short, *version))
+    return prefix, "_".join(camel(one, False) for one in (short, *version))
 
 
 def paths(operations: Iterable[Operation]) -> dict[str, list[Operation]]:

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,8 @@ from podless.kinds.kind import Kind, Version
 from podless.meta import codec
 from podless.meta.accept import clauses
 from podless.meta.gvk import GroupVersion
-from podless.publish.openapi import v2, v2pb, v3, v3pb
+from podless.publish.openapi import pages, v2, v2pb, v3, v3pb
+from podless.publish.openapi.routes import Operation
 
 JSON = "application/json"
 V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -53,7 +55,7 @@ class Reply:
 class Request:
     """What counts of a request; any method is answered like GET (the HTTP layer leaves out the body for HEAD).
 
-    group_version: what stands after /openapi/v3/. hash: the query parameter, "" without it.
+    group_version: what stands after /openapi/v3/, of a page too. hash: the query parameter, "" without it.
     """
 
     group_version: str = ""
@@ -159,38 +161,52 @@ class Library:
         return Reply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index[1])
 
     def _indexed(self) -> bytes:
-        found: dict[GroupVersion, list[bytes]] = {}
+        found: dict[str, list[bytes]] = {}
         for kind in self._kinds():
             for version in kind.versions:
-                where = GroupVersion(kind.group, version.name)
-                found.setdefault(where, []).append(self._digest(kind, version))
-        return codec.encode(v3.index({where: v3.etag(digests) for where, digests in found.items()}))
+                name = v3.path(GroupVersion(kind.group, version.name))
+                found.setdefault(name, []).append(self._digest(kind, version))
+        tags = {name: v3.page_etag(name) for name in self._pages()}
+        return codec.encode(v3.index(tags | {name: v3.etag(digests) for name, digests in found.items()}))
+
+    def _pages(self) -> dict[str, Operation]:
+        return pages.pages({kind.group for kind in self._kinds() if not kind.custom})
 
     def document(self, request: Request) -> Reply:
-        """/openapi/v3/…: one group-version; 404 where none is served, 301 where the hash is an old one."""
+        """/openapi/v3/…: one group-version or page; 404 where none is served, 301 where the hash is an old one."""
         generation = self._generation()
-        where = group_version(request.group_version)
-        served = [
-            (kind, version)
-            for kind in self._kinds()
-            if where and kind.group == where.group
-            for version in kind.versions
-            if version.name == where.version
-        ]
-        if not where or not served:
+        found = self._found(request.group_version)
+        if found is None:
             return Reply(404)
+        etag, make = found
         form = accepted(request.accept, V3_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
-        etag = v3.etag(self._digest(kind, version) for kind, version in served)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         if request.hash and request.hash != etag:
-            return Reply(301, headers | {"Location": v3.url(where, etag)})
+            return Reply(301, headers | {"Location": v3.url(request.group_version, etag)})
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
         self._note(request.group_version, form, generation, etag)
-        return _conditional(request, headers, etag, lambda: self._document(where, form, etag, served))
+        return _conditional(request, headers, etag, lambda: self._document(form, etag, make))
+
+    def _found(self, name: str) -> tuple[str, Callable[[], v3.Document]] | None:
+        """The hash of a document, and what makes it; None where nothing is served under its name."""
+        where = group_version(name)
+        if where is None:
+            page = self._pages().get(name)
+            return (v3.page_etag(name), partial(v3.page, page, self._release)) if page is not None else None
+        served = [
+            (kind, version)
+            for kind in self._kinds()
+            if kind.group == where.group
+            for version in kind.versions
+            if version.name == where.version
+        ]
+        kinds = [kind for kind, _ in served]
+        etag = v3.etag(self._digest(kind, version) for kind, version in served)
+        return (etag, partial(v3.document, where.group, where.version, kinds, self._release)) if served else None
 
     def swagger(self, request: Request) -> Reply:
         """/openapi/v2: all kinds in one document."""
@@ -211,10 +227,10 @@ class Library:
             kept[version.name] = v3.digest(kind, version)
         return kept[version.name]
 
-    def _document(self, where: GroupVersion, form: str, etag: str, served: list[tuple[Kind, Version]]) -> bytes:
+    def _document(self, form: str, etag: str, make: Callable[[], v3.Document]) -> bytes:
         body = self._documents.pop((form, etag), b"")
         if not body:
-            document = v3.document(where.group, where.version, [kind for kind, _ in served], self._release)
+            document = make()
             body = v3pb.document(document) if form == V3_PROTOBUF else codec.fitted(codec.encode(document))
         self._documents[form, etag] = body
         if len(self._documents) > _KEPT:

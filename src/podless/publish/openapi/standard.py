@@ -8,6 +8,7 @@ from __future__ import annotations
 REF = "#/components/schemas/"
 CORE = "io.k8s.api.core.v1."
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
+VERSION = "io.k8s.apimachinery.pkg.version."
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 # group -> what stands before the version in the names of its components, where that is not io.k8s.api and the group
 _PACKAGES = {
@@ -15,7 +16,7 @@ _PACKAGES = {
     "apiregistration.k8s.io": "io.k8s.kube-aggregator.pkg.apis.apiregistration",
 }
 
-# every group-version that DeleteOptions is registered in
+# every group-version that DeleteOptions and WatchEvent are registered in, and those that version 2 alone tells of
 GROUPS: dict[str, tuple[str, ...]] = {
     "": ("v1",),
     "admissionregistration.k8s.io": ("v1", "v1alpha1", "v1beta1"),
@@ -39,6 +40,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "scheduling.k8s.io": ("v1", "v1alpha2", "v1beta1"),
     "storage.k8s.io": ("v1", "v1alpha1", "v1beta1"),
     "storagemigration.k8s.io": ("v1beta1",),
+}
+MORE_GROUPS: dict[str, tuple[str, ...]] = {
+    "admission.k8s.io": ("v1", "v1beta1"),
+    "apiextensions.k8s.io": ("v1", "v1beta1"),
+    "apiregistration.k8s.io": ("v1", "v1beta1"),
+    "imagepolicy.k8s.io": ("v1alpha1",),
 }
 
 # name -> its type and place; one name has two texts, which are those of kinds/types/docs
@@ -83,6 +90,7 @@ SHARED: dict[str, str] = {
     "limit": "limit-1NfNmdNH",
     "namespace": "namespace-vgWSWtn3",
     "orphanDependents": "orphanDependents-uRB25kX5",
+    "path in path": "path-z6Ciiujn",
     "pretty": "pretty-tJGM1-ng",
     "propagationPolicy": "propagationPolicy-6jk3prlO",
     "resourceVersion": "resourceVersion-5WAnf1kx",
@@ -91,6 +99,34 @@ SHARED: dict[str, str] = {
     "shardSelector": "shardSelector-Kgyki_3_",
     "timeoutSeconds": "timeoutSeconds-yvYezaOC",
     "watch": "watch-XNNPZGbK",
+}
+# the same for the options of what leads on: kind of the options -> their types -> their names with the hashes
+_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "NodeProxyOptions": {"string": ("path-rFDtV0x9",)},
+    "PodAttachOptions": {
+        "boolean": ("stderr-26jJhFUR", "stdin-sEFnN3IS", "stdout-005YMKE6", "tty-g7MlET_l"),
+        "string": ("container-_Q-EJ3nR",),
+    },
+    "PodExecOptions": {
+        "boolean": ("stderr-W_1TNlWc", "stdin-PSzNhyUC", "stdout--EZLRwV1", "tty-s0flW37O"),
+        "string": ("command-Py3eQybp", "container-i5dOmRiM"),
+    },
+    "PodLogOptions": {
+        "boolean": (
+            "follow-9OIXh_2R", "insecureSkipTLSVerifyBackend-gM00jVbe", "previous-1jxDPu3y", "timestamps-c17fW1w_",
+        ),
+        "integer": ("limitBytes-zwd1RXuc", "sinceSeconds-vE2NLdnP", "tailLines-9xQLWHMV"),
+        "string": ("container-1GeXxFDC", "stream-l-48cgXv"),
+    },
+    "PodPortForwardOptions": {"integer": ("ports-91KROJmm",)},
+    "PodProxyOptions": {"string": ("path-oPbzgLUj",)},
+    "ServiceProxyOptions": {"string": ("path-QCf0eosM",)},
+}  # fmt: skip
+SHARED |= {
+    f"{name.partition('-')[0]} {kind} {form}": name
+    for kind, forms in _OPTIONS.items()
+    for form, names in forms.items()
+    for name in names
 }
 # the same for bodies that are of no certain kind: component -> name
 BODIES = {"DeleteOptions": "body-2Y1dVQaQ", "Patch": "body-78PwaGsr"}

@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
-from podless.publish.openapi import builtin, routes, schema
+from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.schema import DEFINITIONS
-from podless.publish.openapi.standard import BEARER, BODIES, META, PARAMETERS, REF, SHARED
-from podless.publish.openapi.v3 import extensions, standard
+from podless.publish.openapi.standard import BEARER, BODIES, GROUPS, META, MORE_GROUPS, PARAMETERS, REF, SHARED
+from podless.publish.openapi.v3 import extensions, registered
 
 Document = dict[str, Any]
 
@@ -63,7 +63,7 @@ def _parameter(key: str, kind: str = "") -> dict[str, Any]:
 
 
 _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
-_NAMED = {key: {"$ref": f"#/parameters/{SHARED[key]}"} if key in SHARED else _PARAMETERS[key] for key in PARAMETERS}
+_NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in SHARED.items()}
 
 
 def document(kinds: Iterable[Kind], release: str = "1.36") -> Document:
@@ -86,9 +86,8 @@ def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -
         definitions |= _components(kind, version)
         writer = routes.Writer(kind, version)
     else:
-        definitions |= _missing(builtin.resources(), definitions)
         definitions |= flattened(builtin.components(kind, version, definitions))
-        paths |= _list_of_resources(kind.group, version.name)
+        paths |= _alone(page for page in pages.of(kind.group, version.name) if page.path not in paths)
         writer = routes.Writer(kind, version, builtin.namer(kind, version))
     if version.scale is not None:
         definitions |= _missing(builtin.scale(), definitions)
@@ -101,25 +100,27 @@ def _missing(named: Document, definitions: Document) -> Document:
     return flattened({name: schema for name, schema in named.items() if name not in definitions})
 
 
-def _list_of_resources(group: str, version: str) -> Document:
-    """The path at which a built-in group-version lists its resources."""
-    one = routes.resources(group, version)
-    return {one.path: {"get": _operation(one, [], "")}}
+def _alone(found: Iterable[Operation]) -> Document:
+    """The paths of pages."""
+    return {one.path: {one.method: _operation(one, [], "")} for one in found}
 
 
 @cache
 def _standard() -> Document:
-    return flattened(standard())
+    """What the document always has, whatever kinds are served."""
+    places = sorted((group, version) for group, versions in (GROUPS | MORE_GROUPS).items() for version in versions)
+    definitions = flattened(registered(builtin.standard() | builtin.told(), places))
+    return {"paths": _alone(pages.pages().values()), "definitions": definitions}
 
 
 def join(found: Iterable[Document], release: str = "1.36") -> Document:
     """The document of what parts() gave for several kinds; the parts' values may be orjson.Fragment."""
     paths: Document = {}
-    definitions = dict(_standard())
-    for one in found:
+    definitions: Document = {}
+    for one in (_standard(), *found):
         paths |= one["paths"]
         definitions |= one["definitions"]
-    parameters = {name: _PARAMETERS[key] for key, name in SHARED.items()}
+    parameters = {name: _parameter(key) for key, name in SHARED.items()}
     parameters |= {name: _body(META + noun) for noun, name in BODIES.items()}
     return {
         "swagger": "2.0",
@@ -166,7 +167,7 @@ def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
     responses: dict[str, Any] = {str(code): {"description": routes.TEXTS[code], "schema": answer} for code in one.codes}
     return {
         "description": one.text,
-        "consumes": list(one.consumes),
+        **({"consumes": list(one.consumes)} if one.consumes else {}),
         "produces": list(one.produces),
         "schemes": ["https"],
         "tags": [one.tag],

@@ -14,8 +14,9 @@ from urllib.parse import quote
 
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec
+from podless.meta.bounded import bounded_cache
 from podless.meta.gvk import GroupVersion
-from podless.publish.openapi import builtin, routes, schema
+from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.standard import BEARER, GROUPS, META, PARAMETERS, REF
 from podless.version import __version__
@@ -39,10 +40,10 @@ _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every g
 def standard() -> dict[str, Any]:
     """The components that all documents share, DeleteOptions as it is registered in every group-version."""
     places = [(group, version) for group, versions in GROUPS.items() for version in versions]
-    return _registered(builtin.standard(), places)
+    return registered(builtin.standard(), places)
 
 
-def _registered(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def registered(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The components with those group-versions at the kinds that are registered in each."""
     found = dict(schemas)
     for noun in _CROSS:
@@ -60,23 +61,34 @@ def document(group: str, version: str, kinds: Sequence[Kind], release: str = "1.
     # by_version also knows a storage version that is not served
     served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
     parts = [part(kind, one) for kind, one in served]
-    components: Document = {}
     paths = _merge(one["paths"] for one in parts)
+    schemas = [one["schemas"] for one in parts]
     if all(kind.custom for kind, _ in served):
-        info, schemas = _CUSTOM_INFO, _merge([standard(), *(one["schemas"] for one in parts)])
-    else:
-        info = {"title": "Kubernetes", "version": release}
-        paths = _list_of_resources(group, version) | paths
-        known = _merge([builtin.standard(), builtin.resources(), *(one["schemas"] for one in parts)])
-        schemas = _registered(_reached(paths, known), dict.fromkeys([("", "v1"), (group, version)]))
-        components["securitySchemes"] = {"BearerToken": BEARER}
-    return {"openapi": "3.0.0", "info": info, "paths": paths, "components": {"schemas": schemas} | components}
+        components = {"schemas": _merge([standard(), *schemas])}
+        return {"openapi": "3.0.0", "info": _CUSTOM_INFO, "paths": paths, "components": components}
+    paths = alone(pages.resources(group, version)) | paths
+    known = _merge([builtin.standard(), builtin.told(), *schemas])
+    return _builtin(release, paths, known, dict.fromkeys([("", "v1"), (group, version)]))
 
 
-def _list_of_resources(group: str, version: str) -> Document:
-    """The path at which a built-in group-version lists its resources."""
-    one = routes.resources(group, version)
-    return {one.path: {"get": _operation(one, [], "")}}
+def page(one: Operation, release: str = "1.36") -> Document:
+    """The document of one of the pages."""
+    return _builtin(release, alone(one), builtin.told())
+
+
+def _builtin(
+    release: str, paths: Document, known: Mapping[str, Any], places: Iterable[tuple[str, str]] = ()
+) -> Document:
+    """A document of those of the known components that its paths lead to."""
+    schemas = registered(_reached(paths, known), places)
+    components = ({"schemas": schemas} if schemas else {}) | {"securitySchemes": {"BearerToken": BEARER}}
+    info = {"title": "Kubernetes", "version": release}
+    return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
+
+
+def alone(one: Operation) -> Document:
+    """The path of a page."""
+    return {one.path: {one.method: _operation(one, [], "")}}
 
 
 def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
@@ -189,13 +201,10 @@ def etag(digests: Iterable[bytes]) -> str:
     return sha512(b"".join(sorted(digests))).hexdigest().upper()
 
 
-def hashes(kinds: Iterable[Kind]) -> dict[GroupVersion, str]:
-    """The hash of every group-version that is served."""
-    found: dict[GroupVersion, list[bytes]] = {}
-    for kind in kinds:
-        for version in kind.versions:
-            found.setdefault(GroupVersion(kind.group, version.name), []).append(digest(kind, version))
-    return {where: etag(digests) for where, digests in found.items()}
+@bounded_cache(64)
+def page_etag(name: str) -> str:
+    """The hash of the document of a page, which is the same in each server of a release."""
+    return etag([f"{__version__} {name}".encode()])
 
 
 def path(where: GroupVersion) -> str:
@@ -203,12 +212,11 @@ def path(where: GroupVersion) -> str:
     return f"apis/{where}" if where.group else f"api/{where.version}"
 
 
-def url(where: GroupVersion, tag: str) -> str:
+def url(name: str, tag: str) -> str:
     """Where the document with a hash is."""
-    return f"/openapi/v3/{quote(path(where))}?hash={tag}"
+    return f"/openapi/v3/{quote(name)}?hash={tag}"
 
 
-def index(found: Mapping[GroupVersion, str]) -> Document:
-    """The root document: every group-version with the place of its document; takes what hashes() gives."""
-    shown = {path(where): {"serverRelativeURL": url(where, tag)} for where, tag in found.items()}
-    return {"paths": dict(sorted(shown.items()))}
+def index(found: Mapping[str, str]) -> Document:
+    """The root document: every group-version and page with the place of its document; takes names and hashes."""
+    return {"paths": {name: {"serverRelativeURL": url(name, found[name])} for name in sorted(found)}}

@@ -1,0 +1,91 @@
+"""The paths of what a server tells of itself, of no kind: versions, groups, resources, the release, who signs tokens.
+
+Each has a version 3 document of its own but for lists of resources, which are in those of their group-versions.
+Source: the documents that kube-apiserver 1.36 publishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from podless.meta.bounded import bounded_cache
+from podless.publish.openapi.routes import BUILTIN, Operation, names
+from podless.publish.openapi.standard import META, VERSION
+
+_JSON = ("application/json",)
+
+
+def _page(
+    path: str,
+    tag: str,
+    name: str,
+    text: str,
+    answer: str = "",
+    produces: tuple[str, ...] = BUILTIN.produces,
+    consumes: tuple[str, ...] = BUILTIN.produces,
+) -> Operation:
+    return Operation(
+        path=path,
+        method="get",
+        action="",
+        text=text,
+        name=f"get{name}",
+        tag=tag,
+        queries=(),
+        produces=produces,
+        answer=answer,
+        codes=(200,),
+        consumes=consumes,
+        body="",
+        required=False,
+        gvk={},
+    )
+
+
+_ISSUER = "ServiceAccountIssuerOpenID"
+_ALWAYS = (
+    _page("/api/", "core", "CoreAPIVersions", "List the versions of the core group.", f"{META}APIVersions"),
+    _page("/apis/", "apis", "APIVersions", "List the groups and their versions.", f"{META}APIGroupList"),
+    _page("/version/", "version", "CodeVersion", "Tell the server's release.", f"{VERSION}Info", _JSON, _JSON),
+    _page(
+        "/.well-known/openid-configuration/",
+        "WellKnown",
+        f"{_ISSUER}Configuration",
+        "Tell who signs the tokens of service accounts.",
+        produces=_JSON,
+        consumes=(),
+    ),
+    _page(
+        "/openid/v1/jwks/",
+        "openid",
+        f"{_ISSUER}Keyset",
+        "List the keys that tokens of service accounts are checked with.",
+        produces=("application/jwk-set+json",),
+        consumes=(),
+    ),
+)
+
+
+def pages(groups: Iterable[str] = ()) -> dict[str, Operation]:
+    """The pages of a server that serves these built-in groups, by the names of their documents."""
+    return {page.path.strip("/"): page for page in (*_ALWAYS, *(group(name) for name in groups if name))}
+
+
+def of(name: str, version: str) -> list[Operation]:
+    """The pages of a built-in group-version."""
+    return [group(name), resources(name, version)] if name else [resources(name, version)]
+
+
+@bounded_cache(64)
+def group(name: str) -> Operation:
+    """How a built-in group lists its versions."""
+    prefix, tag = names(name)
+    return _page(f"/apis/{name}/", tag, f"{prefix}APIGroup", "List the versions of the group.", f"{META}APIGroup")
+
+
+def resources(name: str, version: str) -> Operation:
+    """How a built-in group-version lists its resources."""
+    prefix, tag = names(name, version)
+    path = f"/apis/{name}/{version}/" if name else f"/api/{version}/"
+    text = "List the resources, and what may be done with them."
+    return _page(path, tag, f"{prefix}APIResources", text, f"{META}APIResourceList")
