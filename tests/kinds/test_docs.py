@@ -15,7 +15,7 @@ from podless.meta import structs_meta
 from podless.meta.gotypes import ListOf, MapOf, Type, Union
 from podless.meta.structs import Struct
 from podless.publish import columns
-from podless.publish.discovery_messages import RESOURCES
+from podless.publish.discovery_messages import MESSAGES, RESOURCES, VERSION
 from podless.publish.openapi import v2, v3
 from podless.publish.openapi.standard import PARAMETERS, package
 
@@ -56,6 +56,9 @@ def structs() -> set[Struct]:
         structs_meta.STATUS,
         structs_meta.WATCH_EVENT,
         RESOURCES,
+        MESSAGES["APIGroupList"],
+        MESSAGES["APIVersions"],
+        VERSION,
         autoscaling.SCALE,
         pods.POD_LOG_OPTIONS,
     ):
