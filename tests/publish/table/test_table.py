@@ -76,6 +76,10 @@ def test_default_columns_and_malformed_paths() -> None:
     assert [column["name"] for column in table.columns(Version("v1", columns=given))] == ["Name", "A"]
 
 
+def test_a_bookmark_has_no_age() -> None:
+    assert table.custom(None).cells({"metadata": {"resourceVersion": "1"}}) == ["", None]
+
+
 def test_a_layout_is_compiled_once_for_a_version() -> None:
     version = Version("v1")
     one = kind("example.com", "things", version, custom=True)

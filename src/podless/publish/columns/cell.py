@@ -86,9 +86,10 @@ def text(*path: str) -> Callable[[Object], str]:
 _CREATED = Of(docs.META, "ObjectMeta", "creationTimestamp")
 _CREATED_AT = text("metadata", "creationTimestamp")
 NAME = Cell("Name", "string", Of(docs.META, "ObjectMeta", "name"), text("metadata", "name"), format="name")
-# the columns of kinds that choose none; a custom kind's age is a date, and the default of built-in ones a time
+# the columns of kinds that choose none; a custom kind's age is a date, empty where it has none (a bookmark), and the
+# default of built-in ones a time
 AGE = Cell("Age", "string", _CREATED, Age(_CREATED_AT))
-AGED = (NAME, Cell("Age", "date", _CREATED, Age(_CREATED_AT)))
+AGED = (NAME, Cell("Age", "date", _CREATED, Age(lambda obj: at(obj, "metadata", "creationTimestamp", default=None))))
 DATED = (NAME, Cell("Created At", "date", _CREATED, _CREATED_AT))
 
 
