@@ -69,6 +69,9 @@ def test_watches_get_bookmarks_and_end_in_time() -> None:
         answer = connection.getresponse()
         server.clock.advance(seconds=61)
         assert "annotations" in json.loads(answer.readline())["object"]["metadata"]  # the end of the initial state
+        client.post("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "a"}})
+        assert json.loads(answer.readline())["type"] == "ADDED"  # the first line since, for there was nothing to mark
+        server.clock.advance(seconds=61)
         assert json.loads(answer.readline())["type"] == "BOOKMARK"
         server.clock.advance(minutes=5)
         assert json.loads(answer.readline())["type"] == "BOOKMARK"

@@ -111,7 +111,9 @@ class WatchStream:
             self._timers[-1] = self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks)
 
     def _bookmark(self) -> bool:
-        return self._sink.send(self._bookmark_bytes(self._watch.revision))
+        """A client that knows all there is needs none: as from a real server, only what is newer is marked."""
+        revision = self._watch.revision
+        return revision <= self._watch.begun or self._sink.send(self._bookmark_bytes(revision))
 
     def _bookmark_bytes(self, revision: int, annotations: dict[str, str] | None = None) -> bytes:
         call = self._call

@@ -50,7 +50,7 @@ class Watch:
     """One watch. `prepare` first, then `start`; `stop` ends it.
 
     initial: what is to be sent before all else, found as it is asked for. bookmark_after: whether the end of the
-    initial state is to be marked.
+    initial state is to be marked. begun: what happened up to this revision is in `initial`, or known to the client.
     """
 
     def __init__(self, api: API, call: Call, options: ListOptions, collection: WatchCache) -> None:
@@ -58,11 +58,11 @@ class Watch:
         self.options = options
         self.initial: Iterator[Sequence[Seen]] = iter(())
         self.bookmark_after = False
+        self.begun = 0
         self._api = api
         self._collection = collection
         self._match = selector(call, options)
         self._shown = 0  # the revision of what has been handed over last
-        self._begun = 0  # what happened up to this revision is in `initial`, or known to the client
         self._early: list[Event] | None = []
         self._receive: Receive | None = None
         self._leave: Callable[[], None] | None = None
@@ -81,17 +81,17 @@ class Watch:
     def revision(self) -> int:
         """The revision that a bookmark would carry now: all that happened up to it has been handed over."""
         if self._early is not None:
-            return self._begun
+            return self.begun
         self._collection.deliver()
         if self._waiting and self._waiting[0]:
-            return max(self._begun, self._shown)
+            return max(self.begun, self._shown)
         return self._api.cache.revision
 
     async def prepare(self) -> None:
         """Find what is to be sent first. Raises Internal for a bad revision, Expired for a forgotten one."""
         wanted = self._wanted()
         self._leave = self._collection.add_watcher(self._take)
-        self._begun = self._api.cache.revision
+        self.begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.under(self._scope)[0]
@@ -107,7 +107,7 @@ class Watch:
             self.stop()
             raise Expired(f"too old resource version: {wanted} ({error.revision})") from None
         # what came in while the history was read is in _early
-        events = [event for event in events if event.revision <= self._begun]
+        events = [event for event in events if event.revision <= self.begun]
         await self._convert(self._involved(events))
         self.initial = iter([self._see(events)])
 
@@ -167,8 +167,8 @@ class Watch:
         if self._early is not None:
             self._early.extend(events)
             return
-        if events and events[0].revision <= self._begun:
-            events = [event for event in events if event.revision > self._begun]
+        if events and events[0].revision <= self.begun:
+            events = [event for event in events if event.revision > self.begun]
             if not events:
                 return
         self._renew()
