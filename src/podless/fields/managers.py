@@ -19,9 +19,10 @@ from podless.fields.merge import update as merge_update
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import Misfit
 from podless.fields.values import equal
-from podless.meta import codec, gotext, gotypes
+from podless.meta import codec, gotext, gotypes, restore
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
+from podless.meta.structs_meta import MANAGED_FIELDS_ENTRY
 
 Entry = dict[str, Any]
 Times = dict[Owner, str | None]
@@ -290,7 +291,7 @@ def apply(
     live: None where there is none yet. settled: it was written under the present schema. Raises BadRequest,
     ApplyConflict, and Internal for what a real server answers with 500: an applied object that is not of the schema.
     """
-    if isinstance(applied.get("metadata"), dict) and isinstance(applied["metadata"].get("managedFields"), list):
+    if _brings_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
     base = place.blank if live is None else _unmanaged(live)
     owners, times = decode(live["metadata"].get("managedFields") if live is not None else (), known=True)
@@ -311,6 +312,19 @@ def apply(
         _note_applied(obj["metadata"], applied)
     put(obj["metadata"], encode(owners, times, custom=place.custom))
     return obj
+
+
+def _brings_owners(metadata: Any) -> bool:
+    """Whether metadata has managedFields, as far as Go can read them; what it cannot is left to the schema."""
+    given = metadata.get("managedFields") if isinstance(metadata, dict) else None
+    if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
+        return False
+    try:
+        for entry in given:
+            restore.restored(MANAGED_FIELDS_ENTRY, entry)
+    except restore.Misfit:
+        return False
+    return True
 
 
 def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:

@@ -129,6 +129,8 @@ class _Request:
         """A built-in object. Raises Internal."""
         call, struct = self.call, self.call.kind.struct_of(self.call.version)
         assert struct is not None
+        if unread := (self.body.get("metadata") or {}).get("managedFields"):  # or it had been refused
+            merged["metadata"]["managedFields"] = unread
         try:
             return call.kind.strategy.decode(call.kind, call.version, restore.restored(struct, merged), [], fill=False)
         except (restore.Misfit, structs.DecodeError) as error:
