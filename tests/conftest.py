@@ -114,7 +114,7 @@ class Client:
         answer = self._connection.getresponse()
         raw = answer.read()
         is_json = "json" in (answer.headers.get("Content-Type") or "")
-        return Answer(answer.status, dict(answer.headers), json.loads(raw) if is_json else raw)
+        return Answer(answer.status, dict(answer.headers), json.loads(raw) if is_json and raw else raw)
 
     def get(self, path: str, **headers: str) -> Answer:
         return self.send("GET", path, **headers)

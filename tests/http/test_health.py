@@ -7,6 +7,7 @@ import pytest
 from podless.app import App, Settings
 from podless.http.message import Request, Response, settled
 from podless.store import StoreError
+from tests.conftest import Client
 
 
 @pytest.fixture
@@ -79,3 +80,8 @@ async def test_who_is_about_to_stop_is_not_ready(app: App) -> None:
 async def test_what_cannot_be_excluded_is_told(app: App) -> None:
     warned = 'warn: some health checks cannot be excluded: no matches for "a","b"\n'
     assert warned in (await ask(app, "/livez?verbose&exclude=b&exclude=a"))[1]
+
+
+def test_one_check_that_is_well_says_so_plainly(client: Client) -> None:
+    assert "X-Content-Type-Options" in client.get("/livez").headers
+    assert "X-Content-Type-Options" not in client.get("/livez/ping").headers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from podless.http.target import parse_query
@@ -17,6 +19,7 @@ KEYS, CONFIGURATION = "/openid/v1/jwks", "/.well-known/openid-configuration"
 def test_a_document_is_for_reading(client: Client, path: str, method: str) -> None:
     answer = client.send(method, path)
     assert (answer.status, answer.body["reason"]) == (405, "MethodNotAllowed")
+    assert client.send("HEAD", path).status == 405
 
 
 def test_keys_are_of_a_type_of_their_own(client: Client) -> None:
@@ -25,6 +28,32 @@ def test_keys_are_of_a_type_of_their_own(client: Client) -> None:
     available = "406: Not Acceptable\n\nAvailable representations: application/jwk-set+json"
     assert (answer.status, answer.body["message"]) == (406, available)
     assert client.get(CONFIGURATION, Accept="application/json").status == 200
+
+
+def test_what_may_be_kept_says_so_alone(client: Client) -> None:
+    aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    url = json.loads(client.get("/openapi/v3").body)["paths"]["version"]["serverRelativeURL"]
+    for path, accept, told in (
+        ("/apis", aggregated, "public"),
+        ("/apis", "*/*", "no-cache, private"),
+        (KEYS, "*/*", "public, max-age=3600"),
+        (CONFIGURATION, "*/*", "public, max-age=3600"),
+        (url, "*/*", "public, immutable"),
+    ):
+        assert client.get(path, Accept=accept).headers["Cache-Control"] == told, path
+
+
+def test_groups_are_aggregated_under_one_name(client: Client) -> None:
+    aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    assert client.get("/apis/", Accept=aggregated).status == 406
+    assert client.get("/apis/", Accept=f"{aggregated},application/json").body["kind"] == "APIGroupList"
+    for path in ("/apis", "/api", "/api/"):
+        assert client.get(path, Accept=aggregated).body["kind"] == "APIGroupDiscoveryList"
+
+
+@pytest.mark.parametrize("path", ["/apis//", "/apis//v1"])
+def test_a_group_has_a_name(client: Client, path: str) -> None:
+    assert (client.get(path).status, client.get(path).body) == (404, b"404 page not found\n")
 
 
 @pytest.mark.parametrize(

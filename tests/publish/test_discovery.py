@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 
 from podless.kinds import builtin
+from podless.kinds.builtin import policies
 from podless.kinds.compile import compile_kind
 from podless.kinds.registry import Announced, Registry
 from podless.meta import codec
@@ -48,3 +49,8 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
         one for one in discovery.aggregated(registry, core=False)["items"] if one["metadata"]["name"] == "a.example.com"
     )
     assert custom["versions"][0]["resources"][0]["responseKind"]["group"] == "a.example.com"
+
+
+def test_a_hash_names_the_version_that_a_real_server_stores() -> None:
+    assert discovery.storage_hash(policies.MUTATING_POLICIES) == "LYmCf+UMVdg="
+    assert discovery.storage_hash(policies.MUTATING_BINDINGS) == "90V5FRZZ3Zg="

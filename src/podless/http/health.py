@@ -24,7 +24,7 @@ async def answer(health: Health, request: Request) -> Response:
     fault = await health.fault(check)
     if fault:
         return _text(500, f"internal server error: {fault}\n")
-    return _text(200, "ok")
+    return Response(200, [b"ok"], TEXT)
 
 
 async def _whole(health: Health, request: Request, place: str) -> Response:

@@ -25,6 +25,7 @@ from podless.version import __version__
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
 _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothing below these
+_HOUR = [("Cache-Control", "public, max-age=3600")]
 _NO_METHOD = "the server does not allow this method on the requested resource"
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
@@ -116,7 +117,7 @@ class NonResource:
         media = _KEYS[request.path.removesuffix("/")]
         negotiate.of_route(accept, (media,))
         if media != negotiate.JSON:
-            return Response(200, [codec.encode(accounts.keys())], media.encode())
+            return Response(200, [codec.encode(accounts.keys())], media.encode(), _HOUR)
         shown = {
             "issuer": accounts.issuer,
             "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
@@ -124,7 +125,7 @@ class NonResource:
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [ALGORITHM],
         }
-        return Response(200, [codec.encode(shown)], JSON)
+        return Response(200, [codec.encode(shown)], JSON, _HOUR)
 
     def _version(self, request: Request, accept: str) -> Response:
         if request.method != "GET":
@@ -144,7 +145,7 @@ class NonResource:
 
     def _core(self, request: Request, parts: list[str], accept: str) -> Response:
         if len(parts) == 1:
-            if request.method not in ("GET", "HEAD"):
+            if request.method != "GET":
                 raise MethodNotAllowed(_NO_METHOD)
             negotiate.of_route(accept, negotiate.OFFERED)
             return self._root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
@@ -156,6 +157,8 @@ class NonResource:
 
     def _group(self, request: Request, parts: list[str], accept: str) -> Response:
         registry = self._registry
+        if request.path.startswith("/apis//"):
+            raise PageNotFound
         if len(parts) == 1:
             return self._root(request, accept, lambda: discovery.groups(registry), core=False)
         if len(parts) == 2:
@@ -170,7 +173,7 @@ class NonResource:
 
     def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response:
         """/api and /apis: plain, or aggregated with an ETag. Both are kept until a kind changes."""
-        form = _form(request, accept, aggregated=True)
+        form = _form(request, accept, aggregated=core or request.path == "/apis")
         if self._generation != self._registry.generation:
             self._kept.clear()
             self._generation = self._registry.generation
@@ -179,9 +182,9 @@ class NonResource:
         kept = self._kept.get(core)
         if kept is None:
             body = codec.fitted(codec.encode(discovery.aggregated(self._registry, core=core)) + b"\n")
-            kept = self._kept[core] = body, hashlib.sha256(body).hexdigest().upper()
+            kept = self._kept[core] = body, hashlib.sha512(body).hexdigest().upper()
         body, tag = kept
-        headers = [("ETag", f'"{tag}"'), ("Vary", "Accept")]
+        headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
         if request.headers.get("if-none-match", "") == f'"{tag}"':
             return Response(304, (), b"", headers)
         shown = Response(200, [body])

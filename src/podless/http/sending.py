@@ -9,6 +9,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
+_PRIVATE = b"Cache-Control: no-cache, private\r\n"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
@@ -24,7 +25,7 @@ class Clock:
         self._lines: dict[tuple[int, bytes], bytes] = {}  # there are few of both
 
     def lines(self, status: int, media: bytes) -> bytes:
-        """The status line and the headers that all answers have. media: b"" for none."""
+        """The status line and the headers that all answers have but for those that say more. media: b"" for none."""
         now = int(time.time())
         if now != self._second:
             self._second = now
@@ -34,14 +35,17 @@ class Clock:
             line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
             kind = b"Content-Type: %b\r\n" % media if media else b""
             shown = date(now).encode()
-            found = b"%bCache-Control: no-cache, private\r\n%bDate: %b\r\n" % (line, kind, shown)
+            found = b"%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, shown)
             self._lines[status, media] = found
         return found
 
     def head(self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes) -> bytes:
         """The head of an answer. end: the lines about its body and the connection."""
+        lines = self.lines(status, media)
+        if headers and any(name == "Cache-Control" for name, _ in headers):
+            lines = lines.replace(_PRIVATE, b"")
         more = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]
-        return b"".join((self.lines(status, media), *more, end, b"\r\n"))
+        return b"".join((lines, *more, end, b"\r\n"))
 
 
 def date(second: int) -> str:

@@ -31,6 +31,7 @@ def declare(
     verbs: tuple[str, ...] = VERBS,
     virtual: bool = False,
     hashed: bool = True,
+    hash_version: str = "",
     shown_deleted: bool = False,
     deprecation: str = "",
     home: Kind | None = None,
@@ -40,7 +41,7 @@ def declare(
 
     strategy, struct: its rules and fields; late: what gives them, the fields by version, when they are first asked for.
     below: subresources beside status and scale. deprecation: what its users are told, "" where it is not deprecated.
-    shown_deleted, home, others: as a Kind has them.
+    hash_version, shown_deleted, home, others: as a Kind has them.
     """
     facts: dict[str, Any] = {
         "group": group,
@@ -60,6 +61,7 @@ def declare(
         "verbs": verbs,
         "virtual": virtual,
         "hashed": hashed,
+        "hash_version": hash_version,
         "shown_deleted": shown_deleted,
         "home": home,
         "others": others,

@@ -72,7 +72,9 @@ class BindingStrategy(_SpecStrategy):
         return admission.check_binding(obj, mutating=self._mutating)
 
 
-def _declare(noun: str, plural: str, strategy: _SpecStrategy, struct: Struct, *, status: bool = False) -> Kind:
+def _declare(
+    noun: str, plural: str, strategy: _SpecStrategy, struct: Struct, *, status: bool = False, hash_version: str = ""
+) -> Kind:
     return declare(
         "admissionregistration.k8s.io",
         noun,
@@ -82,6 +84,7 @@ def _declare(noun: str, plural: str, strategy: _SpecStrategy, struct: Struct, *,
         namespaced=False,
         categories=("api-extensions",),
         status=status,
+        hash_version=hash_version,
     )
 
 
@@ -103,12 +106,14 @@ MUTATING_POLICIES = _declare(
     "mutatingadmissionpolicies",
     PolicyStrategy(mutating=True),
     MUTATING_ADMISSION_POLICY,
+    hash_version="v1beta1",
 )
 MUTATING_BINDINGS = _declare(
     "MutatingAdmissionPolicyBinding",
     "mutatingadmissionpolicybindings",
     BindingStrategy(mutating=True),
     MUTATING_ADMISSION_POLICY_BINDING,
+    hash_version="v1beta1",
 )
 
 ALL = (MUTATING_BINDINGS, MUTATING_POLICIES, VALIDATING_BINDINGS, VALIDATING_POLICIES)
