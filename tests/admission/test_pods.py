@@ -126,3 +126,19 @@ def test_what_is_said_of_containers() -> None:
         ("privileged", 'container "a" must not set securityContext.privileged=true'),
         ("procMount", 'container "a" must not set securityContext.procMount to "Unmasked"'),
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("", "resource name may not be empty"),
+        ("a/b", "invalid resource name \"a/b\": [may not contain '/']"),
+        ("a/%", "invalid resource name \"a/%\": [may not contain '/' may not contain '%']"),
+        ("..", "invalid resource name \"..\": [may not be '..']"),
+    ],
+)
+def test_a_runtime_that_no_path_can_name_is_a_fault_of_the_server(
+    client: Client, namespace: str, name: str, told: str
+) -> None:
+    refused = post(client, namespace, runtimeClassName=name)
+    assert (refused.status, refused.body["message"]) == (500, told)

@@ -14,7 +14,8 @@ from podless.admission.refusals import forbidden
 from podless.admission.state import State
 from podless.kinds.builtin.catalog import NODES, PODS, PRIORITY_CLASSES, RUNTIME_CLASSES
 from podless.kinds.kind import Kind
-from podless.meta import quantity
+from podless.meta import names, quantity
+from podless.meta.errors import APIError, Internal
 from podless.meta.gotext import quote
 
 Object = dict[str, Any]
@@ -201,9 +202,18 @@ class RuntimeClasses(Step):
             return None
         entry = (await self._state.loaded(RUNTIME_CLASSES)).get(RUNTIME_CLASSES.key("", name))
         if entry is None:
-            raise forbidden(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
+            raise _unknown(attr, name)
         found: Object = entry.decode()
         return found
+
+
+def _unknown(attr: AdmissionAttributes, name: str) -> APIError:
+    """A real server asks itself about a class that it has not heard of, by a path that some names cannot be in."""
+    if not name:
+        return Internal("resource name may not be empty")
+    if faults := names.path_segment(name):
+        return Internal(f"invalid resource name {quote(name)}: [{' '.join(faults)}]")
+    return forbidden(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
 
 
 def _equal(one: dict[str, str], other: dict[str, str] | None) -> bool:

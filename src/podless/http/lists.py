@@ -101,7 +101,10 @@ def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Itera
     kind, version = call.kind, call.version
     layout = table.layout(kind, version)
     shape = (layout, kind.changed, include, form.version)
-    for entry in page.entries:
+    shown, order = page.entries, layout.order
+    if order is not None:
+        shown = sorted(shown, key=lambda entry: order(view.inner(kind, version, entry)))
+    for entry in shown:
         if include == "Object":
             body = view.body(kind, version, entry)
             row = table.make_row(layout, view.inner(kind, version, entry), include, form.version, body)

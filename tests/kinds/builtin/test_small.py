@@ -90,3 +90,12 @@ def test_namespaces_are_selected_by_phase_alone(client: Client) -> None:
     refused = client.get("/api/v1/namespaces?fieldSelector=name%3Ddefault")
     assert (refused.status, refused.body["message"].split(": ")[-1]) == (400, "name")
     assert client.get("/api/v1/namespaces?fieldSelector=status.phase%3DActive").body["items"]
+
+
+def test_each_change_of_a_csi_driver_counts(client: Client) -> None:
+    place = "/apis/storage.k8s.io/v1/csidrivers"
+    made = client.post(place, {"metadata": {"name": "counted"}, "spec": {}}).body
+    assert "generation" not in made["metadata"]
+    changed = client.merge(f"{place}/counted", {"spec": {"podInfoOnMount": True}}).body
+    client.send("DELETE", f"{place}/counted")
+    assert changed["metadata"]["generation"] == 1

@@ -15,6 +15,7 @@ from podless.kinds.types import docs
 from podless.meta import codec
 from podless.meta.errors import BadRequest
 from podless.publish import columns, table
+from tests.conftest import Client
 
 TYPES = ("string", "integer", "number", "boolean", "date")
 NOW = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC).timestamp()
@@ -267,3 +268,14 @@ def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
         row = table.make_row(layout, obj)
         for moment in (NOW, NOW + 100, NOW + 10**6):
             assert table.Clock(moment).fill(row) == codec.encode(table.table(layout, [obj], {}, now=moment)["rows"][0])
+
+
+def test_flow_schemas_are_shown_in_the_order_of_their_precedence(client: Client) -> None:
+    shown = client.send(
+        "GET",
+        "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas",
+        Accept="application/json;as=Table;v=v1;g=meta.k8s.io",
+    ).body
+    precedence = [row["cells"][2] for row in shown["rows"]]
+    assert precedence == sorted(precedence)
+    assert [row["cells"][0] for row in shown["rows"]][:2] == ["exempt", "probes"]

@@ -6,8 +6,9 @@ A module has COLUMNS: plural -> cells, or GROUPS: group -> them. What a column s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 from podless.publish.columns.cell import DATED, Cell
 
@@ -43,6 +44,20 @@ def of_group(group: str) -> Mapping[str, tuple[Cell, ...]]:
     module = import_module(f"{__name__}.{name}")
     found: Mapping[str, tuple[Cell, ...]] = module.GROUPS[group] if hasattr(module, "GROUPS") else module.COLUMNS
     return found
+
+
+# a server shows these lists in the order of something else than the name
+_ORDERS: Mapping[tuple[str, str], Callable[[dict[str, Any]], Any]] = {
+    ("flowcontrol.apiserver.k8s.io", "flowschemas"): lambda obj: (
+        obj["spec"].get("matchingPrecedence", 0),
+        obj["metadata"]["name"],
+    ),
+}
+
+
+def order(group: str, plural: str) -> Callable[[dict[str, Any]], Any] | None:
+    """What the rows of a built-in kind are sorted by; None where they are as they are listed."""
+    return _ORDERS.get((group, plural))
 
 
 def columns(group: str, plural: str) -> tuple[Cell, ...]:

@@ -24,9 +24,13 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Compiled columns. What their heads say is looked up when a table first needs it."""
+    """Compiled columns. What their heads say is looked up when a table first needs it.
+
+    order: what the rows of a list are sorted by, where they are.
+    """
 
     columns: tuple[Cell, ...]
+    order: Reader | None = None
 
     @cached_property
     def readers(self) -> tuple[Reader | Age, ...]:
@@ -65,7 +69,11 @@ def layout(kind: Kind, version: Version) -> Layout:
 
 
 def _made(kind: Kind, version: Version) -> Layout:
-    return custom(version.columns) if kind.custom else Layout(builtin.columns(kind.group, kind.plural))
+    return custom(version.columns) if kind.custom else _built_in(kind.group, kind.plural)
+
+
+def _built_in(group: str, plural: str) -> Layout:
+    return Layout(builtin.columns(group, plural), builtin.order(group, plural))
 
 
 def columns(version: Version) -> list[Object]:

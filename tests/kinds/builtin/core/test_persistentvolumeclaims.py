@@ -38,3 +38,12 @@ def test_a_source_in_another_namespace_is_dropped_from_a_new_claim_and_refused_f
     made["spec"]["dataSourceRef"] = elsewhere
     refused = client.send("PUT", f"{CLAIMS}/{made['metadata']['name']}", made)
     assert refused.status == 422, refused.body
+
+
+def test_the_group_of_a_source_is_judged_while_there_is_none(client: Client) -> None:
+    odd = SNAPSHOT | {"apiGroup": "A_b"}
+    assert "spec.dataSourceRef.apiGroup" in client.post(CLAIMS, claim(dataSourceRef=odd)).body["message"]
+    made = client.post(CLAIMS, claim(dataSourceRef=SNAPSHOT)).body
+    made["spec"] |= {"dataSource": odd, "dataSourceRef": odd}
+    refused = client.send("PUT", f"{CLAIMS}/{made['metadata']['name']}", made)
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["spec"]

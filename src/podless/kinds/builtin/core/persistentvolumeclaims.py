@@ -61,7 +61,7 @@ class ClaimStrategy(StatusStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; nothing but the amount and the class of attributes changes."""
-        return [*claims.spec(obj["spec"], "spec"), *_changes(obj, old)]
+        return [*claims.spec(obj["spec"], "spec", old["spec"]), *_changes(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Names and amounts."""

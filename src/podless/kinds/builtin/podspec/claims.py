@@ -17,6 +17,7 @@ _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _ONCE = "ReadWriteOncePod"
 _MODES = ("Block", "Filesystem")
 _CLAIM = "PersistentVolumeClaim"
+_SOURCES = ("dataSource", "dataSourceRef")
 
 
 def template(given: Object, path: str) -> Errors:
@@ -32,8 +33,8 @@ def template(given: Object, path: str) -> Errors:
     yield from spec(given.get("spec") or {}, f"{path}.spec")
 
 
-def spec(given: Object, path: str) -> Errors:
-    """What is wanted of a volume."""
+def spec(given: Object, path: str, old: Object | None = None) -> Errors:
+    """What is wanted of a volume. old: what was, of a claim that is there."""
     modes = given.get("accessModes") or []
     if not modes:
         yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
@@ -43,7 +44,8 @@ def spec(given: Object, path: str) -> Errors:
     yield from _storage(((given.get("resources") or {}).get("requests") or {}).get("storage"), path)
     yield from _class(given, path, "storageClassName")
     yield from volume_mode(given, path)
-    yield from _sources(given, path)
+    before = [(old or {}).get(name) or {} for name in _SOURCES]
+    yield from _sources(given, path, any_group=any(one.get("apiGroup") is not None for one in before))
     yield from _class(given, path, "volumeAttributesClassName")
 
 
@@ -77,12 +79,12 @@ def _storage(amount: str | None, path: str) -> Errors:
         yield from resources.quantity_errors("storage", amount, where)
 
 
-def _sources(given: Object, path: str) -> Errors:
-    """What a volume is to begin with, said in one field or in two that agree."""
+def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
+    """What a volume is to begin with, said in one field or in two that agree. any_group: whatever the group is."""
     source, ref = given.get("dataSource"), given.get("dataSourceRef")
-    for name, one in (("dataSource", source), ("dataSourceRef", ref)):
+    for name, one in zip(_SOURCES, (source, ref), strict=True):
         if one is not None:
-            yield from _reference(one, f"{path}.{name}")
+            yield from _reference(one, f"{path}.{name}", any_group)
     elsewhere = (ref or {}).get("namespace")
     if ref is not None and elsewhere:
         yield from field.invalids(f"{path}.dataSourceRef.namespace", elsewhere, names.label(elsewhere))
@@ -94,11 +96,11 @@ def _sources(given: Object, path: str) -> Errors:
         yield field.invalid(path, {}, "must match dataSourceRef")
 
 
-def _reference(ref: Object, path: str) -> Errors:
+def _reference(ref: Object, path: str, any_group: bool) -> Errors:
     yield from checks.needed(ref, path, "name", "kind")
     group, kind = ref.get("apiGroup") or "", ref.get("kind", "")
     if not group and kind != _CLAIM:
         why = f"must be '{_CLAIM}' when referencing the default apiGroup"
         yield field.invalid(path, kind, why)
-    if group:
+    if group and not any_group:
         yield from field.invalids(f"{path}.apiGroup", group, names.subdomain(group))

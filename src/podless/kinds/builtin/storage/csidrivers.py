@@ -15,13 +15,6 @@ _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
 _SHORTEST, _LONGEST = 600, 1 << 32  # seconds that a token is good for
 _PERIOD = 10  # seconds at the least
-_COUNTED = (
-    "tokenRequests",
-    "requiresRepublish",
-    "seLinuxMount",
-    "nodeAllocatableUpdatePeriodSeconds",
-    "serviceAccountTokenInSecrets",
-)
 _DISABLED = "preventPodSchedulingIfMissing"
 _NO_TOKENS = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
 _SECRETS = (
@@ -40,10 +33,10 @@ class CSIDriverStrategy(TypedStrategy):
         obj["spec"].pop(_DISABLED, None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The same; count changes of what drivers are told."""
+        """The same; count the changes."""
         if _DISABLED not in old["spec"]:
             obj["spec"].pop(_DISABLED, None)
-        if any(obj["spec"].get(name) != old["spec"].get(name) for name in _COUNTED):
+        if obj["spec"] != old["spec"]:
             obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
