@@ -64,8 +64,8 @@ class Layout:
         return {one["name"]: one for one in reversed(self.versions)}
 
     def subresources(self, version: Object) -> Object | None:
-        """The subresources of one of `versions`."""
-        found: Object | None = (version if self._apart else self.common).get("subresources")
+        """The subresources of one of `versions`; of several that have its name, those of the first."""
+        found: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
         return found
 
     @cached_property
