@@ -101,6 +101,17 @@ def test_constants_are_worked_out_when_a_program_is_made(source: str, text: str)
         ("dyn([d, d]).sort()", "list elements must be comparable"),
         ("d.nothing.sort()", "no such key: nothing"),
         ("d.l.slice(0, d.none).distinct()", "internal error: interface conversion: *types.Err is not traits.Lister: "),
+        (
+            "d.none in d.l.slice(0, d.none).distinct()",
+            "internal error: interface conversion: *types.Err is not traits.",
+        ),
+        ("sets.contains(d.none, d.l.slice(0, d.none).sort())", "internal error: interface conversion: *types.Err is "),
+        ("d.none == 1 && d.none in d.l.slice(0, d.none).sortBy(e, e)", "internal error: interface conversion: *types."),
+        (
+            "string(d.none).startsWith(string(d.l.slice(0, d.none).sort()[0]))",
+            "internal error: interface conversion: *types.",
+        ),
+        ("d.none == d.l.sort()[0]", "no such key: none"),
         ("true || [1].sortBy(e, 1 / 0) == []", None),
         ("quantity('1') == quantity('1').add(0)", "no such overload"),
         ("duration(d.i)", "type conversion error from 'int' to 'google.protobuf.Duration'"),

@@ -116,7 +116,11 @@ def test_a_dry_run_writes_nothing(client: Client, group: str) -> None:
         ({"metadata": {"name": "a", "managedFields": []}}, 400, "metadata.managedFields must be nil"),
         ({"metadata": {"name": "a", "managedFields": [{"time": None}]}}, 400, "metadata.managedFields must be nil"),
         ({"metadata": {"name": "a", "managedFields": [{"operation": 1.5}]}}, 500, "operation: expected string, got"),
-        ({"metadata": {"name": "a", "managedFields": [1]}}, 500, ".metadata.managedFields[0]: expected map, got &{{1}}"),
+        (
+            {"metadata": {"name": "a", "managedFields": [1]}},
+            500,
+            ".metadata.managedFields[0]: expected map, got &{{1}}",
+        ),
         ({"metadata": {"name": "a", "uid": "u"}}, 409, "uid mismatch: the provided object specified uid u, and no"),
         ({"metadata": {"name": "a", "labels": []}}, 500, "failed to create typed patch object (/a; {group}/v1, Kind="),
         ({"metadata": "text"}, 500, ".metadata: expected map, got &{{text}}"),

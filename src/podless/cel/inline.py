@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from podless.cel import patterns
 from podless.cel.escape import unescape
 from podless.cel.maker import Maker
@@ -24,6 +26,8 @@ class Inline(Maker):
 
     def both(self, node: Call) -> tuple[Value, Value]:
         """Both operands, in their order."""
+        if self.halts(node.args[1]):
+            return self.pair(partial(self.emit, node.args[0]), partial(self.emit, node.args[1]))
         left = self.emit(node.args[0])
         mark = len(self.writer.lines)
         right = self.emit(node.args[1])
@@ -133,6 +137,8 @@ class Inline(Maker):
         """startsWith(), endsWith() and contains()."""
         target = node.target
         if target is None or target.type.kind != "string" or node.args[0].type.kind != "string":
+            return None
+        if self.halts(node.args[0]):
             return None
         left, right = self.named(self.value(target)), self.steady(node.args[0])
         self.writer.spend(f"-(-len({left}) // 10)")

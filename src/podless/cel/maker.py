@@ -11,6 +11,7 @@ from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guarded
 from podless.cel.syntax import Call, Expr, Ident, Literal, Pass
+from podless.cel.syntax import nodes as nodes_of
 from podless.cel.types import Type
 from podless.cel.writer import DEEPEST, LONGEST, Value, Writer
 
@@ -98,7 +99,9 @@ class Maker(Pass[Value]):
         """A call of the function itself, its arguments looked at first where their types are not known."""
         nodes = node.args if node.target is None else [node.target, *node.args]
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
-        args = [self.fatal(arg, node).code if place == fatal else self.steady(arg) for place, arg in enumerate(nodes)]
+        emit = [partial(self.fatal if place == fatal else self.held, arg, node) for place, arg in enumerate(nodes)]
+        both = len(nodes) == 2 and node.function != "format" and self.halts(nodes[1])
+        args = [value.code for value in (self.pair(*emit) if both else [each() for each in emit])]
         self.writer.tick()
         overloads = [self.declarations.overloads[name] for name in node.overloads]
         call = self.callee(node, overloads, [arg.type for arg in nodes])
@@ -118,6 +121,31 @@ class Maker(Pass[Value]):
         writer.line("except Halted: raise")
         writer.line("except EvaluationError: raise Panic")
         return Value(name, value.kind)
+
+    def held(self, arg: Expr, _: Call) -> Value:
+        """An argument by its name."""
+        return Value(self.steady(arg), arg.type)
+
+    def halts(self, tree: Expr) -> bool:
+        """Whether an error within a part may end all, as far as this form tells."""
+        return self.exact and any(isinstance(node, Call) and node.function in _COUNTED for node in nodes_of(tree))
+
+    def pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
+        """Two operands, the second worked out even where the first has no value, for it may end all. Names."""
+        writer = self.writer
+        failed = writer.keep("None")
+        made = []
+        for emit in (left, right):
+            name = writer.keep("None")
+            writer.open("try:")
+            value = emit()
+            writer.line(f"{name} = {value.code}")
+            writer.close()
+            writer.line("except Halted: raise")
+            writer.line(f"except EvaluationError as error: {failed} = {failed} or error")
+            made.append(Value(name, value.kind, value.decl))
+        writer.line(f"if {failed} is not None: raise {failed}")
+        return made[0], made[1]
 
     def callee(self, node: Call, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
         """What is called: the function itself, or something that looks at the arguments first."""

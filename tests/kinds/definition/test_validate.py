@@ -168,7 +168,10 @@ def test_one_version_is_stored_and_names_are_unique() -> None:
     apart: Object = {"subresources": {"status": {}}}
     second = version(storage=False, schema={"openAPIV3Schema": {"type": "object", "oneOf": [{}]}})
     told = [text.partition(": ")[0] for text in created(version(**apart), second)]
-    assert told == ["spec.versions[1].schema.openAPIV3Schema", "spec.versions"]  # has the status of the first of its name
+    assert told == [
+        "spec.versions[1].schema.openAPIV3Schema",
+        "spec.versions",
+    ]  # has the status of the first of its name
     none, stored = created(version(storage=False))
     assert none.startswith('spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":false,"Deprecated":fal')
     assert none.endswith(
