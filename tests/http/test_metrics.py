@@ -38,3 +38,18 @@ def test_requests_are_measured_by_what_they_ask_for(client: Client) -> None:
     assert re.search(r'^apiserver_storage_objects\{resource="namespaces"\} [1-9]', text, re.MULTILINE)
     assert re.search(r'^etcd_request_duration_seconds_count\{operation="txn"\} [1-9]', text, re.MULTILINE)
     assert re.search(r'^apiserver_watch_events_total\{group="",resource="namespaces"\} \d', text, re.MULTILINE)
+
+
+def test_requests_are_counted_by_what_came_of_them(client: Client) -> None:
+    def counted() -> dict[str, str]:
+        lines = client.get("/metrics").body.decode().splitlines()
+        found = (line.rpartition(" ") for line in lines if line.startswith("apiserver_request_total{"))
+        return {labels: count for labels, _, count in found}
+
+    asked = 'verb="POST",group="",version="v1",resource="configmaps",subresource=""'
+    good, known = (f'apiserver_request_total{{code="{code}",{asked}}}' for code in (201, 409))
+    before = counted()
+    one = {"metadata": {"name": "counted-by-code"}}
+    assert [client.post("/api/v1/namespaces/default/configmaps", one).status for _ in range(3)] == [201, 409, 409]
+    after = counted()
+    assert [int(after[name]) - int(before.get(name, 0)) for name in (good, known)] == [1, 2]

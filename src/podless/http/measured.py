@@ -1,4 +1,4 @@
-"""How long requests take, by what they ask for: for /metrics, under the names of k8s.io/apiserver."""
+"""How long requests take and how they end, by what they ask for: for /metrics, under the names of k8s.io/apiserver."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Measured:
     """The times of one server's requests. working: those at work, by whether they write."""
 
     def __init__(self) -> None:
-        self._times: dict[_Sort, Histogram] = {}
+        self._found: dict[_Sort, tuple[Histogram, dict[int, int]]] = {}  # times, and how many by status
         self.working = {False: 0, True: 0}
 
     def filter(self, handler: Handler) -> Handler:
@@ -37,7 +37,7 @@ class Measured:
                 answer = await pending
             finally:
                 working[writes] -= 1
-            self._of(asked, answer).observe(clock() - began)
+            self._note(asked, answer, clock() - began)
             return answer
 
         def handle(request: Request) -> Answer | Pending:
@@ -46,32 +46,45 @@ class Measured:
             asked = request.info.asked
             if not isinstance(answer, (Response, Stream)):
                 return later(asked, answer, began)
-            self._of(asked, answer).observe(clock() - began)
+            self._note(asked, answer, clock() - began)
             return answer
 
         return handle
 
-    def _of(self, asked: Attributes, answer: Answer) -> Histogram:
+    def _note(self, asked: Attributes, answer: Answer, took: float) -> None:
         sort: _Sort = asked[:5]
-        found = self._times.get(sort)
-        if found is not None:
-            return found
-        if len(self._times) >= _MOST or (isinstance(answer, Response) and answer.status in _NOWHERE):
-            sort = _OTHERS
-        return self._times.setdefault(sort, Histogram(BOUNDS))
+        status = answer.status
+        found = self._found.get(sort)
+        if found is None:
+            if len(self._found) >= _MOST or status in _NOWHERE:
+                sort = _OTHERS
+            found = self._found.setdefault(sort, (Histogram(BOUNDS), {}))
+        times, counts = found
+        times.observe(took)
+        counts[status] = counts.get(status, 0) + 1
 
     def lines(self) -> Iterator[str]:
         """The figures, with what they are."""
         name = "apiserver_request_duration_seconds"
         yield f"# HELP {name} Time from a request's head to its answer.\n# TYPE {name} histogram\n"
-        for (verb, group, version, resource, subresource), times in list(self._times.items()):
-            if all(map(_plain, (group, version, resource, subresource))):
-                labels = f'verb="{_VERBS.get(verb, verb.upper())}",group="{group}",version="{version}",'
-                yield from times.samples(name, f'{labels}resource="{resource}",subresource="{subresource}"')
+        shown = [(_labels(sort), *found) for sort, found in self._found.items() if all(map(_plain, sort))]
+        for labels, times, _ in shown:
+            yield from times.samples(name, labels)
+        name = "apiserver_request_total"
+        yield f"# HELP {name} Requests that were answered.\n# TYPE {name} counter\n"
+        for labels, _, counts in shown:
+            for status, count in list(counts.items()):
+                yield f'{name}{{code="{status}",{labels}}} {count}\n'
         name = "apiserver_current_inflight_requests"
         yield f"# HELP {name} Requests whose answers take their time.\n# TYPE {name} gauge\n"
         for writes, kind in ((False, "readOnly"), (True, "mutating")):
             yield f'{name}{{request_kind="{kind}"}} {self.working[writes]}\n'
+
+
+def _labels(sort: _Sort) -> str:
+    verb, group, version, resource, subresource = sort
+    labels = f'verb="{_VERBS.get(verb, verb.upper())}",group="{group}",version="{version}",'
+    return f'{labels}resource="{resource}",subresource="{subresource}"'
 
 
 def _plain(text: str) -> bool:

@@ -215,6 +215,7 @@ class Stream:
     """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it."""
 
     __slots__ = ("headers", "media", "start")
+    status = 200
 
     def __init__(
         self,
