@@ -54,7 +54,10 @@ class APIServices(Controller):
     async def reconcile(self, key: str) -> None:
         """Make, mend and delete what the registry asks for."""
         registered = dict.fromkeys(
-            (kind.group, version.name, kind.custom) for kind in self.api.registry for version in kind.versions
+            (kind.group, version.name, kind.custom)
+            for kind in self.api.registry
+            if kind.group != self._kind.group  # whose server is the one that shows these
+            for version in kind.versions
         )
         served = {self._kind.key("", f"{version}.{group}"): (group, version, own) for group, version, own in registered}
         entries = self._collection.under(self._kind.prefix)[0]
