@@ -37,3 +37,23 @@ def test_a_circle_that_gives_its_rules_on_for_ever_keeps_nobody_waiting(client: 
     assert client.merge(f"{ROLES}/{stem}-1", {"metadata": {"annotations": {"a": "b"}}}).status == 200
     for place in range(1, 5):
         assert client.send("DELETE", f"{ROLES}/{stem}-{place}").status == 200
+
+
+def test_who_views_and_who_edits_may_do_so_with_workloads(client: Client) -> None:
+    roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+
+    def may(role: str, verb: str, group: str, resource: str) -> bool:
+        return any(
+            verb in rule["verbs"] and group in rule.get("apiGroups", ()) and resource in rule.get("resources", ())
+            for rule in client.get(f"{roles}/{role}").body["rules"]
+        )
+
+    for group, resource in (
+        ("", "pods"),
+        ("apps", "deployments"),
+        ("batch", "jobs"),
+        ("networking.k8s.io", "ingresses"),
+    ):
+        found = [may(role, verb, group, resource) for role in ("view", "edit", "admin") for verb in ("list", "create")]
+        assert found == [True, False, True, True, True, True], resource
+    assert [may(role, "get", "", "secrets") for role in ("view", "edit")] == [False, True]

@@ -22,7 +22,10 @@ _ACCOUNTS = "system:serviceaccounts"
 
 _INFO = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _DISCOVERY = ("/api", "/api/*", "/apis", "/apis/*", "/healthz", "/livez", "/openapi", "/openapi/*", *_INFO[2:])
-_MONITORING = ("/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*")
+_MONITORING = (
+    "/flagz", "/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*",
+    "/statusz",
+)  # fmt: skip
 _WELL_KNOWN = "/.well-known/openid-configuration"
 _KEYS = (_WELL_KNOWN, f"{_WELL_KNOWN}/", "/openid/v1/jwks", "/openid/v1/jwks/")
 
@@ -36,21 +39,69 @@ def _paths(*paths: str, verbs: tuple[str, ...] = ("get",)) -> PolicyRule:
 
 
 # the rules of admin, edit and view are put together from these, and from all other roles with such a label
+_ALL = tuple(sorted(_WRITE + _READ))
+_EVENTS: PolicyRule = {"apiGroups": ["", "events.k8s.io"], "resources": ["events"]}
+_SCALED = "deployments replicasets statefulsets"
+_OLD = "daemonsets deployments deployments/scale ingresses networkpolicies replicasets replicasets/scale"
+# group -> what is read of it, and what is written
+_READABLE = {
+    "discovery.k8s.io": "endpointslices",
+    "apps": f"controllerrevisions daemonsets daemonsets/status {_SCALED} "
+    + " ".join(f"{name}/{part}" for name in _SCALED.split() for part in ("scale", "status")),
+    "autoscaling": "horizontalpodautoscalers horizontalpodautoscalers/status",
+    "batch": "cronjobs cronjobs/status jobs jobs/status",
+    "extensions": f"{_OLD} daemonsets/status deployments/status ingresses/status replicasets/status "
+    "replicationcontrollers/scale",
+    "policy": "poddisruptionbudgets poddisruptionbudgets/status",
+    "networking.k8s.io": "ingresses ingresses/status networkpolicies",
+    "resource.k8s.io": "resourceclaims resourceclaims/status resourceclaimtemplates",
+}
+_WRITABLE = {
+    "apps": f"daemonsets deployments/rollback {_SCALED} " + " ".join(f"{name}/scale" for name in _SCALED.split()),
+    "autoscaling": "horizontalpodautoscalers",
+    "batch": "cronjobs jobs",
+    "extensions": f"{_OLD} deployments/rollback replicationcontrollers/scale",
+    "policy": "poddisruptionbudgets",
+    "networking.k8s.io": "ingresses networkpolicies",
+}
+_STREAMS = ("pods/attach", "pods/exec", "pods/portforward", "pods/proxy")
+
+
+def _rules(verbs: tuple[str, ...], groups: dict[str, str]) -> tuple[PolicyRule, ...]:
+    return tuple(_rule(verbs, group, *sorted(resources.split())) for group, resources in groups.items())
+
+
 _VIEW = (
-    _rule(_READ, "", "configmaps", "serviceaccounts", "services", "services/status"),
-    _rule(_READ, "", "events", "namespaces/status", "resourcequotas", "resourcequotas/status"),
+    _rule(
+        _READ, "", "configmaps", "endpoints", "persistentvolumeclaims", "persistentvolumeclaims/status", "pods",
+        "replicationcontrollers", "replicationcontrollers/scale", "serviceaccounts", "services", "services/status",
+    ),
+    _rule(
+        _READ, "", "bindings", "limitranges", "namespaces/status", "pods/log", "pods/status",
+        "replicationcontrollers/status", "resourcequotas", "resourcequotas/status",
+    ),
     _rule(_READ, "", "namespaces"),
-)
+    {"verbs": list(_READ), **_EVENTS},
+    *_rules(_READ, _READABLE),
+)  # fmt: skip
 _EDIT = (
-    _rule(_READ, "", "secrets"),
+    _rule(_READ, "", *_STREAMS, "secrets", "services/proxy"),
     _rule(("impersonate",), "", "serviceaccounts"),
-    _rule(_WRITE, "", "configmaps", "events", "secrets", "serviceaccounts", "services"),
+    _rule(_WRITE, "", "pods", *_STREAMS),
+    _rule(("create",), "", "pods/eviction"),
+    _rule(
+        _WRITE, "", "configmaps", "persistentvolumeclaims", "replicationcontrollers", "replicationcontrollers/scale",
+        "secrets", "serviceaccounts", "services", "services/proxy",
+    ),
     _rule(("create",), "", "serviceaccounts/token"),
-    _rule((*_WRITE, *_READ), "coordination.k8s.io", "leases"),
-)
+    {"verbs": list(_WRITE), **_EVENTS},
+    *_rules(_WRITE, _WRITABLE),
+    _rule(_ALL, "coordination.k8s.io", "leases"),
+    _rule(_WRITE, "resource.k8s.io", "resourceclaims", "resourceclaimtemplates"),
+)  # fmt: skip
 _ADMIN = (
     _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
-    _rule(_WRITE + _READ, GROUP, "rolebindings", "roles"),
+    _rule(_ALL, GROUP, "rolebindings", "roles"),
 )
 
 _RULES: dict[str, tuple[PolicyRule, ...]] = {
@@ -62,7 +113,7 @@ _RULES: dict[str, tuple[PolicyRule, ...]] = {
     ),
     "system:public-info-viewer": (_paths(*_INFO),),
     "system:service-account-issuer-discovery": (_paths(*_KEYS),),
-    "system:monitoring": (_paths(*_MONITORING),),
+    "system:monitoring": (_paths(*_MONITORING), _rule(("get",), "", "nodes/metrics")),
     "system:auth-delegator": (
         _rule(("create",), "authentication.k8s.io", "tokenreviews"),
         _rule(("create",), "authorization.k8s.io", "subjectaccessreviews"),
