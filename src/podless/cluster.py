@@ -15,6 +15,7 @@ from pathlib import Path
 from podless.admission import Admission, Step
 from podless.admission.allocation import Allocator
 from podless.admission.certificates import Decisions, Requests
+from podless.admission.devices import Devices
 from podless.admission.escalation import Escalation
 from podless.admission.generations import Generations
 from podless.admission.ingressclass import DefaultIngressClass
@@ -58,7 +59,7 @@ from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
 from podless.kinds import builtin
-from podless.kinds.builtin import runtime
+from podless.kinds.builtin import catalog, runtime
 from podless.kinds.builtin.policies import VALIDATING_POLICIES
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
@@ -270,6 +271,9 @@ class Cluster:
         self.api = api = API(store, cache, registry, remote, authorizer, self.admission)
         api.authenticator = self._authenticator(cache, tokens, await self._secret(api))
         api.allocators[builtin.SERVICES.prefix] = Allocator(state, builtin.SERVICES)
+        devices = Devices(state, authorizer)
+        for kind in (catalog.RESOURCE_CLAIMS, catalog.RESOURCE_CLAIM_TEMPLATES):
+            api.permits[kind.prefix] = devices
         remote.external = partial(_external, api)
         remote.aside = api.aside
         self.health.add("etcd", health.store(store))

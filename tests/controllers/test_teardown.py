@@ -102,6 +102,8 @@ NEEDED: dict[str, dict[str, object]] = {
         "metadata": {"name": "any"},
         "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
     },
+    "resourceclaims": {"spec": {}},
+    "resourceclaimtemplates": {"spec": {"spec": {}}},
     "services": {"spec": {"clusterIP": "None"}},
     "controllerrevisions": {"data": {}},
     "cronjobs": {"spec": {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": _ONCE}}}},

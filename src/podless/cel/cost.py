@@ -25,9 +25,9 @@ Place = Decl | _Lost | None
 Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
 
 
-def estimate(tree: Expr, declarations: Declarations, root: Decl | None = None) -> Range:
-    """The cost of an expression. root: the declaration of the variables."""
-    return _Estimator(declarations, root).visit(tree)
+def estimate(tree: Expr, declarations: Declarations, root: Decl | None = None, name: str = "") -> Range:
+    """The cost of an expression. root: the declaration of the variables. name: the one that has it, "" for all."""
+    return _Estimator(declarations, root, name).visit(tree)
 
 
 class _Local:
@@ -40,9 +40,10 @@ class _Local:
 
 
 class _Estimator(Pass[Range]):
-    def __init__(self, declarations: Declarations, root: Decl | None) -> None:
+    def __init__(self, declarations: Declarations, root: Decl | None, name: str) -> None:
         self.costs = declarations.costs
         self.root: Place = root if root is not None else _LOST
+        self.name = name
         self.places: dict[Expr, Place] = {}
         self.sizes: dict[Expr, Range] = {}
         self.entries: dict[Expr, Entry] = {}
@@ -53,8 +54,12 @@ class _Estimator(Pass[Range]):
 
     def ident(self, node: Ident) -> Range:
         local = self.local(node.name)
-        self.places[node] = local.place if local is not None else self.root
+        self.places[node] = local.place if local is not None else self.begin(node.name)
         return ONE
+
+    def begin(self, name: str) -> Place:
+        """Where a path begins that this name stands at the head of."""
+        return self.root if name == self.name or not self.name else _LOST
 
     def local(self, name: str) -> _Local | None:
         known = self.locals.get(name)
@@ -86,15 +91,15 @@ class _Estimator(Pass[Range]):
 
     def step(self, place: Place, step: str) -> Place:
         if place is None:
-            return self.root
+            return self.begin(step)
         if isinstance(place, _Lost):
             return _LOST
         if step in ("@items", "@values"):
             return place.items or _LOST
         if step in ("@keys", "@indices"):
-            return _KEY if step == "@keys" and place.kind == "map" else _LOST
+            return (place.keys or _KEY) if step == "@keys" and place.kind == "map" else _LOST
         # a field that is named by a reserved word is not looked for under its escaped name
-        return (None if step in RESERVED else place.field(step)) or _LOST
+        return (None if step in RESERVED and place.kind == "object" else place.field(step)) or _LOST
 
     def call(self, node: Call) -> Range:
         if node.function == "dyn":

@@ -117,10 +117,11 @@ class Declared:
 class Decl:
     """A part of a schema. kind: what its values are. least: bytes it takes in JSON. most: how many items it can have.
 
-    plain: JSON and the language have the same value.
+    plain: JSON and the language have the same value. items: what is in a list or map. keys: those of a map, where more
+    is known of them than that they are texts.
     """
 
-    __slots__ = ("_fields", "_least", "_plain", "items", "kind", "most", "nullable", "owner", "schema", "type")
+    __slots__ = ("_fields", "_least", "_plain", "items", "keys", "kind", "most", "nullable", "owner", "schema", "type")
 
     def __init__(self, owner: Declared, kind: str, type_: Type, schema: Schema, least: int, most: int) -> None:
         self.owner = owner
@@ -131,6 +132,7 @@ class Decl:
         self.most = most
         self.nullable = bool(schema.get("nullable"))
         self.items: Decl | None = None
+        self.keys: Decl | None = None
         self._fields: dict[str, Decl | None] = {}
         self._plain: bool | None = None
 

@@ -27,9 +27,9 @@ def place(source: str, offset: int) -> tuple[int, int]:
 
 def display(source: str, issue: Issue) -> str:
     """An issue as cel-go prints it: place, message, the line, and a mark under the place."""
-    line, column = place(source, issue.offset)
+    line, column = place(source, issue.offset) if source else (1, -1)
     text = f"ERROR: <input>:{line}:{column + 1}: {issue.message}"
-    if line < 1:
+    if line < 1 or column < 0:
         return text
     shown = source.split("\n")[line - 1].replace("\t", " ")
     if len(shown.encode("utf-8", "replace")) > _LONG:

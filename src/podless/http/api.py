@@ -111,6 +111,7 @@ class APIHandler:
             agent=request.headers.get("user-agent", ""),
             warnings=request.warnings,
             annotations=audit.annotations if audit is not None else {},
+            verb=asked.verb,
         )
         place.check(call, info, request.method)
         if asked.subresource:

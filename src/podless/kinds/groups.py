@@ -27,9 +27,10 @@ _PRIORITIES = {
     "coordination.k8s.io": 16500,
     "node.k8s.io": 16300,
     "discovery.k8s.io": 16200,
+    "resource.k8s.io": 16200,
     "flowcontrol.apiserver.k8s.io": 16100,
 }
-_VERSIONS = {("autoscaling", "v2"): 30, ("flowcontrol.apiserver.k8s.io", "v1"): 21}
+_VERSIONS = {("autoscaling", "v2"): 30, ("flowcontrol.apiserver.k8s.io", "v1"): 21, ("resource.k8s.io", "v1"): 21}
 
 
 def priority(group: str) -> int:

@@ -48,6 +48,7 @@ _LISTED = {
     "node.k8s.io/v1": "RuntimeClass",
     "policy/v1": "PodDisruptionBudget",
     "policy/v1beta1": "PodDisruptionBudget",
+    "resource.k8s.io/v1": "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice",
     "scheduling.k8s.io/v1": "PriorityClass",
     "storage.k8s.io/v1": "CSIDriver CSINode CSIStorageCapacity StorageClass VolumeAttachment VolumeAttributesClass",
 }

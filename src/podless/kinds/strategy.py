@@ -51,12 +51,13 @@ class Strategy(Generic[K]):
     all kinds and then in the rules of some; status_rechecks: the same for the status. anywhere: whether
     metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
     delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
-    leaves the labels alone. resets: the paths that a write to the object does not change, where these are more than the
-    status. qualified: whether finalizers have to have a domain, or be one of the server's own. missing: what an object
-    that is not there is called in place of the plural, if anything. literal: whether it counts how a changed object is
-    written. earlier: the fields in versions that are read and not served, by apiVersion. loads: whether the rules take
-    a while to be imported; `load` does that beforehand. tells_all: whether each error that a check makes is told, so
-    that it can end where there are more than are told; the checks of schemas try some values in several ways.
+    leaves the labels alone; metadata_kept: all of metadata, as that of a custom object does. resets: the paths that a
+    write to the object does not change, where these are more than the status. qualified: whether finalizers have to
+    have a domain, or be one of the server's own. missing: what an object that is not there is called in place of the
+    plural, if anything. literal: whether it counts how a changed object is written. earlier: the fields in versions
+    that are read and not served, by apiVersion. loads: whether the rules take a while to be imported; `load` does that
+    beforehand. tells_all: whether each error that a check makes is told, so that it can end where there are more than
+    are told; the checks of schemas try some values in several ways.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
@@ -81,6 +82,7 @@ class Strategy(Generic[K]):
     orphans = False
     orphan_warning = ""
     labels_kept = False
+    metadata_kept = False
     resets: tuple[tuple[str, ...], ...] = ()
     qualified = False
     missing = ""

@@ -101,6 +101,19 @@ def canonical_range_faults(text: str) -> list[str]:
     return range_faults(text) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
 
 
+def interface_faults(text: str) -> list[str]:
+    """What is wrong with the address of an interface, which has the length of its network's prefix behind it."""
+    network = parse_range(text)
+    if network is None:
+        return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]
+    address, bits = parse(text.partition("/")[0]), network.prefixlen
+    mapped = getattr(address, "ipv4_mapped", None)
+    if mapped is not None:
+        address, bits = mapped, bits - 96 if bits > 32 else bits
+    form = f"{address}/{bits}"
+    return [] if text == form else [f'must be in canonical form ("{form}")']
+
+
 def range_warnings(path: str, text: str) -> list[str]:
     """What a client should know of a range that is accepted. path: of the field."""
     form = str(parse_range(text))

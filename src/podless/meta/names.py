@@ -110,6 +110,13 @@ _HEADER = Syntax(
     "[-A-Za-z0-9]++",
     ("X-Header-Name",),
 )
+_IDENTIFIER = Syntax(
+    "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters"
+    " or '_'",
+    "[A-Za-z_][A-Za-z0-9_]*",
+    "[A-Za-z_][A-Za-z0-9_]*+",
+    ("my_name", "MY_NAME", "MyName"),
+)
 _PORT = re.compile(r"[-a-z0-9]++")
 _LETTER = re.compile(r"[a-z]")
 _VARIABLE = re.compile(r"[ -<>-~]*+")
@@ -144,6 +151,11 @@ def label(value: str) -> list[str]:
 def subdomain(value: str) -> list[str]:
     """A subdomain of RFC 1123: the names of most objects, API groups."""
     return _SUBDOMAIN.check(value)
+
+
+def long_name(value: str) -> list[str]:
+    """The same, where a real server checks it by what is declared of the field: its length is told in bytes."""
+    return _SUBDOMAIN_PREFIX.check(value)
 
 
 def label_1035(value: str) -> list[str]:
@@ -185,6 +197,11 @@ def config_key(value: str) -> list[str]:
 def underscored(value: str) -> list[str]:
     """A subdomain whose labels may have underscores: the search paths of DNS."""
     return _UNDERSCORED.check(value)
+
+
+def c_identifier(value: str) -> list[str]:
+    """An identifier of C, of any length."""
+    return _IDENTIFIER.check(value)
 
 
 def header(value: str) -> list[str]:

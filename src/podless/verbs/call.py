@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from podless.admission import Admission, Along
+from podless.auth.attributes import Attributes
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
@@ -20,6 +21,7 @@ from podless.kinds.registry import Registry
 from podless.meta.aside import Aside
 from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
+from podless.meta.field import FieldError
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
 from podless.remote import Client
@@ -36,7 +38,8 @@ class Call:
     warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on. floats: whole
     numbers that the body gives as floats. conversions: what a conversion webhook told on the way. along:
     what admission wants to be committed with the write. added: bytes that admission has put into the object, about.
-    loose: the object is judged before it is made to fit its kind.
+    loose: the object is judged before it is made to fit its kind. verb: of the API, "" for what a server does itself.
+    refused: what the user may not write, told with what is wrong with the object.
     """
 
     kind: Kind
@@ -56,6 +59,8 @@ class Call:
     along: Along | None = None
     added: int = 0
     loose: bool = False
+    verb: str = ""
+    refused: list[FieldError] = field(default_factory=list)
 
     @property
     def key(self) -> str:
@@ -141,13 +146,21 @@ class Allocator(Protocol):
         """Give an object what it lacks, in place. old: None for a new one. Returns what is to be committed with it."""
 
 
+class Permit(Protocol):
+    """Says what of an object a user may not write."""
+
+    async def refusals(self, user: User, asked: Attributes, obj: Object, old: Object | None) -> list[FieldError]:
+        """What is refused, as a part of what is wrong with the object. old: None for a new one."""
+
+
 class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered. foresight: what of
     that can be written at once with a new object. allocators: by prefix of a kind, who gives its objects what a real
-    server gives before it checks them. pace: long work in pieces.
+    server gives before it checks them. permits: by prefix of a kind, who judges what users may write. pace: long work
+    in pieces.
     guard: a condition of what controllers write. unsettled: whether a definition has changed and is not in force yet.
     watchdog: told of what holds the event loop for long. aside: does long work beside it.
     """
@@ -173,6 +186,7 @@ class API:
         self.reactions: dict[str, Reaction] = {}
         self.foresight: dict[str, Foresight] = {}
         self.allocators: dict[str, Allocator] = {}
+        self.permits: dict[str, Permit] = {}
         self.pace = Pace()
         self.watchdog = Watchdog()
         self.aside = Aside()

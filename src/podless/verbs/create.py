@@ -102,6 +102,7 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
         await api.aside.run(size, prepared, call.version, obj)
     if kind.prefix in api.allocators:
         taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
+    await steps.permit(api, call, obj)
     if size < LONG:
         _check(call, obj)
     else:

@@ -23,7 +23,9 @@ Object = dict[str, Any]
 _STATUS = sets.of(("f:status",))
 _SPEC = sets.of(("f:spec",))
 _SPEC_AND_LABELS = sets.of(("f:metadata", "f:labels"), ("f:spec",))
-_NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what the status of a custom object leaves alone
+_NOT_STATUS = sets.of(
+    ("f:metadata",), ("f:spec",)
+)  # what the status of a custom object leaves alone, and of some others
 
 # made at a kind's first write; a changed kind is another one
 
@@ -98,7 +100,8 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     if subresource == "status":
         names = [name for name, known in kind.by_version.items() if known.status]
         own = _SPEC_AND_LABELS if kind.strategy.labels_kept else _SPEC
-        return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if kind.custom else own)
+        whole = kind.custom or kind.strategy.metadata_kept
+        return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if whole else own)
     if resets := kind.strategy.below(subresource).resets:
         return {kind.api_version(version.name): sets.of(*(tuple(f"f:{name}" for name in path) for path in resets))}
     return {kind.api_version(version.name): _STATUS} if version.status and subresource in ("", "finalize") else {}

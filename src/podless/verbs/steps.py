@@ -84,6 +84,16 @@ async def allocate(api: API, call: Call, obj: Object, old: Object | None, *, dry
     return await allocator.allocate(obj, old, dry_run=dry_run)
 
 
+async def permit(api: API, call: Call, obj: Object, old: Object | None = None) -> None:
+    """Note what of an object the user may not write, where its kind asks for that."""
+    judge = api.permits.get(call.kind.prefix)
+    if judge is not None:
+        kind, name = call.kind, obj["metadata"].get("name") or ""
+        place = call.subresource, call.namespace, name
+        asked = Attributes(call.verb, kind.group, call.version.name, kind.plural, *place)
+        call.refused = await judge.refusals(call.user, asked, obj, old)
+
+
 def check_new_revision(metadata: Object) -> None:
     """A new object names no resourceVersion but 0. Raises Internal, as a real server does."""
     given = metadata.pop("resourceVersion", "") or ""
@@ -164,7 +174,7 @@ def check_type(call: Call, obj: Object, old: Object | None = None) -> None:
 def check_create(call: Call, obj: Object) -> None:
     """The new object obeys all rules. Raises Invalid."""
     check_type(call, obj)
-    refuse(call.kind, obj, judgement.of_new(call.kind, call.version, obj, call.floats))
+    refuse(call.kind, obj, [*call.refused, *judgement.of_new(call.kind, call.version, obj, call.floats)])
 
 
 def check_update(call: Call, obj: Object, old: Object) -> None:
@@ -172,7 +182,7 @@ def check_update(call: Call, obj: Object, old: Object) -> None:
     check_type(call, obj, old)
     below = call.subresource
     found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
-    refuse(call.kind, obj, found)
+    refuse(call.kind, obj, [*call.refused, *found])
 
 
 async def dedupe_owners(api: API, call: Call, metadata: Object, *, after_admission: bool = False) -> None:

@@ -145,6 +145,7 @@ class Rewriting:
             await api.aside.run(size, prepare, call, obj, old)
         if call.kind.prefix in api.allocators:
             taken = await steps.allocate(api, call, obj, old, dry_run=self._chosen.dry_run)
+        await steps.permit(api, call, obj, old)
         if size < LONG:
             check(call, obj, old)
         else:

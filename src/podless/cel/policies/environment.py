@@ -193,7 +193,8 @@ def declarable(kind: Type) -> Type:
     return replace(kind, params=tuple(map(declarable, kind.params))) if kind.params else kind
 
 
-_SHOWN = {
+_SPELLED = {
+    "any": "google.protobuf.Any",
     "null": "null_type",
     "duration": "google.protobuf.Duration",
     "timestamp": "google.protobuf.Timestamp",
@@ -202,11 +203,11 @@ _SHOWN = {
 
 def _unwanted(wanted: tuple[Type, ...], found: Type) -> str:
     if len(wanted) == 1:
-        return f"must evaluate to {_shown(wanted[0])} but got {_shown(found)}"
-    return f"must evaluate to one of [{' '.join(map(_shown, wanted))}] but got {_shown(found)}"
+        return f"must evaluate to {spelled(wanted[0])} but got {spelled(found)}"
+    return f"must evaluate to one of [{' '.join(map(spelled, wanted))}] but got {spelled(found)}"
 
 
-def _shown(kind: Type) -> str:
+def spelled(kind: Type) -> str:
     """A type as its runtime form is printed."""
-    name = _SHOWN.get(kind.kind, kind.name)
-    return f"{name}({', '.join(map(_shown, kind.params))})" if kind.params else name
+    name = _SPELLED.get(kind.name, kind.name)
+    return f"{name}({', '.join(map(spelled, kind.params))})" if kind.params else name

@@ -64,6 +64,7 @@ _in_core: Callable[..., Kind] = partial(_kind, "core", "")
 _in_apps: Callable[..., Kind] = partial(_kind, "apps", "apps")
 _in_networking: Callable[..., Kind] = partial(_kind, "networking", "networking.k8s.io")
 _in_storage: Callable[..., Kind] = partial(_kind, "storage", "storage.k8s.io", namespaced=False)
+_in_resource: Callable[..., Kind] = partial(_kind, "resource", "resource.k8s.io", shown_deleted=True)
 _in_flowcontrol: Callable[..., Kind] = partial(
     _kind, "flowcontrol", "flowcontrol.apiserver.k8s.io", namespaced=False, status=True
 )
@@ -150,6 +151,11 @@ CSI_STORAGE_CAPACITIES = _in_storage("CSIStorageCapacity", "csistoragecapacities
 STORAGE_CLASSES = _in_storage("StorageClass", "storageclasses", "sc", shown_deleted=True)
 VOLUME_ATTACHMENTS = _in_storage("VolumeAttachment", "volumeattachments", status=True, shown_deleted=True)
 VOLUME_ATTRIBUTES_CLASSES = _in_storage("VolumeAttributesClass", "volumeattributesclasses", "vac", shown_deleted=True)
+
+DEVICE_CLASSES = _in_resource("DeviceClass", "deviceclasses", namespaced=False)
+RESOURCE_CLAIMS = _in_resource("ResourceClaim", "resourceclaims", status=True)
+RESOURCE_CLAIM_TEMPLATES = _in_resource("ResourceClaimTemplate", "resourceclaimtemplates")
+RESOURCE_SLICES = _in_resource("ResourceSlice", "resourceslices", namespaced=False, types="devices")
 
 ENDPOINT_SLICES = _kind("discovery", "discovery.k8s.io", "EndpointSlice", "endpointslices")
 PRIORITY_CLASSES = _kind("scheduling", "scheduling.k8s.io", "PriorityClass", "priorityclasses", "pc", namespaced=False)

@@ -19,8 +19,9 @@ Object = dict[str, Any]
 # JSON names -> Go names, where the latter do not only begin with a capital
 _NAMES = {
     "apiGroup": "APIGroup", "apiGroups": "APIGroups", "apiVersion": "APIVersion",
-    "awsElasticBlockStore": "AWSElasticBlockStore", "cephfs": "CephFS", "chapAuthDiscovery": "DiscoveryCHAPAuth",
-    "chapAuthSession": "SessionCHAPAuth", "cidr": "CIDR", "cidrs": "CIDRs", "csi": "CSI", "diskURI": "DataDiskURI",
+    "awsElasticBlockStore": "AWSElasticBlockStore", "cel": "CEL", "cephfs": "CephFS",
+    "chapAuthDiscovery": "DiscoveryCHAPAuth", "chapAuthSession": "SessionCHAPAuth",
+    "cidr": "CIDR", "cidrs": "CIDRs", "csi": "CSI", "diskURI": "DataDiskURI",
     "dnsConfig": "DNSConfig", "dnsPolicy": "DNSPolicy", "externalID": "DoNotUseExternalID", "fc": "FC",
     "fsGroup": "FSGroup", "fsGroupChangePolicy": "FSGroupChangePolicy", "fsGroupPolicy": "FSGroupPolicy",
     "fsType": "FSType", "gcePersistentDisk": "GCEPersistentDisk", "gid": "GID",
@@ -37,6 +38,9 @@ _NAMES = {
 _OWN_NAMES = {
     ("GlusterfsPersistentVolumeSource", "endpoints"): "EndpointsName",
     ("GlusterfsVolumeSource", "endpoints"): "EndpointsName",
+    ("NetworkDeviceData", "ips"): "IPs",
+    **{("DeviceAttribute", name): f"{name.capitalize()}Value" for name in ("int", "bool", "string", "version")},
+    **{("DeviceAttribute", f"{name}s"): f"{name.capitalize()}Values" for name in ("int", "bool", "string", "version")},
     **{
         (struct, name): given
         for struct in ("RBDPersistentVolumeSource", "RBDVolumeSource")

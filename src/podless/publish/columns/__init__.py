@@ -30,6 +30,7 @@ _MODULES: Mapping[str, str] = {
     "node.k8s.io": "cluster",
     "policy": "policy",
     "rbac.authorization.k8s.io": "rbac",
+    "resource.k8s.io": "resource",
     "scheduling.k8s.io": "cluster",
     "storage.k8s.io": "storage",
 }

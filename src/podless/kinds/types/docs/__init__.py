@@ -43,6 +43,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "node.k8s.io": ("runtimeclasses",),
     "policy": ("policy",),
     "rbac.authorization.k8s.io": ("rbac",),
+    "resource.k8s.io": ("resource", "devices"),
     "scheduling.k8s.io": ("scheduling",),
     "storage.k8s.io": ("storage",),
 }

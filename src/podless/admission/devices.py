@@ -1,0 +1,135 @@
+"""Who may ask for devices as their administrator, give devices to claims, and tell how they are.
+
+What is refused here is told with what the rules of the kind find. Source: Kubernetes' pkg/registry/resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from podless.admission.state import State
+from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Authorizer
+from podless.auth.denied import Denied
+from podless.auth.user import User, account
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+Object = dict[str, Any]
+
+_LABEL = "resource.kubernetes.io/admin-access"
+_ADMIN = f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"
+_NODE = "authentication.kubernetes.io/node-name"
+_ANY, _SAME = "arbitrary-node:", "associated-node:"
+
+
+class Devices:
+    """Judges claims to devices, and templates of them."""
+
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        self._state = state
+        self._authorizer = authorizer
+
+    async def refusals(self, user: User, asked: Attributes, obj: Object, old: Object | None) -> list[FieldError]:
+        """What the user may not write. asked: what they do. old: None for a new object."""
+        if asked.subresource != "status":
+            return await self._admin(asked.namespace, _requested(obj)) if old is None else []
+        assert old is not None
+        status, before = obj.get("status") or {}, old.get("status") or {}
+        found = [] if _granted(before) else await self._admin(asked.namespace, _granted(status))
+        return [*found, *self._binding(user, asked, status, before), *self._drivers(user, asked, status, before)]
+
+    async def _admin(self, namespace: str, path: str) -> list[FieldError]:
+        """Devices are the administrator's in namespaces that say so. path: where they are asked for, "" for nowhere."""
+        if not path:
+            return []
+        entry = await self._state.namespace(namespace)
+        if entry is None:
+            why = f'could not retrieve namespace to verify admin access: namespaces "{namespace}" not found'
+            return [field.internal(path, why)]
+        return [] if entry.labels.get(_LABEL) == "true" else [field.forbidden(path, _ADMIN)]
+
+    def _binding(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
+        """Who gives devices to a claim, or says who uses them, may do so for all claims."""
+        if all(status.get(name) == before.get(name) for name in ("allocation", "reservedFor")):
+            return
+        wrong = self._denied(user, asked._replace(subresource="binding", namespace="", name=""))
+        if wrong:
+            what = f'resource="resourceclaims/binding", verb="{asked.verb}"'
+            why = f"changing status.allocation or status.reservedFor requires {what} permission: {wrong}"
+            yield field.forbidden("status.allocation", why)
+
+    def _drivers(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
+        """Who tells how devices are may speak for their drivers."""
+        if status.get("allocation") is None:
+            return
+        changed = _changed(status.get("devices") or [], before.get("devices") or [])
+        if not changed:
+            return
+        prefixes = (_SAME, _ANY) if _near(user, status["allocation"]) else (_ANY,)
+        verbs = [f"{prefix}{asked.verb}" for prefix in prefixes]
+        for driver in changed:
+            wrong = [self._denied(user, asked._replace(verb=verb, subresource="driver", name=driver)) for verb in verbs]
+            if all(wrong):
+                what = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]"'
+                yield field.forbidden(
+                    "status.devices", f"changing status.devices requires {what} permission: {wrong[0]}"
+                )
+
+    def _denied(self, user: User, asked: Attributes) -> str:
+        """Why the user may not do this, "" where they may."""
+        decision = self._authorizer.decide(user, asked)
+        if decision.allowed:
+            return ""
+        reason = ": ".join(filter(None, (decision.error, decision.reason)))
+        return str(Denied(user, asked, reason))
+
+
+def _requested(obj: Object) -> str:
+    """Where devices are asked for as their administrator; a template is told of as a claim."""
+    spec = obj["spec"]
+    devices = spec.get("spec", spec).get("devices") or {}
+    for place, request in enumerate(devices.get("requests") or ()):
+        if (request.get("exactly") or {}).get("adminAccess"):
+            return f"spec.devices.requests[{place}].adminAccess"
+    return ""
+
+
+def _granted(status: Object) -> str:
+    """Where devices are given to an administrator."""
+    devices = (status.get("allocation") or {}).get("devices") or {}
+    for place, result in enumerate(devices.get("results") or ()):
+        if result.get("adminAccess"):
+            return f"status.allocation.devices.results[{place}].adminAccess"
+    return ""
+
+
+def _changed(devices: Sequence[Object], before: Sequence[Object]) -> list[str]:
+    """The drivers of whose devices something else is told than before, sorted."""
+    known, found = {_key(device): device for device in before}, set[str]()
+    for device in devices:
+        if known.pop(_key(device), None) != device:
+            found.add(device["driver"])
+    return sorted(found | {device["driver"] for device in known.values()})
+
+
+def _key(device: Object) -> tuple[str, ...]:
+    return (*(device[name] for name in ("driver", "pool", "device")), device.get("shareID") or "")
+
+
+def _near(user: User, allocation: Object) -> bool:
+    """Whether it is a service account on the one node where the devices are."""
+    node, there = _node(allocation), user.extra.get(_NODE, ())
+    return bool(node) and account(user.name) is not None and tuple(there) == (node,) and not names.subdomain(node)
+
+
+def _node(allocation: Object) -> str:
+    """The one node that a selector selects by its name, "" where it does something else."""
+    terms = (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
+    if len(terms) != 1 or terms[0].get("matchExpressions") or len(terms[0].get("matchFields") or ()) != 1:
+        return ""
+    (only,) = terms[0]["matchFields"]
+    values = only.get("values") or []
+    by_name = only["key"] == "metadata.name" and only["operator"] == "In" and len(values) == 1
+    return str(values[0]) if by_name else ""

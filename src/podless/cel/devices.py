@@ -1,0 +1,112 @@
+"""Selectors of devices: what they may name, and what is wrong with one. No device is here, so none is evaluated.
+
+Source: k8s.io/dynamic-resource-allocation's package cel, with the features that a server has by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from podless.cel import cost, library, macros, program, types
+from podless.cel.declared import Decl
+from podless.cel.errors import CompileError, ProgramError
+from podless.cel.library.quantity import QUANTITY
+from podless.cel.policies.environment import spelled
+from podless.cel.program import LIMIT, Program
+from podless.cel.room import roomy
+from podless.cel.types import Type
+from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
+
+_LONGEST = 10 * 1024  # bytes
+_MOST_DOMAIN, _MOST_NAME, _MOST_DRIVER, _MOST_VALUE = 63, 32, 63, 64  # bytes
+_MOST_ENTRIES = 32
+_ANY = Type("dyn", "any")  # a value whose type shows when it is looked at
+_NAME = "device"
+
+
+class _Part(Decl):
+    """A part of a device. most: the size of its values. every: what a name leads to that is no field."""
+
+    def __init__(
+        self,
+        kind: str,
+        made: Type,
+        most: int,
+        fields: Mapping[str, Decl] | None = None,
+        *,
+        every: Decl | None = None,
+        items: Decl | None = None,
+        keys: Decl | None = None,
+    ) -> None:
+        self.kind, self.type, self.most = kind, made, most
+        self.items, self.keys = items, keys
+        self.known, self.every = fields or {}, every
+
+    def field(self, name: str) -> Decl | None:
+        """A field by its name."""
+        return self.known.get(name, self.every)
+
+
+def _text(most: int) -> _Part:
+    return _Part("string", types.STRING, most)
+
+
+def _domains(item: Decl, *, named: bool) -> _Part:
+    """What a device has by domain and name. named: the sizes of values are known where they are named like fields."""
+    inner = types.map_of(types.STRING, item.type)
+    every = item if named else None
+    below = _Part("map", inner, _MOST_ENTRIES, every=every, items=item, keys=_text(_MOST_NAME))
+    outer = types.map_of(types.STRING, inner)
+    return _Part("map", outer, _MOST_ENTRIES, items=below, keys=_text(_MOST_DOMAIN))
+
+
+_DEVICE = _Part(
+    "object",
+    types.struct("kubernetes.DRADevice"),
+    0,
+    {
+        "driver": _text(_MOST_DRIVER),
+        "attributes": _domains(_Part("dyn", _ANY, _MOST_VALUE), named=True),
+        "capacity": _domains(_Part("quantity", QUANTITY, 0), named=False),
+        "allowMultipleAllocations": _Part("bool", types.BOOL, 1),
+    },
+)
+_MACROS = macros.KUBERNETES | macros.BIND
+_GIVEN: Mapping[str, Type] = {_NAME: _DEVICE.type}
+
+
+class _Fields:
+    """The struct types: that of devices."""
+
+    def field(self, struct: str, name: str) -> Type | None:
+        """The type of a field, or None."""
+        found = _DEVICE.field(name) if struct == _DEVICE.type.name else None
+        return None if found is None else found.type
+
+    def constructs(self, struct: str) -> bool:
+        """None can be made."""
+        return False
+
+
+def errors(source: str, at: At) -> list[FieldError]:
+    """What is wrong with a selector: at most one thing."""
+    if len(source.encode("utf-8", "replace")) > _LONGEST:
+        return [too_long(at, _LONGEST)]
+    fields: Any = _Fields()
+    functions = library.kubernetes()
+    try:
+        tree = program.analyze(source, _GIVEN, functions, fields, _MACROS)
+        if tree.type not in (types.BOOL, _ANY):
+            why = f"must evaluate to bool or the unknown type, not {spelled(tree.type)}"
+            return [invalid(at, source, why)]
+        made = Program(source, tree, functions, _GIVEN, {_NAME: None})
+        made.check_constants()
+        made.prepare()
+    except CompileError as error:
+        return [invalid(at, source, f"compilation failed: {error}")]
+    except ProgramError as error:
+        return [internal(at, f"program instantiation failed: {error}")]
+    if roomy(lambda: cost.estimate(tree, functions, _DEVICE, _NAME)).high > LIMIT:
+        return [forbidden(at, "too complex, exceeds cost limit")]
+    return []
