@@ -49,11 +49,13 @@ def refused(
 
 
 def test_giving_devices_needs_the_right_to_bind_everywhere() -> None:
-    obj, old = {"status": {"allocation": GIVEN}}, {"status": {}}
+    obj: Object = {"status": {"allocation": GIVEN}}
+    old: Object = {"status": {}}
     assert refused(obj, old) == [
         "status.allocation: Forbidden: changing status.allocation or status.reservedFor requires"
         ' resource="resourceclaims/binding", verb="update" permission: resourceclaims.resource.k8s.io is forbidden:'
-        ' User "alice" cannot update resource "resourceclaims/binding" in API group "resource.k8s.io" at the cluster scope'
+        ' User "alice" cannot update resource "resourceclaims/binding" in API group "resource.k8s.io" at the cluster'
+        " scope"
     ]
     assert not refused(obj, old, ("update", "binding", "", ""))
     assert not refused(obj, obj)

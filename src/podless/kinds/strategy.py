@@ -57,7 +57,8 @@ class Strategy(Generic[K]):
     plural, if anything. literal: whether it counts how a changed object is written. earlier: the fields in versions
     that are read and not served, by apiVersion. loads: whether the rules take a while to be imported; `load` does that
     beforehand. tells_all: whether each error that a check makes is told, so that it can end where there are more than
-    are told; the checks of schemas try some values in several ways.
+    are told; the checks of schemas try some values in several ways. strain: how many times as long as those of other
+    kinds the checks of an object take.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
@@ -88,6 +89,7 @@ class Strategy(Generic[K]):
     missing = ""
     literal = False
     tells_all = True
+    strain = 1
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""

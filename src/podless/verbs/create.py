@@ -103,10 +103,7 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     if kind.prefix in api.allocators:
         taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
     await steps.permit(api, call, obj)
-    if size < LONG:
-        _check(call, obj)
-    else:
-        await api.aside.run(size, _check, call, obj)
+    await api.aside.run(size * kind.strategy.strain, _check, call, obj)
     call.along = taken
     if admit.validates(api, call, CREATE):
         await admit.validate(api, call, chosen, obj)

@@ -146,10 +146,7 @@ class Rewriting:
         if call.kind.prefix in api.allocators:
             taken = await steps.allocate(api, call, obj, old, dry_run=self._chosen.dry_run)
         await steps.permit(api, call, obj, old)
-        if size < LONG:
-            check(call, obj, old)
-        else:
-            await api.aside.run(size, check, call, obj, old)
+        await api.aside.run(size * call.kind.strategy.strain, check, call, obj, old)
         return taken
 
     async def _outcome(self, entry: Entry, obj: Object, along: Along | None) -> Next | Action:

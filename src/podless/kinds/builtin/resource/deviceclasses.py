@@ -20,6 +20,7 @@ class DeviceClassStrategy(TypedStrategy):
     rechecks = (1, 1)
     naming = (names.long_name, lambda _: [])  # of a prefix only what is made of it is checked
     loads = True
+    strain = parts.STRAIN
 
     def load(self) -> None:
         """Import what selectors are compiled with."""

@@ -16,6 +16,7 @@ from podless.kinds.strategy import Object
 from podless.meta import field, gotext, names
 
 MOST_SELECTORS = MOST_CONFIGS = 32
+STRAIN = 16  # of compiling selectors: 30 ms a kilobyte
 MOST_DATA = 10 * 1024  # bytes of what is said to a driver, or by it
 _MOST_POOL = 253
 _MOST_NAME = 32

@@ -18,6 +18,7 @@ class ResourceClaimStrategy(StatusStrategy):
     rechecks = (1, 1)
     metadata_kept = True
     loads = True
+    strain = parts.STRAIN
 
     def load(self) -> None:
         """Import what selectors are compiled with."""

@@ -20,6 +20,7 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
 
     rechecks = (1, 1)
     loads = True
+    strain = parts.STRAIN
 
     def load(self) -> None:
         """Import what selectors are compiled with."""
