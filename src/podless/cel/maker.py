@@ -11,7 +11,6 @@ from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guarded
 from podless.cel.syntax import Call, Expr, Ident, Literal, Pass
-from podless.cel.syntax import nodes as nodes_of
 from podless.cel.types import Type
 from podless.cel.writer import DEEPEST, LONGEST, Value, Writer
 
@@ -29,6 +28,7 @@ class Maker(Pass[Value]):
         self.writer = Writer()
         self.scope: dict[str, Value] = {}
         self.constants: dict[Expr, bool] = {}
+        self.halting: dict[Expr, bool] = {}  # parts of the tree, once they were asked about
 
     def emit(self, node: Expr) -> Value:
         """The code of a node; what must happen before it is written. Nothing nests deeper than Python takes."""
@@ -128,7 +128,13 @@ class Maker(Pass[Value]):
 
     def halts(self, tree: Expr) -> bool:
         """Whether an error within a part may end all, as far as this form tells."""
-        return self.exact and any(isinstance(node, Call) and node.function in _COUNTED for node in nodes_of(tree))
+        if not self.exact:
+            return False
+        found = self.halting.get(tree)
+        if found is None:
+            own = isinstance(tree, Call) and tree.function in _COUNTED
+            found = self.halting[tree] = own or any(map(self.halts, tree.children()))
+        return found
 
     def pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
         """Two operands, the second worked out even where the first has no value, for it may end all. Names."""

@@ -102,8 +102,13 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
         await api.aside.run(size, prepared, call.version, obj)
     if kind.prefix in api.allocators:
         taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
-    await steps.permit(api, call, obj)
-    await api.aside.run(size * kind.strategy.strain, _check, call, obj)
+    if kind.prefix in api.permits:
+        await steps.permit(api, call, obj)
+    size *= kind.strategy.strain
+    if size < LONG:
+        _check(call, obj)
+    else:
+        await api.aside.run(size, _check, call, obj)
     call.along = taken
     if admit.validates(api, call, CREATE):
         await admit.validate(api, call, chosen, obj)

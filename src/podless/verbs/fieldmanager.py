@@ -23,9 +23,7 @@ Object = dict[str, Any]
 _STATUS = sets.of(("f:status",))
 _SPEC = sets.of(("f:spec",))
 _SPEC_AND_LABELS = sets.of(("f:metadata", "f:labels"), ("f:spec",))
-_NOT_STATUS = sets.of(
-    ("f:metadata",), ("f:spec",)
-)  # what the status of a custom object leaves alone, and of some others
+_NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what a custom object's status leaves alone
 
 # made at a kind's first write; a changed kind is another one
 

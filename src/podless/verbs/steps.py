@@ -85,13 +85,10 @@ async def allocate(api: API, call: Call, obj: Object, old: Object | None, *, dry
 
 
 async def permit(api: API, call: Call, obj: Object, old: Object | None = None) -> None:
-    """Note what of an object the user may not write, where its kind asks for that."""
-    judge = api.permits.get(call.kind.prefix)
-    if judge is not None:
-        kind, name = call.kind, obj["metadata"].get("name") or ""
-        place = call.subresource, call.namespace, name
-        asked = Attributes(call.verb, kind.group, call.version.name, kind.plural, *place)
-        call.refused = await judge.refusals(call.user, asked, obj, old)
+    """Note what of an object the user may not write; its kind is one of those in `api.permits`."""
+    kind, place = call.kind, (call.subresource, call.namespace, obj["metadata"].get("name") or "")
+    asked = Attributes(call.verb, kind.group, call.version.name, kind.plural, *place)
+    call.refused = await api.permits[kind.prefix].refusals(call.user, asked, obj, old)
 
 
 def check_new_revision(metadata: Object) -> None:

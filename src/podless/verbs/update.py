@@ -145,8 +145,13 @@ class Rewriting:
             await api.aside.run(size, prepare, call, obj, old)
         if call.kind.prefix in api.allocators:
             taken = await steps.allocate(api, call, obj, old, dry_run=self._chosen.dry_run)
-        await steps.permit(api, call, obj, old)
-        await api.aside.run(size * call.kind.strategy.strain, check, call, obj, old)
+        if call.kind.prefix in api.permits:
+            await steps.permit(api, call, obj, old)
+        size *= call.kind.strategy.strain
+        if size < LONG:
+            check(call, obj, old)
+        else:
+            await api.aside.run(size, check, call, obj, old)
         return taken
 
     async def _outcome(self, entry: Entry, obj: Object, along: Along | None) -> Next | Action:
