@@ -192,7 +192,8 @@ def serve(tmp_path: Path) -> Iterator[Any]:
 
     def start(*arguments: str, folder: Path = tmp_path / "data") -> Process:
         command = [sys.executable, "-m", "podless", "serve", "--data", str(folder), "--port", "0", *arguments]
-        popen = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        popen = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=buffered)
         running.append(popen)
         assert popen.stdout is not None
         lines = [popen.stdout.readline().strip() for _ in range(2)]

@@ -6,6 +6,7 @@ Names and answers are those of k8s.io/apiserver (pkg/server/healthz), for what p
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Iterator
 
@@ -57,9 +58,10 @@ def _ping() -> None:
 
 
 def _log() -> None:
-    """What was logged can be written."""
+    """What was logged goes out without holding up the rest; that there is no room for it ends no server."""
     for handler in [*logging.getLogger("podless").handlers, *logging.root.handlers]:
-        handler.flush()
+        with contextlib.suppress(OSError):
+            handler.flush()
 
 
 def store(asked: Store) -> Check:
