@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from podless.cache.entry import Entry
 from podless.http.message import Pieces
 from podless.http.negotiate import YAML, Form
 from podless.http.rows import Rows
@@ -96,15 +98,22 @@ def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
         yield ages.fill(held[:-1])
 
 
+def place(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
+    """What a row is sorted by, made once for each state of its object."""
+    known = ("order", call.kind.group, call.version.name, call.kind.changed)
+    found = entry.forms.get(known)
+    if found is None:
+        found = entry.forms[known] = order(view.inner(call.kind, call.version, entry))
+    return found
+
+
 def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
     """Rows, each with the bytes that it takes, about; making one counts for some more."""
     kind, version = call.kind, call.version
     layout = table.layout(kind, version)
     shape = (layout, kind.changed, include, form.version)
-    shown, order = page.entries, layout.order
-    if order is not None:
-        shown = sorted(shown, key=lambda entry: order(view.inner(kind, version, entry)))
-    for entry in shown:
+    order = layout.order
+    for entry in page.entries if order is None else sorted(page.entries, key=partial(place, call, order)):
         if include == "Object":
             body = view.body(kind, version, entry)
             row = table.make_row(layout, view.inner(kind, version, entry), include, form.version, body)

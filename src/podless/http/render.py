@@ -74,6 +74,11 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
                 _message(call, struct, entry)
             else:
                 view.body(kind, version, entry)
+    order = table.layout(kind, version).order if form.target == "Table" else None
+    if order is not None:
+        async for some in api.pace.slices(call.user.name, outcome.entries):
+            for entry in some:
+                lists.place(call, order, entry)
 
 
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}

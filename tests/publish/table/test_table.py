@@ -10,6 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.cache.entry import Entry
+from podless.http import lists
+from podless.kinds import view
 from podless.kinds.kind import Column, Kind, Version
 from podless.kinds.types import docs
 from podless.meta import codec
@@ -279,3 +282,30 @@ def test_flow_schemas_are_shown_in_the_order_of_their_precedence(client: Client)
     precedence = [row["cells"][2] for row in shown["rows"]]
     assert precedence == sorted(precedence)
     assert [row["cells"][0] for row in shown["rows"]][:2] == ["exempt", "probes"]
+
+
+def test_what_many_rows_are_sorted_by_is_made_once_for_each_state(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
+    accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
+    spec: dict[str, Any] = {"priorityLevelConfiguration": {"name": "global-default"}}
+    for number in range(lists.LONG):
+        obj = {"metadata": {"name": f"many-{number}"}, "spec": {**spec, "matchingPrecedence": 9000 - number}}
+        assert client.post(path, obj).status == 201
+    first = client.send("GET", path, Accept=accept).body["rows"]
+    precedence = [row["cells"][2] for row in first]
+    assert len(precedence) > lists.LONG
+    assert precedence == sorted(precedence)
+    seen: list[str] = []
+    whole = view.inner
+
+    def inner(kind: Kind, version: Version, entry: Entry) -> dict[str, Any]:
+        seen.append(entry.name)
+        return whole(kind, version, entry)
+
+    monkeypatch.setattr(view, "inner", inner)
+    for _ in range(3):
+        shown = [row["cells"][0] for row in client.send("GET", path, Accept=accept).body["rows"]]
+        assert shown == [row["cells"][0] for row in first]
+    assert len(seen) <= 2 * len(first)  # for a row and for its place, each once where a status has come meanwhile
