@@ -1,0 +1,42 @@
+"""Work is charged in the context that it runs in, and ends where its time is over."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+
+import pytest
+
+from podless.meta.errors import Timeout
+from podless.meta.meter import METER, Meter, charge
+
+
+def test_work_without_a_meter_never_ends_early() -> None:
+    for _ in range(3):
+        charge(1 << 60)
+
+
+def test_work_whose_time_is_over_ends_at_its_next_look() -> None:
+    def work() -> int:
+        METER.set(Meter(-1.0))
+        taken = 0
+        with pytest.raises(Timeout):
+            while taken < 100_000:
+                charge(1)
+                taken += 1
+        return taken
+
+    assert copy_context().run(work) < 100_000
+
+
+def test_a_meter_is_of_its_context_only() -> None:
+    copy_context().run(METER.set, Meter(-1.0))
+    charge(1 << 60)
+
+
+def test_time_that_is_left_is_worked_on() -> None:
+    def work() -> None:
+        METER.set(Meter(3600.0))
+        for _ in range(10):
+            charge(1 << 20)
+
+    copy_context().run(work)
