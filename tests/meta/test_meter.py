@@ -16,16 +16,13 @@ def test_work_without_a_meter_never_ends_early() -> None:
 
 
 def test_work_whose_time_is_over_ends_at_its_next_look() -> None:
-    def work() -> int:
+    def work() -> None:
         METER.set(Meter(-1.0))
-        taken = 0
-        with pytest.raises(Timeout):
-            while taken < 100_000:
-                charge(1)
-                taken += 1
-        return taken
+        for _ in range(100_000):
+            charge(1)
 
-    assert copy_context().run(work) < 100_000
+    with pytest.raises(Timeout):
+        copy_context().run(work)
 
 
 def test_a_meter_is_of_its_context_only() -> None:
