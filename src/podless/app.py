@@ -26,11 +26,11 @@ from podless.http.measured import Measured
 from podless.http.message import Handler
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
-from podless.http.offload import Offload
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import private, write_file
+from podless.meta.offload import Offload
 from podless.meta.option import StartError, option, section, seed
 from podless.store import StoreError, share
 

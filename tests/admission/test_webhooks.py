@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from podless.kinds import reviews
+from podless.kinds import judgement, reviews
 from podless.meta import codec
-from podless.verbs import create, options
+from podless.verbs import options
 from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
 from tests.webhooks import Raw
@@ -446,7 +446,7 @@ def test_what_a_webhook_makes_large_is_checked_beside_the_loop(world: World, mon
 
         return call
 
-    monkeypatch.setattr(create, "_check", noting("check", create._check))
+    monkeypatch.setattr(judgement, "of_new", noting("check", judgement.of_new))
     monkeypatch.setattr(options, "write", noting("loop", options.write))
     labels = {f"label-{number}": "x" for number in range(2000)}
     world.hook(patching({"op": "add", "path": "/metadata/labels", "value": labels}), mutating=True)

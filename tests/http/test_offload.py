@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from podless import Server
-from podless.http import offload
-from podless.http import offload as offload_module
-from podless.http.offload import Offload
-from podless.meta import codec, pairs, repeats
+from podless.meta import codec, offload, pairs, repeats
+from podless.meta import offload as offload_module
 from podless.meta.errors import Timeout, TooManyRequests
+from podless.meta.offload import Offload
 from tests.conftest import Answer, Client
 
 pytestmark = pytest.mark.slow
@@ -122,7 +121,7 @@ async def test_more_than_may_wait_is_refused(apart: Offload, monkeypatch: pytest
 
 def test_a_program_that_ends_without_a_word_leaves_no_process() -> None:
     code = (
-        "import asyncio; from podless.http.offload import Offload; o = Offload();"
+        "import asyncio; from podless.meta.offload import Offload; o = Offload();"
         "asyncio.run(o.yaml(b'a: 1')); print(o._worker._process.pid)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -69,7 +69,7 @@ async def _whole(api: API, kind: Kind, obj: Object, manager: str) -> Object:
     kind.strategy.fill(kind, version, obj)
     if manager:
         call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
-        await fieldmanager.created(api, call, obj, manager)
+        fieldmanager.created(call, obj, manager)
     steps.identify(kind, metadata)
     kind.strategy.prepare_create(version, obj)
     if status is not None:

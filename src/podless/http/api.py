@@ -11,7 +11,6 @@ from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import Form
 from podless.http.nonresource import NonResource
-from podless.http.offload import Offload
 from podless.http.render import ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
@@ -19,6 +18,7 @@ from podless.kinds import conversion
 from podless.meta import alike
 from podless.meta.aside import LONG
 from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
+from podless.meta.offload import Offload
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.connect import connect, passed_on

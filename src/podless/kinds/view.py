@@ -174,7 +174,7 @@ def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes
     return list(map(_BODY, entries))
 
 
-def copy(obj: Object, *, long: bool = False) -> Object:
-    """A deep copy of decoded JSON. long: made so that other threads go on meanwhile."""
-    copied: Object = codec.copied(obj, long=long)
+def copy(obj: Object) -> Object:
+    """Return a deep copy of decoded JSON."""
+    copied: Object = codec.copied(obj)
     return copied

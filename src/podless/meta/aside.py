@@ -2,7 +2,7 @@
 
 For what is written in Python alone, and touches nothing that others change meanwhile: the interpreter takes turns
 between threads every few milliseconds. What takes long inside of C keeps it: a process is the place for that
-(http/offload.py). A piece has so many seconds; whose request is next is for `Turns`.
+(meta/offload.py). A piece has so many seconds; whose request is next is for `Turns`.
 """
 
 from __future__ import annotations
@@ -128,6 +128,11 @@ class Aside:
             finally:
                 _made.reset(token)
                 await self._let_go(made, rest)
+
+    @staticmethod
+    def is_long(size: int) -> bool:
+        """Whether work on an object of so many bytes is not done on the event loop."""
+        return size >= LONG
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """What some work gives, done beside the loop where an object of so many bytes makes it long.

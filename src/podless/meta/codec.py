@@ -197,13 +197,13 @@ def _path(chain: Any) -> Path:
     return tuple(reversed(keys))
 
 
-def copied(value: Any, *, long: bool = False) -> Any:
-    """A deep copy of a decoded value, numbers as Go re-encodes them.
+def copied(value: Any) -> Any:
+    """Return a deep copy of a decoded value, numbers as Go re-encodes them.
 
-    A long one is made in Python, which takes a little longer and lets other threads go on. long: whether that is known;
-    what fields it got meanwhile makes a text many times as long as what was sent.
+    A long one, and any one where `in_steps` says that values are long, is made in Python: that takes a little longer
+    and lets other threads go on.
     """
-    if long:
+    if in_steps.get():
         return _copied(value)
     raw = encode(value)
     return decode_json(raw) if len(raw) < _LARGE else _copied(value)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, chain
+from podless.admission.attributes import both
+from podless.auth.attributes import Attributes
 from podless.fields import managers
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions, WriteOptions
+from podless.verbs.runner import Wait, Write
 
 Object = dict[str, Any]
 
@@ -16,16 +19,6 @@ _INVALID = (
     ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating "
     "admission controller; please fix your requests: "
 )
-
-
-def mutates(api: API, call: Call, operation: str) -> bool:
-    """Whether `mutate` has anything to do for such a write: nearly never, and then nothing need be waited for."""
-    return bool(api.admission.mutating(operation, call.kind, call.subresource, call.namespace))
-
-
-def validates(api: API, call: Call, operation: str) -> bool:
-    """Whether `validate` has anything to do for such a write."""
-    return bool(api.admission.validating(operation, call.kind, call.subresource))
 
 
 async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> Object:
@@ -105,3 +98,51 @@ def _keep_sound(call: Call, obj: Object, before: Any) -> None:
     except ValueError as error:
         call.warnings.append(_INVALID + str(error))
         managers.put(metadata, before)
+
+
+def mutates(api: API, write: Write) -> bool:
+    """Whether `mutate` has anything to do for such a write."""
+    call = write.call
+    return bool(api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace))
+
+
+async def _mutate(api: API, write: Write) -> None:
+    write.obj = await mutate(api, write.call, write.options, write.obj, write.old)
+
+
+def allocates(api: API, write: Write) -> bool:
+    """Whether the object gets from admission what there is but a certain number of."""
+    kind = write.call.kind
+    return kind.prefix in api.allocators or kind.prefix in api.permits
+
+
+async def _allocate(api: API, write: Write) -> None:
+    call = write.call
+    allocator, permit = api.allocators.get(call.kind.prefix), api.permits.get(call.kind.prefix)
+    if allocator is not None and not call.subresource:
+        write.along = await allocator.allocate(write.obj, write.old, dry_run=write.options.dry_run)
+    if permit is not None:
+        place = (call.subresource, call.namespace, write.obj["metadata"].get("name") or "")
+        asked = Attributes(call.verb, call.kind.group, call.version.name, call.kind.plural, *place)
+        call.refused = await permit.refusals(call.user, asked, write.obj, write.old)
+
+
+def _validates(api: API, write: Write) -> bool:
+    return bool(api.admission.validating(_operation(write), write.call.kind, write.call.subresource))
+
+
+async def _validate(api: API, write: Write) -> None:
+    obj, old = write.obj, write.old
+    if write.shown is not None:
+        obj, old = write.shown(obj), write.shown(old) if old is not None else None
+    await validate(api, write.call, write.options, obj, old)
+    write.along = both(write.call.along, write.along)
+
+
+def _operation(write: Write) -> str:
+    return CREATE if write.old is None else UPDATE
+
+
+MUTATE: Final = Wait[Write](_mutate, mutates)
+ALLOCATE: Final = Wait[Write](_allocate, allocates)
+VALIDATE: Final = Wait[Write](_validate, _validates)

@@ -6,27 +6,51 @@ Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answer
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, Self
 
-from podless.admission import UPDATE
 from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
 from podless.kinds import view
 from podless.kinds.builtin import scales
 from podless.kinds.custom import CustomStrategy
 from podless.meta import alike, clock, codec, gotypes, objectmeta, restore, structs
-from podless.meta.aside import LONG
-from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
+from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
-from podless.verbs.create import prepare
+from podless.verbs.create import INSERTED, PREPARED, fit_namespace, refuse_while_terminating
+from podless.verbs.runner import Stages, Wait, Write
 from podless.verbs.storage import Action, Next
-from podless.verbs.update import Rewriting, rewrite
+from podless.verbs.update import attempt, changing, load, rewrite
 
 Object = dict[str, Any]
 _TIMES = ("creationTimestamp", "deletionTimestamp")  # of an object; who applies one never sets them
 
+_CREATED = 201
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
+
+
+@dataclass(slots=True)
+class ApplyWrite(Write):
+    """A server-side apply.
+
+    force: whether fields of others are taken. type: apiVersion and kind that the body must have. body: what is applied.
+    repeated: its repeated fields. nulls: whether there are nulls in it.
+    """
+
+    force: bool = False
+    type: tuple[str, str] = ("", "")
+    body: Object = field(default_factory=dict)
+    repeated: list[str] = field(default_factory=list)
+    nulls: bool = False
+
+    @classmethod
+    def of(cls, call: Call, api_version: str = "", kind: str = "") -> Self:
+        """The write that a call asks for. Raises Invalid for its options."""
+        chosen = options.write(call, "PatchOptions", apply=True)
+        wanted = api_version or call.api_version, kind or call.kind.kind
+        return cls(call, chosen, force=bool(options.truth(call, "force")), type=wanted)
 
 
 async def apply(api: API, call: Call) -> Single:
@@ -35,34 +59,31 @@ async def apply(api: API, call: Call) -> Single:
     Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does where
     what is applied is not of the schema).
     """
-    size = len(call.body)
-    request = _Request(call) if size < LONG else await api.aside.run(size, _Request, call)
-    api.aside.keep(request.body)
-    warned = len(call.warnings)
-    made: Single | None = None
+    write = ApplyWrite.of(call)
+    await READ.run(api, write)
+    write.warned = len(call.warnings)
+    written = await storage.update(api, call.kind, call.key, partial(_attempt, api, write))
+    made = write.answer
+    if made is None or (made.code == _CREATED and written.entry is not None):
+        return Single(written.entry, None, made.code if made is not None else 200)
+    return made
 
-    def merge(old: Object) -> Object:
-        return request.fit(request.merged(old), old)
 
-    async def change(old: Object) -> Object:
-        obj = merge(old) if size < LONG else await api.aside.run(size, merge, old)
-        return await admit.mutate(api, call, request.chosen, obj, old) if admit.mutates(api, call, UPDATE) else obj
-
-    rewriting = Rewriting(api, call, request.chosen, change)
-
-    async def attempt(entry: Entry | None) -> Next | Action:
-        nonlocal made
-        made = None
-        if entry is not None or not _creates(call):
-            return await rewriting.attempt(entry)
-        del call.warnings[warned:]
-        made = Single(None, await _create(api, call, request), 201)
-        return Action.KEEP if request.chosen.dry_run else Next(made.obj or {}, call.along)
-
-    written = await storage.update(api, call.kind, call.key, attempt)
-    if made is not None:
-        return made if written.entry is None else Single(written.entry, None, made.code)
-    return rewriting.answer or Single(written.entry)
+async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | Action:
+    call = write.call
+    if entry is not None or not _creates(call):
+        return await attempt(api, write, APPLY, entry)
+    steps.may_create(api, call)
+    write.entry, write.old, write.along = None, None, None
+    del call.warnings[write.warned :]
+    await CREATED.run(api, write)
+    dry_run = write.options.dry_run
+    shown = await api.converter.unstored(call.kind, call.version, write.obj) if dry_run else write.obj
+    write.answer = Single(None, shown, _CREATED)
+    if dry_run:
+        return Action.KEEP
+    await INSERTED.run(api, write)
+    return Next(write.obj, write.along, write.stored)
 
 
 def _creates(call: Call) -> bool:
@@ -72,92 +93,105 @@ def _creates(call: Call) -> bool:
     return call.subresource == "status" and "apply" in call.kind.strategy.created_by_status
 
 
-class _Request:
-    """What is applied, by whom and how. Raises Invalid for its options and BadRequest for its body."""
+def read_applied(write: ApplyWrite) -> None:
+    """Read what is applied. Raises BadRequest."""
+    write.given = write.body = _decode(write.call.body, write.repeated)
+    write.nulls = codec.has_nulls(write.body)
 
-    def __init__(self, call: Call, api_version: str = "", kind: str = "") -> None:
-        self.call = call
-        self.chosen = options.write(call, "PatchOptions", apply=True)
-        self.force = bool(options.truth(call, "force"))
-        self.repeated: list[str] = []
-        self.body = _decode(call.body, self.repeated)
-        self.nulls = codec.has_nulls(self.body)
-        self.type = api_version or call.api_version, kind or call.kind.kind
 
-    def check_type(self) -> None:
-        """Raises BadRequest where what is applied is not of the kind and version of the path."""
-        given = _type(self.body)
-        if given != self.type:
-            group, _, version = given[0].rpartition("/")
-            raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
+def merge(write: ApplyWrite) -> None:
+    """Merge what is applied into the object as it is now. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
+    live = load(write)
+    _fit(write, merged(write, live), live)
 
-    def merged(self, live: Object | None) -> Object:
-        """The live object (None for none) with the applied one merged into it, and its managedFields.
 
-        Raises BadRequest, ApplyConflict or Internal.
-        """
-        self.check_type()
-        place = fieldmanager.place(self.call)
-        settled = live is not None and fieldmanager.settled(self.call, live)
-        merged = managers.apply(place, live, self.body, self.chosen.manager, self.force, clock.now(), settled=settled)
-        if self.repeated and self.chosen.validation == "Strict":
-            found = codec.strict_text(self.repeated)
-            raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
-        if self.chosen.validation != "Ignore":
-            self.call.warnings += self.repeated
-        entries = merged["metadata"].pop("managedFields", [])
-        merged = view.copy(merged)  # the parts that it shares with what was given must stay as they are
-        managers.put(merged["metadata"], entries)
-        return merged
+def merge_new(write: ApplyWrite) -> None:
+    """Make a new object of what is applied. Raises BadRequest, Internal, and Conflict for one that names a uid."""
+    made, kind = merged(write, None), write.call.kind
+    if made["metadata"].get("uid"):
+        why = f"uid mismatch: the provided object specified uid {made['metadata']['uid']}, and no existing object was"
+        raise Conflict(kind.plural, kind.group, write.call.name, f"{why} found")
+    _fit(write, made, None)
 
-    def fit(self, merged: Object, live: Object | None) -> Object:
-        """The merged object as one of the kind, with its defaults, of the name and namespace of the path.
 
-        live: what it was merged into. Raises BadRequest.
-        """
-        call = self.call
-        entries = merged["metadata"].pop("managedFields", [])
-        obj = self._typed(merged) if call.kind.struct_of(call.version) is not None else self._loose(merged, live)
-        metadata = obj["metadata"]
-        steps.fit_namespace(call, metadata)
-        steps.fit_name(call, metadata)
-        self._default(obj)
-        managers.put(metadata, entries)
-        return obj
+def check_type(write: ApplyWrite) -> None:
+    """Check that what is applied is of the kind and version of the path. Raises BadRequest."""
+    given = _type(write.body)
+    if given != write.type:
+        group, _, version = given[0].rpartition("/")
+        raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
 
-    def _typed(self, merged: Object) -> Object:
-        """A built-in object. Raises Internal."""
-        call, struct = self.call, self.call.kind.struct_of(self.call.version)
-        assert struct is not None
-        if unread := (self.body.get("metadata") or {}).get("managedFields"):  # or it had been refused
-            merged["metadata"]["managedFields"] = unread
-        try:
-            return call.kind.strategy.decode(call.kind, call.version, restore.restored(struct, merged), [], fill=False)
-        except (restore.Misfit, structs.DecodeError) as error:
-            what = managers.described(self.body)
-            why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
-            raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
 
-    def _default(self, obj: Object) -> None:
-        """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
-        call, strategy = self.call, self.call.kind.strategy
-        if self.nulls and isinstance(strategy, CustomStrategy):
-            strategy.schema(call.version).fill(obj)
-        else:
-            strategy.fill(call.kind, call.version, obj)
+def merged(write: ApplyWrite, live: Object | None) -> Object:
+    """The live object (None for none) with the applied one merged into it, and its managedFields.
 
-    def _loose(self, merged: Object, live: Object | None) -> Object:
-        """A custom object, which is pruned only after it was judged. Raises Internal."""
-        self.call.loose = True
-        metadata = merged.get("metadata") or {}
-        if live is not None and _unchanged(metadata, live["metadata"]):
-            return merged
-        try:
-            merged["metadata"] = _metadata(metadata)
-        except structs.DecodeError as error:
-            what = managers.described(self.body)
-            raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
-        return merged
+    Raises BadRequest, ApplyConflict, Internal or Unconverted.
+    """
+    check_type(write)
+    call, chosen = write.call, write.options
+    del call.warnings[write.warned :]
+    settled = live is not None and fieldmanager.settled(call, live)
+    there, now = fieldmanager.place(call), clock.now()
+    obj = managers.apply(there, live, write.body, chosen.manager, write.force, now, settled=settled)
+    if write.repeated and chosen.validation == "Strict":
+        found = codec.strict_text(write.repeated)
+        raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
+    if chosen.validation != "Ignore":
+        call.warnings += write.repeated
+    entries = obj["metadata"].pop("managedFields", [])
+    obj = view.copy(obj)  # the parts that it shares with what was given must stay as they are
+    managers.put(obj["metadata"], entries)
+    return obj
+
+
+def _fit(write: ApplyWrite, made: Object, live: Object | None) -> None:
+    """Make the merged object one of the kind, with its defaults, of the name and namespace of the path.
+
+    live: what it was merged into. Raises BadRequest and Internal.
+    """
+    call = write.call
+    entries = made["metadata"].pop("managedFields", [])
+    write.obj = _typed(write, made) if call.kind.struct_of(call.version) is not None else _loose(write, made, live)
+    steps.fit_to_path(write)
+    _default(write)
+    managers.put(write.obj["metadata"], entries)
+
+
+def _typed(write: ApplyWrite, made: Object) -> Object:
+    """A built-in object. Raises Internal."""
+    call, struct = write.call, write.call.kind.struct_of(write.call.version)
+    assert struct is not None
+    if unread := (write.body.get("metadata") or {}).get("managedFields"):  # or it had been refused
+        made["metadata"]["managedFields"] = unread
+    try:
+        return call.kind.strategy.decode(call.kind, call.version, restore.restored(struct, made), [], fill=False)
+    except (restore.Misfit, structs.DecodeError) as error:
+        what = managers.described(write.body)
+        why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
+        raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
+
+
+def _default(write: ApplyWrite) -> None:
+    """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
+    call, strategy = write.call, write.call.kind.strategy
+    if write.nulls and isinstance(strategy, CustomStrategy):
+        strategy.schema(call.version).fill(write.obj)
+    else:
+        strategy.fill(call.kind, call.version, write.obj)
+
+
+def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
+    """A custom object, which is pruned only after it was judged. Raises Internal."""
+    write.call.loose = True
+    metadata = made.get("metadata") or {}
+    if live is not None and _unchanged(metadata, live["metadata"]):
+        return made
+    try:
+        made["metadata"] = _metadata(metadata)
+    except structs.DecodeError as error:
+        what = managers.described(write.body)
+        raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
+    return made
 
 
 def _unchanged(metadata: Object, live: Object) -> bool:
@@ -200,36 +234,43 @@ def _type(obj: Object) -> tuple[str, str]:
     return "" if version == "/" else version, kind if isinstance(kind, str) else ""
 
 
-async def _create(api: API, call: Call, request: _Request) -> Object:
-    """The new object as it is to be stored. Raises Denied, and what `prepare` does."""
-    kind = call.kind
-    steps.may_create(api, call)
-    size = len(call.body)
-    merged = await api.aside.run(size, request.merged, None)
-    if merged["metadata"].get("uid"):
-        why = f"uid mismatch: the provided object specified uid {merged['metadata']['uid']}, and no existing object was"
-        raise Conflict(kind.plural, kind.group, call.name, f"{why} found")
-    obj = await api.aside.run(size, request.fit, merged, None)
-    if kind.terminating:
-        why = "create not allowed while custom resource definition is terminating"
-        raise Forbidden(kind.plural, kind.group, call.name, why)
-    obj = await admit.mutate(api, call, request.chosen, obj)
-    await steps.dedupe_owners(api, call, obj["metadata"], after_admission=True)
-    steps.fit_namespace(call, obj["metadata"])
-    _check_revision(obj["metadata"], kept=request.chosen.dry_run)
-    return await prepare(api, call, obj, request.chosen)
-
-
-def _check_revision(metadata: Object, *, kept: bool) -> None:
-    """A resourceVersion that is a number says nothing here. kept: it is shown again. Raises Internal for any other."""
+def check_revision(write: ApplyWrite) -> None:
+    """A resourceVersion that is a number says nothing here; a dry run shows it again. Raises Internal for any other."""
+    metadata = write.obj["metadata"]
     given = metadata.get("resourceVersion") or ""
-    if not kept:
+    if not write.options.dry_run:
         metadata.pop("resourceVersion", None)
     try:
         if given:
             options.parse_revision(given)
     except ValueError as error:
         raise Internal(str(error)) from None
+
+
+READ: Final = Stages[ApplyWrite](read_applied)
+APPLY: Final = changing(merge, admit.MUTATE)
+CREATED: Final = Stages[ApplyWrite](
+    merge_new,
+    refuse_while_terminating,
+    admit.MUTATE,
+    steps.drop_owners_repeated_by_admission,
+    fit_namespace,
+    check_revision,
+    *PREPARED,
+)
+
+
+@dataclass(slots=True)
+class ApplyScaleWrite(ApplyWrite):
+    """A server-side apply to the Scale of an object.
+
+    put: gives the object with what its Scale says, None for custom objects. scale: of the object as it is now, before
+    the apply; applied: after it.
+    """
+
+    put: Callable[[Object, Object], Object] | None = None
+    scale: Object = field(default_factory=dict)
+    applied: Object = field(default_factory=dict)
 
 
 async def apply_scale(
@@ -240,37 +281,55 @@ async def apply_scale(
     shown: gives the Scale of an object. put: gives the object with what its Scale says, None for custom ones.
     Raises as `apply` does.
     """
-    request = _Request(call, scaling.SCALE, "Scale")
+    write = ApplyScaleWrite.of(call, scaling.SCALE, "Scale")
+    write.shown, write.put = shown, put
+    await READ.run(api, write)
     if (await api.loaded(call.kind)).get(call.key) is None:
         raise call.not_found()
-
-    async def change(old: Object) -> Object:
-        request.check_type()
-        entries = fieldmanager.scale_entries(call, old)
-        if not entries and put is None:
-            why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
-            raise Internal(f"failed to create manager for existing fields: {why}")
-        scale = shown(old)
-        managers.put(scale["metadata"], entries)
-        applied = await admit.mutate(api, call, request.chosen, request.merged(scale), scale)
-        written = applied["metadata"].pop("managedFields", [])
-        scale["metadata"].pop("managedFields", None)
-        if put is not None:
-            obj = put(old, _sound_scale(call, applied))
-            managers.put(obj["metadata"], fieldmanager.rescaled(call, old, written))
-            return obj
-        if not values.equal(applied, scale):
-            what = managers.described(request.body)
-            raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
-        obj = {**old, "metadata": dict(old["metadata"])}
-        managers.put(obj["metadata"], fieldmanager.rescaled(call, old, written))
-        return obj
-
-    written = await rewrite(api, call, request.chosen, change, shown)
+    written = await rewrite(api, write, APPLY_SCALE)
     if written.entry is None:
         return Document(shown(written.obj or {}))
     await api.converter.ready(call.kind, call.version, [written.entry])
     return Document(shown(view.load(call.kind, call.version, written.entry)))
+
+
+def merge_scale(write: ApplyScaleWrite) -> None:
+    """Merge what is applied into the Scale of the object as it is now. Raises what `merged` does."""
+    old = write.old
+    assert old is not None
+    assert write.shown is not None
+    check_type(write)
+    entries = fieldmanager.scale_entries(write.call, old)
+    if not entries and write.put is None:
+        why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
+        raise Internal(f"failed to create manager for existing fields: {why}")
+    write.scale = write.shown(old)
+    managers.put(write.scale["metadata"], entries)
+    write.applied = merged(write, write.scale)
+
+
+async def _mutate_scale(api: API, write: ApplyScaleWrite) -> None:
+    write.applied = await admit.mutate(api, write.call, write.options, write.applied, write.scale)
+
+
+def put_scale(write: ApplyScaleWrite) -> None:
+    """Put what the Scale says into the object. Raises BadRequest, Invalid and Internal."""
+    call, old, applied, scale = write.call, write.old, write.applied, write.scale
+    assert old is not None
+    written = applied["metadata"].pop("managedFields", [])
+    scale["metadata"].pop("managedFields", None)
+    if write.put is not None:
+        obj = write.put(old, _sound_scale(call, applied))
+    elif values.equal(applied, scale):
+        obj = {**old, "metadata": dict(old["metadata"])}
+    else:
+        what = managers.described(write.body)
+        raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
+    managers.put(obj["metadata"], fieldmanager.rescaled(call, old, written))
+    write.obj = obj
+
+
+APPLY_SCALE: Final = changing(merge_scale, Wait[ApplyScaleWrite](_mutate_scale, admit.mutates), put_scale)
 
 
 def _sound_scale(call: Call, applied: Object) -> Object:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from podless.admission.attributes import CREATE, Overtaken, both
+from podless.admission.attributes import Overtaken
 from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.meta.aside import LONG
 from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record
-from podless.verbs import admit, body, fieldmanager, options, steps, storage
+from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
-from podless.verbs.options import WriteOptions
+from podless.verbs.runner import Checks, Stages, Write
 
 Object = dict[str, Any]
 
@@ -22,111 +20,117 @@ _NAMES_TRIED = 8  # of those that are generated; with a million objects of one p
 
 async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    chosen, size = options.write(call, "CreateOptions"), len(call.body)
-    obj = body.read(call, chosen) if size < LONG else await api.aside.run(size, body.read, call, chosen)
-    if call.floats:
-        api.aside.keep(call.floats)
-    steps.wipe(obj["metadata"])
-    await steps.dedupe_owners(api, call, obj["metadata"])
-    return await make(api, call, obj, chosen)
+    write = Write(call, options.write(call, "CreateOptions"))
+    await READ.run(api, write)
+    return await make(api, write)
 
 
-async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
-    """Make the object as it came in. Raises what `create` does."""
-    kind = call.kind
-    metadata = obj["metadata"]
-    steps.fit_namespace(call, metadata)
-    if kind.terminating:
-        why = "create not allowed while custom resource definition is terminating"
-        raise Forbidden(kind.plural, kind.group, metadata.get("name") or "", why)
-    await fieldmanager.created(api, call, obj, chosen.manager)
-    if admit.mutates(api, call, CREATE):
-        obj = await admit.mutate(api, call, chosen, obj)
-        metadata = obj["metadata"]
-        await steps.dedupe_owners(api, call, metadata, after_admission=True)
-        steps.fit_namespace(call, metadata)
+async def make(api: API, write: Write) -> Single:
+    """Make the object as it was read. Raises what `create` does."""
+    call, kind = write.call, write.call.kind
+    await ADMITTED.run(api, write)
+    metadata = write.obj["metadata"]
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
-    given, copied = None, partial(view.copy, long=call.size >= LONG)
-    if kind.prefix in api.allocators:
-        given = await api.aside.run(call.size, copied, obj)
+    allocates = admit.allocates(api, write)
+    if allocates:
+        await KEPT.run(api, write)
     while True:
         attempts, told = attempts - 1, len(call.warnings)
         try:
-            return await _insert(api, call, obj, chosen)
+            return await _insert(api, write)
         except Overtaken:
-            assert given is not None
-            obj, attempts = await api.aside.run(call.size, copied, given), attempts + 1
-            metadata = obj["metadata"]
+            await AGAIN.run(api, write)
+            attempts += 1
             del call.warnings[told:]
-            continue
         except Conflicted as conflict:
+            metadata = write.obj["metadata"]
             if not attempts:
                 existing = api.written(kind, conflict.current) if conflict.current is not None else None
                 raise _taken(call, metadata, existing) from None
-        del metadata["name"], call.warnings[told:]
+            del metadata["name"], call.warnings[told:]
 
 
-async def _insert(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Single:
-    """Put the server's marks on a new object that admission has seen, check it and store it.
-
-    Raises what `prepare` does, or Conflicted where the name is taken.
-    """
-    kind = call.kind
-    obj = await prepare(api, call, obj, chosen)
-    key = kind.key(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
-    if not chosen.dry_run:
-        size, encode = call.size, storage.encode
-        stored = encode(kind, obj) if size < LONG else await api.aside.run(size, encode, kind, obj)
-        return Single(await storage.put(api, kind, key, stored, call.along, obj), None, 201)
+async def _insert(api: API, write: Write) -> Single:
+    """Take a new object through the rest of its stages. Raises Conflicted where the name is taken."""
+    kind = write.call.kind
+    await PREPARE.run(api, write)
+    key = kind.key(write.obj["metadata"].get("namespace", ""), write.obj["metadata"]["name"])
+    if not write.options.dry_run:
+        await INSERTED.run(api, write)
+        assert write.stored is not None
+        return Single(await storage.put(api, kind, key, write.stored, write.along, write.obj), None, 201)
+    shown = await api.converter.unstored(kind, write.call.version, write.obj)
     if (existing := (await api.loaded(kind)).get(key)) is not None:
         raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
-    return Single(None, obj, 201)
+    return Single(None, shown, 201)
 
 
-async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Object:
-    """The object as it is to be stored; as it would be shown, for a dry run.
-
-    Raises Invalid, Internal for a resourceVersion that a client gave, or what admission raises.
-    """
-    kind, metadata, size = call.kind, obj["metadata"], call.size
-    steps.generate_name(metadata)
-    steps.identify(kind, metadata)
-    taken = None
-    call.warnings += kind.strategy.early_warnings(obj)
-    prepared = (
-        kind.strategy.below(call.subresource).prepare_create if call.subresource else kind.strategy.prepare_create
-    )
-    if size < LONG:
-        prepared(call.version, obj)
-    else:
-        await api.aside.run(size, prepared, call.version, obj)
-    if kind.prefix in api.allocators:
-        taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
-    if kind.prefix in api.permits:
-        await steps.permit(api, call, obj)
-    size *= kind.strategy.strain
-    if size < LONG:
-        _check(call, obj)
-    else:
-        await api.aside.run(size, _check, call, obj)
-    call.along = taken
-    if admit.validates(api, call, CREATE):
-        await admit.validate(api, call, chosen, obj)
-        call.along = both(call.along, taken)
-    if chosen.dry_run:
-        return await api.converter.unstored(kind, call.version, obj)
-    steps.check_new_revision(metadata)
-    if kind.webhook is None:
-        return kind.strategy.store(kind, obj)
-    return await api.converter.stored(kind, obj)
+def strip_server_fields(write: Write) -> None:
+    """Take away what the server alone says about a new object."""
+    steps.strip_server_fields(write.obj["metadata"])
 
 
-def _check(call: Call, obj: Object) -> None:
-    """Check a new object. Raises Invalid."""
-    steps.check_create(call, obj)
-    if call.loose:
-        call.kind.strategy.trim(call.version, obj)
-    steps.warn(call, obj)
+def fit_namespace(write: Write) -> None:
+    """Check that the object is in the namespace of the path. Raises BadRequest or Invalid."""
+    steps.fit_namespace(write.call, write.obj["metadata"])
+
+
+def refuse_while_terminating(write: Write) -> None:
+    """Raises Forbidden where the definition of the kind is being deleted."""
+    if (kind := write.call.kind).terminating:
+        why = "create not allowed while custom resource definition is terminating"
+        raise Forbidden(kind.plural, kind.group, write.obj["metadata"].get("name") or "", why)
+
+
+def own_fields(write: Write) -> None:
+    """Set managedFields: the client owns what it sent."""
+    fieldmanager.created(write.call, write.obj, write.options.manager)
+
+
+def keep_copy(write: Write) -> None:
+    """Keep the object as admission left it: allocation may have to begin again."""
+    write.given = view.copy(write.obj)
+
+
+def begin_again(write: Write) -> None:
+    """Go back to the object as admission left it."""
+    write.obj = view.copy(write.given)
+
+
+def identify(write: Write) -> None:
+    """Set the name, if it is generated, and what the server alone says about a new object."""
+    steps.generate_name(write.obj["metadata"])
+    steps.identify(write.call.kind, write.obj["metadata"])
+
+
+def reset_fields(write: Write) -> None:
+    """Reset what a client may not set on a new object."""
+    call = write.call
+    call.warnings += call.kind.strategy.early_warnings(write.obj)
+    strategy = call.kind.strategy.below(call.subresource) if call.subresource else call.kind.strategy
+    strategy.prepare_create(call.version, write.obj)
+
+
+READ: Final = Stages[Write](steps.read_body, strip_server_fields, steps.drop_repeated_owners)
+ADMITTED: Final = Stages[Write](
+    fit_namespace,
+    refuse_while_terminating,
+    own_fields,
+    admit.MUTATE,
+    steps.drop_owners_repeated_by_admission,
+    fit_namespace,
+)
+KEPT: Final = Stages[Write](keep_copy)
+AGAIN: Final = Stages[Write](begin_again)
+PREPARED: Final = (
+    identify,
+    reset_fields,
+    admit.ALLOCATE,
+    Checks[Write](steps.validate_new),
+    admit.VALIDATE,
+)
+PREPARE: Final = Stages[Write](*PREPARED)
+INSERTED: Final = Stages[Write](steps.check_new_revision, *steps.STORED)
 
 
 def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:

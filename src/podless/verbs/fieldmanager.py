@@ -15,8 +15,7 @@ from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
 from podless.meta import clock, restore, structs
-from podless.meta.aside import LONG
-from podless.verbs.call import API, Call
+from podless.verbs.call import Call
 
 Object = dict[str, Any]
 
@@ -105,25 +104,19 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     return {kind.api_version(version.name): _STATUS} if version.status and subresource in ("", "finalize") else {}
 
 
-async def created(api: API, call: Call, obj: Object, manager: str) -> None:
+def created(call: Call, obj: Object, manager: str) -> None:
     """Set the managedFields of a new object; it has its defaults, and nothing yet that the server says.
 
-    manager: the fieldManager parameter. What the client sent as managedFields is still in the object.
+    manager: the fieldManager parameter. What the client sent as managedFields is still in the object. Raises
+    Unconverted where owners wrote in versions that only a webhook can tell; the object is as it was then.
     """
-    given, size = obj["metadata"].get("managedFields"), len(call.body)
-    while True:
-        try:
-            name, now, there = managers.name(manager, call.agent), clock.now(), place(call)
-            if size < LONG:
-                entries = managers.update(there, None, obj, name, now)
-            else:
-                entries = await api.aside.run(size, managers.update, there, None, obj, name, now)
-        except conversion.Unconverted as unconverted:
-            await unconverted.fetch(api.converter)
-            obj["metadata"]["managedFields"] = given
-        else:
-            managers.put(obj["metadata"], entries)
-            return
+    given = obj["metadata"].get("managedFields")
+    try:
+        entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), clock.now())
+    except conversion.Unconverted:
+        obj["metadata"]["managedFields"] = given
+        raise
+    managers.put(obj["metadata"], entries)
 
 
 def changed(call: Call, old: Object, obj: Object, manager: str) -> None:

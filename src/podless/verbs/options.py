@@ -10,7 +10,6 @@ from typing import Any
 from podless.kinds import typemeta
 from podless.kinds.types import DELETE_OPTIONS
 from podless.meta import codec, field, gotext, protobuf, selectors, sent, structs
-from podless.meta.aside import LONG
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
@@ -20,7 +19,7 @@ from podless.verbs.call import API, Call
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
 _MOST_DIGITS = 20  # of a number of 64 bits
-_LONG_SELECTOR = 1 << 12  # characters of selectors that are not read on the event loop
+_SELECTOR = 8  # times as long as the text of an object a selector of that length takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +204,7 @@ def listing(call: Call) -> ListOptions:
 async def listed(api: API, call: Call) -> ListOptions:
     """The same, beside the loop where the selectors are long. Raises what `listing` does, and TooManyRequests."""
     size = sum(map(len, (*call.query.get("labelSelector", ()), *call.query.get("fieldSelector", ()))))
-    return listing(call) if size < _LONG_SELECTOR else await api.aside.run(LONG, listing, call)
+    return await api.aside.run(size * _SELECTOR, listing, call) if size else listing(call)
 
 
 _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from podless import schema
-from podless.admission import UPDATE
 from podless.fields import jsonpatch, mergepatch, patchtext, strategic
 from podless.kinds import bodies, scheme, typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, gotypes, restore, sent, structs
-from podless.meta.aside import LONG
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
-from podless.verbs.update import rewrite
+from podless.verbs.runner import Stages, Write
+from podless.verbs.update import changing, load, rewrite
 
 Object = dict[str, Any]
 
@@ -40,7 +40,6 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
-# what Go escapes in the texts that it makes of patched documents
 
 
 def media_type(call: Call) -> str:
@@ -61,42 +60,57 @@ def media_type(call: Call) -> str:
     return media
 
 
+@dataclass(slots=True)
+class PatchWrite(Write):
+    """A change by a patch. media: its media type. patch: ready to be applied. repeated: its repeated fields."""
+
+    media: str = ""
+    patch: Patch | None = None
+    repeated: list[str] = field(default_factory=list)
+
+
 async def patch(api: API, call: Call) -> Single:
     """Change the object, or its status, as the patch says. Raises what `rewrite` does, and BadRequest."""
     media = media_type(call)
     if media == APPLY_PATCH:
         return await apply(api, call)
-    chosen = options.write(call, "PatchOptions")
+    write = PatchWrite(call, options.write(call, "PatchOptions"), media=media)
     collection = api.collection(call.kind)
     if not (collection.loaded and api.cache.fresh):
         await api.loaded(call.kind)
-    entry = collection.get(call.key)
-    if entry is None:
+    write.entry = collection.get(call.key)
+    if write.entry is None:
         raise call.not_found()
-    repeated: list[str] = []
-    size = max(len(call.body), len(entry.body))
-    if size < LONG:
-        made = prepare(call, media, chosen, repeated)
-    else:
-        made = await api.aside.run(size, prepare, call, media, chosen, repeated)
-        api.aside.keep((made.document, call.floats))
+    await READ.run(api, write)
+    return await rewrite(api, write, PATCH)
 
-    def merge(old: Object) -> Object:
-        patched = made.apply(old)
-        if patched is old:  # nothing was to be done; the checks write to the new state, and compare it with the old one
-            patched = old.copy()
-        obj = read(call, chosen, made, patched, repeated, old["metadata"], lambda: again(call, media, chosen, old))
-        steps.fit_namespace(call, obj["metadata"])
-        steps.fit_name(call, obj["metadata"])
-        _check_version(obj)
-        fieldmanager.changed(call, old, obj, chosen.manager)
-        return obj
 
-    async def change(old: Object) -> Object:
-        obj = merge(old) if size < LONG else await api.aside.run(size, merge, old)
-        return await admit.mutate(api, call, chosen, obj, old) if admit.mutates(api, call, UPDATE) else obj
+def read_patch(write: PatchWrite) -> None:
+    """Read the patch in the body. Raises BadRequest."""
+    write.patch = prepare(write.call, write.media, write.options, write.repeated)
+    write.given = write.patch.document or {}
 
-    return await rewrite(api, call, chosen, change)
+
+def apply_patch(write: PatchWrite) -> None:
+    """Apply the patch to the object as it is now. Raises BadRequest, Invalid, Internal and Unconverted."""
+    call, chosen, made = write.call, write.options, write.patch
+    assert made is not None
+    del call.warnings[write.warned :]
+    before = load(write)  # a patch shares with what it is applied to
+    patched = made.apply(before)
+    if patched is before:  # nothing was to be done; the checks write to the new state
+        patched = before.copy()
+    shown = partial(again, call, write.media, chosen, before)
+    obj = read(call, chosen, made, patched, write.repeated, before["metadata"], shown)
+    steps.fit_namespace(call, obj["metadata"])
+    steps.fit_name(call, obj["metadata"])
+    _check_version(obj)
+    fieldmanager.changed(call, before, obj, chosen.manager)
+    write.obj = obj
+
+
+READ: Final = Stages[PatchWrite](read_patch)
+PATCH: Final = changing(apply_patch, admit.MUTATE)
 
 
 def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:

@@ -6,8 +6,8 @@ Source: the reviews of authentication.k8s.io/v1 and authorization.k8s.io/v1, and
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from podless.auth import authenticate, rules
 from podless.auth.attributes import Attributes
@@ -20,11 +20,27 @@ from podless.meta.field import FieldError
 from podless.meta.structs_meta import OBJECT_META
 from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens, unread
 from podless.verbs.call import API, Call, Document
+from podless.verbs.runner import Stages, Write
 
 Object = dict[str, Any]
 
 _RULE = 64  # bytes of a rule, about
 _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+
+
+@dataclass(slots=True)
+class Review(Write):
+    """A question on its way to its answer. asked: the call as one to the kind of the question. subject: of an access
+    review, whose rights it is about.
+    """
+
+    asked: Call | None = None
+    subject: User | None = None
+
+    @property
+    def question(self) -> Call:
+        """The call as one to the kind of the question."""
+        return self.asked or self.call
 
 
 async def review(api: API, call: Call) -> Document:
@@ -33,15 +49,31 @@ async def review(api: API, call: Call) -> Document:
     asked = call
     if known is not None and known.kind is not None:
         asked = replace(call, kind=known.kind, version=known.kind.versions[0], subresource="")
-    chosen = options.write(call, "CreateOptions")
-    obj = await api.aside.run(len(call.body), body.read, asked, chosen)
-    if not call.subresource:
-        steps.wipe(obj["metadata"])
-    steps.fit_namespace(asked, obj["metadata"])
-    await fieldmanager.created(api, asked, obj, chosen.manager)
-    obj = await admit.mutate(api, call, chosen, obj)
-    await admit.validate(api, call, chosen, obj)
-    return Document(await _ANSWERS[asked.kind](api, call, obj), 201)
+    write = Review(call, options.write(call, "CreateOptions"), asked=asked)
+    await REVIEW.run(api, write)
+    if write.subject is not None:
+        return Document(_decided(api, write.obj, write.subject), 201)
+    return Document(await _ANSWERS[asked.kind](api, call, write.obj), 201)
+
+
+def read_question(write: Review) -> None:
+    """Read the question in the body. Raises BadRequest."""
+    asked = write.question
+    write.obj = body.read(asked, write.options)
+    if not write.call.subresource:
+        steps.strip_server_fields(write.obj["metadata"])
+    steps.fit_namespace(asked, write.obj["metadata"])
+    fieldmanager.created(asked, write.obj, write.options.manager)
+
+
+def check_access(write: Review) -> None:
+    """Check an access review, and note whom it is about. Raises Invalid."""
+    check = _SUBJECTS.get(write.question.kind)
+    if check is not None:
+        write.subject = check(write.call, write.obj)
+
+
+REVIEW: Final = Stages[Review](read_question, admit.MUTATE, admit.VALIDATE, check_access)
 
 
 async def _self(api: API, call: Call, obj: Object) -> Object:
@@ -70,25 +102,23 @@ async def _token(api: API, call: Call, obj: Object) -> Object:
     return obj | {"status": status}
 
 
-async def _access(api: API, call: Call, obj: Object) -> Object:
+def _access(call: Call, obj: Object) -> User:
     """Whether the client may do something."""
-    errors = await api.aside.run(len(call.body), _attribute_errors, obj["spec"])
-    _refuse([*errors, *_metadata_errors(obj)])
-    return _decided(api, obj, call.user)
+    _refuse([*_attribute_errors(obj["spec"]), *_metadata_errors(obj)])
+    return call.user
 
 
-async def _subject_access(api: API, call: Call, obj: Object) -> Object:
+def _subject_access(call: Call, obj: Object) -> User:
     """Whether somebody may do something."""
-    errors = await api.aside.run(len(call.body), _attribute_errors, obj["spec"])
-    _refuse([*errors, *_subject_errors(obj["spec"]), *_metadata_errors(obj)])
-    return _decided(api, obj, await api.aside.run(len(call.body), _subject, obj["spec"]))
+    spec = obj["spec"]
+    _refuse([*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj)])
+    return _subject(spec)
 
 
-async def _local_access(api: API, call: Call, obj: Object) -> Object:
+def _local_access(call: Call, obj: Object) -> User:
     """Whether somebody may do something in one namespace."""
     spec = obj["spec"]
-    errors = await api.aside.run(len(call.body), _attribute_errors, spec)
-    errors += [*_subject_errors(spec), *_metadata_errors(obj, "namespace")]
+    errors = [*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj, "namespace")]
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if resource is not None and resource.get("namespace", "") != call.namespace:
         given = resource.get("namespace", "")
@@ -97,7 +127,7 @@ async def _local_access(api: API, call: Call, obj: Object) -> Object:
         shown = _go(path)
         errors.append(field.invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
     _refuse(errors)
-    return _decided(api, obj, await api.aside.run(len(call.body), _subject, spec))
+    return _subject(spec)
 
 
 def _attribute_errors(spec: Object) -> list[FieldError]:
@@ -218,11 +248,15 @@ def _only(rule: Object, names: Sequence[str]) -> Object:
 _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
     reviews.SELF_SUBJECT_REVIEWS: _self,
     reviews.TOKEN_REVIEWS: _token,
-    reviews.SELF_SUBJECT_ACCESS_REVIEWS: _access,
-    reviews.SUBJECT_ACCESS_REVIEWS: _subject_access,
-    reviews.LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
     reviews.SELF_SUBJECT_RULES_REVIEWS: _rules,
     reviews.TOKEN_REQUESTS: tokens.request,
     catalog.BINDINGS: pods.bind,
     catalog.EVICTIONS: pods.evict,
+}
+
+# whose rights an access review is about; raises Invalid
+_SUBJECTS: dict[Kind, Callable[[Call, Object], User]] = {
+    reviews.SELF_SUBJECT_ACCESS_REVIEWS: _access,
+    reviews.SUBJECT_ACCESS_REVIEWS: _subject_access,
+    reviews.LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
 }

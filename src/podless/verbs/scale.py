@@ -7,8 +7,9 @@ Source: "Scale subresource" of the CustomResourceDefinition documents, pkg/regis
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
 
 from podless.fields import managers
 from podless.kinds import scheme, typemeta, view
@@ -24,7 +25,8 @@ from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.get import get
 from podless.verbs.options import WriteOptions
 from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
-from podless.verbs.update import rewrite
+from podless.verbs.runner import Stages, Wait, Write
+from podless.verbs.update import changing, rewrite
 
 Object = dict[str, Any]
 
@@ -93,6 +95,20 @@ def _put(obj: Object, path: str, value: int) -> None:
     obj[last] = value
 
 
+@dataclass(slots=True)
+class ScaleWrite(Write):
+    """A change of an object through its Scale. verb: update or patch. paths: where the object has its replicas.
+
+    make: gives the Scale that is wanted. before: the Scale as it is now. wanted: as it is to become.
+    """
+
+    verb: str = ""
+    paths: Scale | None = None
+    make: Change | None = None
+    before: Object = field(default_factory=dict)
+    wanted: Object = field(default_factory=dict)
+
+
 async def scale(api: API, call: Call, verb: str) -> Document:
     """get, update or patch of the Scale of an object. Raises what these verbs raise."""
     paths = call.version.scale
@@ -104,50 +120,75 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
         return Document(read(view.load(call.kind, call.version, entry), paths))
-
-    def shown(obj: Object) -> Object:
-        return read(obj, paths, required=False)
-
-    def put(old: Object, given: Object) -> Object:
-        obj = view.copy(old)
-        _put(obj, paths.spec_replicas_path, (given.get("spec") or {}).get("replicas") or 0)
-        return obj
-
+    shown = partial(read, paths=paths, required=False)
     if verb == "patch" and media_type(call) == APPLY_PATCH:
-        return await apply_scale(api, call, shown, None if call.kind.custom else put)
+        return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     if verb == "patch" and collection.get(call.key) is None:  # a patch is read when there is something to be patched
         raise call.not_found()
-    if call.kind.custom:
-        make = _replacement(call, chosen) if verb == "update" else _patched(call, chosen)
-    else:
-        make = _body(call, chosen) if verb == "update" else _change(call, chosen)
+    write = ScaleWrite(call, chosen, shown=shown, verb=verb, paths=paths)
+    await READ.run(api, write)
     if collection.get(call.key) is None:
         raise call.not_found()
-
-    async def change(old: Object) -> Object:
-        before = shown(old)
-        if _get(old, paths.spec_replicas_path) is None:
-            before["spec"] = {"replicas": _UNSET}
-        given = await api.aside.run(len(call.body), make, view.copy(before), old)
-        if verb == "patch":
-            _fit(call, given)
-        else:
-            steps.check_uid(call, given["metadata"], old["metadata"].get("uid", ""), dry_run=chosen.dry_run)
-        given = await admit.mutate(api, call, chosen, given, before)
-        if (given.get("spec") or {}).get("replicas") == _UNSET:
-            raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
-        if not call.kind.custom and (found := faults(given)):
-            raise Invalid("Scale", "autoscaling", call.name, found)
-        obj = put(old, given)
-        call.kind.strategy.fill(call.kind, call.version, obj)
-        managers.put(obj["metadata"], fieldmanager.scaled(call, old, before, given, chosen.manager))
-        if wanted := given["metadata"].get("resourceVersion"):
-            obj["metadata"]["resourceVersion"] = wanted
-        return obj
-
-    written = await rewrite(api, call, chosen, change, shown)
+    written = await rewrite(api, write, RESCALE)
     return Document(read(await _object(api, call, written), paths, required=False))
+
+
+def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:
+    obj = view.copy(old)
+    _put(obj, paths.spec_replicas_path, (given.get("spec") or {}).get("replicas") or 0)
+    return obj
+
+
+def read_scale(write: ScaleWrite) -> None:
+    """Read the Scale or the patch in the body. Raises BadRequest and Invalid."""
+    call, chosen = write.call, write.options
+    if call.kind.custom:
+        write.make = _replacement(call, chosen) if write.verb == "update" else _patched(call, chosen)
+    else:
+        write.make = _body(call, chosen) if write.verb == "update" else _change(call, chosen)
+
+
+def make_scale(write: ScaleWrite) -> None:
+    """Make the Scale that is wanted of the one that there is. Raises BadRequest, Invalid and Conflict."""
+    call, old, paths = write.call, write.old, write.paths
+    assert old is not None
+    assert paths is not None
+    assert write.make is not None
+    write.before = read(old, paths, required=False)
+    if _get(old, paths.spec_replicas_path) is None:
+        write.before["spec"] = {"replicas": _UNSET}
+    write.wanted = write.make(view.copy(write.before), old)
+    if write.verb == "patch":
+        _fit(call, write.wanted)
+    else:
+        uid = old["metadata"].get("uid", "")
+        steps.check_uid(call, write.wanted["metadata"], uid, dry_run=write.options.dry_run)
+
+
+async def _mutate(api: API, write: ScaleWrite) -> None:
+    write.wanted = await admit.mutate(api, write.call, write.options, write.wanted, write.before)
+
+
+def put_scale(write: ScaleWrite) -> None:
+    """Put what the Scale says into the object. Raises BadRequest and Invalid."""
+    call, old, wanted, paths = write.call, write.old, write.wanted, write.paths
+    assert old is not None
+    assert paths is not None
+    if (wanted.get("spec") or {}).get("replicas") == _UNSET:
+        raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
+    if not call.kind.custom and (found := faults(wanted)):
+        raise Invalid("Scale", "autoscaling", call.name, found)
+    obj = _with_replicas(paths, old, wanted)
+    call.kind.strategy.fill(call.kind, call.version, obj)
+    managers.put(obj["metadata"], fieldmanager.scaled(call, old, write.before, wanted, write.options.manager))
+    if revision := wanted["metadata"].get("resourceVersion"):
+        obj["metadata"]["resourceVersion"] = revision
+    write.obj = obj
+
+
+READ: Final = Stages[ScaleWrite](read_scale)
+RESCALE: Final = changing(make_scale, Wait[ScaleWrite](_mutate, admit.mutates), put_scale)
 
 
 def _fit(call: Call, given: Object) -> None:

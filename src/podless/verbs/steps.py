@@ -1,26 +1,28 @@
-"""The steps of the write path, which the verbs call in the order that a real server takes them."""
+"""The stages that verbs share; verbs/runner.py walks them in the order that each verb lists."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-from podless.admission import Along
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
+from podless.fields import managers
 from podless.kinds import judgement
 from podless.kinds.kind import Kind
-from podless.meta import clock, errors, objectmeta, uids
+from podless.kinds.strategy import Strategy
+from podless.meta import clock, errors, objectmeta, sent, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
+from podless.verbs import body, storage
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
+from podless.verbs.runner import Wait, Write
 
 Object = dict[str, Any]
 
 _NOT_PLACED = "not allowed on this type"
-_OWNER = 64  # bytes of an owner, about
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names: no vowels, nothing that looks like another
 _PREFIX_MOST = 58  # bytes of generateName that are kept
 
@@ -62,7 +64,7 @@ def generate_name(metadata: Object) -> None:
         metadata["name"] = prefix[:_PREFIX_MOST] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
 
 
-def wipe(metadata: Object) -> None:
+def strip_server_fields(metadata: Object) -> None:
     """Take away what the server alone says about a new object."""
     for name in ("uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"):
         metadata.pop(name, None)
@@ -76,24 +78,9 @@ def identify(kind: Kind, metadata: Object) -> None:
         metadata["generation"] = 1
 
 
-async def allocate(api: API, call: Call, obj: Object, old: Object | None, *, dry_run: bool) -> Along | None:
-    """Give the object what its kind gets from the server. Returns what is to be committed with it."""
-    allocator = api.allocators.get(call.kind.prefix)
-    if allocator is None or call.subresource:
-        return None
-    return await allocator.allocate(obj, old, dry_run=dry_run)
-
-
-async def permit(api: API, call: Call, obj: Object, old: Object | None = None) -> None:
-    """Note what of an object the user may not write; its kind is one of those in `api.permits`."""
-    kind, place = call.kind, (call.subresource, call.namespace, obj["metadata"].get("name") or "")
-    asked = Attributes(call.verb, kind.group, call.version.name, kind.plural, *place)
-    call.refused = await api.permits[kind.prefix].refusals(call.user, asked, obj, old)
-
-
-def check_new_revision(metadata: Object) -> None:
-    """A new object names no resourceVersion but 0. Raises Internal, as a real server does."""
-    given = metadata.pop("resourceVersion", "") or ""
+def check_new_revision(write: Write) -> None:
+    """Check that a new object names no resourceVersion but 0. Raises Internal, as a real server does."""
+    given = write.obj["metadata"].pop("resourceVersion", "") or ""
     try:
         revision = options_.parse_revision(given) if given else 0
     except ValueError:
@@ -163,37 +150,94 @@ def refuse(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
         raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", found)
 
 
-def check_type(call: Call, obj: Object, old: Object | None = None) -> None:
+def read_body(write: Write) -> None:
+    """Read the object in the body. Raises BadRequest."""
+    write.given = write.obj = body.read(write.call, write.options)
+
+
+def drop_repeated_owners(write: Write, *, by_admission: bool = False) -> None:
+    """Drop owners that are there twice, and tell the client. by_admission: whether admission added them."""
+    if write.obj["metadata"].get("ownerReferences"):
+        write.call.warnings += objectmeta.dedupe_owners(write.obj["metadata"], by_admission)
+
+
+def drop_owners_repeated_by_admission(write: Write) -> None:
+    """Drop owners that are there twice once admission has changed the object."""
+    drop_repeated_owners(write, by_admission=True)
+
+
+def fit_to_path(write: Write) -> None:
+    """Check that the object has the namespace and the name of the path. Raises BadRequest or Invalid."""
+    fit_namespace(write.call, write.obj["metadata"])
+    fit_name(write.call, write.obj["metadata"])
+
+
+def _validate_type(call: Call, obj: Object, old: Object | None = None) -> None:
     """A custom object is of the kind and version of the path. Raises Invalid."""
     refuse(call.kind, obj, judgement.of_type(call.kind, call.version, obj, old))
 
 
-def check_create(call: Call, obj: Object) -> None:
-    """The new object obeys all rules. Raises Invalid."""
-    check_type(call, obj)
+def validate_new(write: Write) -> None:
+    """Check that the new object obeys all rules. Raises Invalid."""
+    call, obj = write.call, write.obj
+    _validate_type(call, obj)
     refuse(call.kind, obj, [*call.refused, *judgement.of_new(call.kind, call.version, obj, call.floats)])
+    if call.loose:
+        call.kind.strategy.trim(call.version, obj)
+    _warn(call, obj)
 
 
-def check_update(call: Call, obj: Object, old: Object) -> None:
-    """The changed object obeys all rules. Raises Invalid."""
-    check_type(call, obj, old)
+def validate_changed(write: Write) -> None:
+    """Count the change, settle whose fields are whose, and check that all rules are obeyed. Raises Invalid."""
+    call, obj, old = write.call, write.obj, write.old
+    assert old is not None
+    strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
+    if strategy.generation and call.subresource != "status" and _is_changed(call, strategy, obj, old):
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    else:
+        managers.settle(obj, old)
+    _validate_type(call, obj, old)
     below = call.subresource
     found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
     refuse(call.kind, obj, [*call.refused, *found])
+    if call.loose:
+        strategy.trim(call.version, obj)
+    if not below:
+        _warn(call, obj, old)
 
 
-async def dedupe_owners(api: API, call: Call, metadata: Object, *, after_admission: bool = False) -> None:
-    """Drop owners that are there twice, and tell the client."""
-    owners = metadata.get("ownerReferences")
-    if owners:
-        size = len(owners) * _OWNER
-        call.warnings += await api.aside.run(size, objectmeta.dedupe_owners, metadata, after_admission)
+def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
+    if not call.floats:
+        return strategy.changed(call.version, obj, old)
+    with sent.as_sent(obj, call.floats):  # 1.0 in the place of 1 is a change
+        return strategy.changed(call.version, obj, old)
 
 
-def warn(call: Call, obj: Object, old: Object | None = None) -> None:
+def _warn(call: Call, obj: Object, old: Object | None = None) -> None:
     """Tell the client what is odd about a write that obeys all rules."""
     metadata = obj["metadata"]
     before = old["metadata"] if old is not None else None
     call.warnings += call.kind.strategy.warnings(call.version, obj, old)
     if call.kind.custom and metadata.get("finalizers"):
         call.warnings += objectmeta.finalizer_warnings(metadata, before)
+
+
+def needs_webhook(api: API, write: Write) -> bool:
+    """Whether only a webhook can convert objects of the kind."""
+    return write.call.kind.webhook is not None
+
+
+async def _convert_to_storage(api: API, write: Write) -> None:
+    write.obj = await api.converter.stored(write.call.kind, write.obj)
+
+
+def _encode(write: Write) -> None:
+    """Make the stored form. Raises Oversized."""
+    kind = write.call.kind
+    if kind.webhook is None:
+        write.obj = kind.strategy.store(kind, write.obj)
+    write.stored = storage.encode(kind, write.obj)
+
+
+# from the object in the version of the request to what is stored
+STORED: Final = (Wait[Write](_convert_to_storage, needs_webhook), _encode)

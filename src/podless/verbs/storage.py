@@ -19,7 +19,6 @@ from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import protobuf
-from podless.meta.aside import LONG
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.verbs.call import API, Ahead, Reaction
@@ -48,10 +47,11 @@ class Action(Enum):
 
 
 class Next(NamedTuple):
-    """An object as it is to be stored. along: what is committed with it."""
+    """An object as it is to be stored. along: what is committed with it. stored: the same, where it is encoded."""
 
     obj: Object
     along: Along | None = None
+    stored: Stored | None = None
 
 
 class Written(NamedTuple):
@@ -104,9 +104,9 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
             return Written(entry)
         stored, along = None, None
         if isinstance(wanted, Next):
-            obj, along = wanted
-            size = len(entry.body) if entry is not None else 0
-            stored = encode(kind, obj) if size < LONG else await api.aside.run(size, encode, kind, obj)
+            along, stored = wanted.along, wanted.stored
+            if stored is None:
+                stored = await api.aside.run(len(entry.body) if entry is not None else 0, encode, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
@@ -196,8 +196,8 @@ def _at(obj: Object, revision: int) -> Object:
 
 
 def _ahead(api: API, kind: Kind, operation: Operation, obj: Object) -> Ahead | None:
-    foresight = api.foresight.get(kind.prefix)
-    if foresight is None or operation.stored is None or len(operation.stored.data) >= LONG or GUARD.get() is not None:
+    foresight, stored = api.foresight.get(kind.prefix), operation.stored
+    if foresight is None or stored is None or api.aside.is_long(len(stored.data)) or GUARD.get() is not None:
         return None
     return foresight(operation.key, obj)
 

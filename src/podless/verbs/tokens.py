@@ -16,8 +16,8 @@ from podless.verbs.call import API, Call
 Object = dict[str, Any]
 
 _LEAST, _MOST = 600, 1 << 32  # seconds
-_TOO_SHORT = "may not specify a duration less than 10 minutes"
-_TOO_LONG = "may not specify a duration larger than 2^32 seconds"
+_UNDER_LEAST = "may not specify a duration less than 10 minutes"
+_OVER_MOST = "may not specify a duration larger than 2^32 seconds"
 _NOT_HERE = {"Node": "nodes", "Pod": "pods"}  # what tokens can be bound to, and is not served here
 _OTHER = "must match the service account name if specified"
 
@@ -59,9 +59,9 @@ def _check(call: Call, obj: Object, account: Entry) -> None:
         raise Invalid("TokenRequest", reviews.AUTHENTICATION, account.name, [other])
     seconds = obj["spec"]["expirationSeconds"]
     if seconds < _LEAST:
-        errors.append(field.invalid("spec.expirationSeconds", seconds, _TOO_SHORT))
+        errors.append(field.invalid("spec.expirationSeconds", seconds, _UNDER_LEAST))
     if seconds > _MOST:
-        errors.append(field.invalid("spec.expirationSeconds", seconds, _TOO_LONG))
+        errors.append(field.invalid("spec.expirationSeconds", seconds, _OVER_MOST))
     if errors:
         raise Invalid("TokenRequest", reviews.AUTHENTICATION, "", errors)
 

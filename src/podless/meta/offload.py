@@ -14,8 +14,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO
 
-from podless.http import worker
-from podless.meta import codec
+from podless.meta import codec, worker
 from podless.meta.errors import Timeout, TooManyRequests
 from podless.meta.quiet import quiet
 
@@ -23,7 +22,7 @@ _SECONDS = 10.0  # of processor time for one body
 _PATIENCE = 3  # times as long a worker is waited for: others may want the machine
 _WAITING = 64  # bodies that may wait for the worker
 _LATE = "Timeout: request did not complete within the allotted timeout"
-_START = "import sys; sys.path[:] = {path!r}; from podless.http.worker import main; main()"
+_START = "import sys; sys.path[:] = {path!r}; from podless.meta.worker import main; main()"
 
 
 class _Worker:

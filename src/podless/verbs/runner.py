@@ -1,0 +1,126 @@
+"""The runner of the write path: it walks the stages of a verb, and it alone decides where each of them runs.
+
+A stage is a function of the write, which belongs to its request alone: it changes the write and nothing else. Or it is
+a coroutine (`Wait`), where it must ask or look at something that other requests change. The stages between two waits
+run in one go: on the event loop for short objects, on the off-loop thread for long ones, by their declared cost.
+A long body is parsed in the worker process before the stage that reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Generic, TypeVar
+
+from podless.admission import Along
+from podless.cache.entry import Entry
+from podless.kinds.conversion import Unconverted
+from podless.store import Stored
+from podless.verbs.call import API, Call, Single
+from podless.verbs.options import WriteOptions
+
+Object = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Write:
+    """One write on its way through its stages.
+
+    given: the object as the client sent it, or as admission left it, where it may be needed again. obj: the object as
+    it is to become. old: as it is now, in the version of the call; None for a new one. entry: the same as stored.
+    stored: what is to be stored. along: what is to be committed with it. answer: for the client, where that is not the
+    object as it is stored then. shown: gives what admission sees of an object where that is not the object itself.
+    warned: warnings that were there before the present attempt. done: stages of the present group that are finished.
+    """
+
+    call: Call
+    options: WriteOptions
+    given: Object = field(default_factory=dict)
+    obj: Object = field(default_factory=dict)
+    old: Object | None = None
+    entry: Entry | None = None
+    stored: Stored | None = None
+    along: Along | None = None
+    answer: Single | None = None
+    shown: Callable[[Object], Object] | None = None
+    warned: int = 0
+    done: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the longest form of the object that the write knows, about."""
+        entry = self.entry
+        size = self.call.size
+        return size if entry is None or len(entry.body) < size else len(entry.body)
+
+
+W = TypeVar("W", bound=Write)
+V = TypeVar("V", bound=Write, contravariant=True)
+Work = Callable[[W], None]
+
+
+@dataclass(frozen=True)
+class Wait(Generic[V]):
+    """A stage that is awaited. when: whether there is anything to wait for; False for most writes."""
+
+    work: Callable[[API, V], Awaitable[None]]
+    when: Callable[[API, V], bool]
+
+
+@dataclass(frozen=True)
+class Checks(Generic[V]):
+    """A stage that costs `Strategy.strain` times as much as its object is long."""
+
+    work: Callable[[V], None]
+
+
+@dataclass(frozen=True)
+class _Group(Generic[W]):
+    """Stages that run in one go. checks: whether one of them declares the cost of checks."""
+
+    works: tuple[Work[W], ...]
+    checks: bool
+
+
+class Stages(Generic[W]):
+    """The stages of one way to write, in their order."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *stages: Work[W] | Checks[W] | Wait[W]) -> None:
+        parts: list[_Group[W] | Wait[W]] = []
+        for waits, some in groupby(stages, lambda stage: isinstance(stage, Wait)):
+            if waits:
+                parts += [stage for stage in some if isinstance(stage, Wait)]
+            else:
+                group = list(some)
+                works = tuple(stage.work if isinstance(stage, Checks) else stage for stage in group)
+                parts.append(_Group(works, any(isinstance(stage, Checks) for stage in group)))  # type: ignore[arg-type]
+        self._parts = tuple(parts)
+
+    async def run(self, api: API, write: W) -> None:
+        """Take a write through all stages. Raises what a stage raises, TooManyRequests and Timeout."""
+        for part in self._parts:
+            if isinstance(part, Wait):
+                if part.when(api, write):
+                    await part.work(api, write)
+                continue
+            write.done = 0
+            size = write.size * write.call.kind.strategy.strain if part.checks else write.size
+            while True:
+                try:
+                    if api.aside.is_long(size):
+                        await api.aside.run(size, _walk, part.works, write)
+                        api.aside.keep((write.obj, write.old, write.call.floats))
+                    else:
+                        _walk(part.works, write)
+                    break
+                except Unconverted as unconverted:  # a stage that raises this has changed nothing, and is run again
+                    await unconverted.fetch(api.converter)
+
+
+def _walk(works: tuple[Work[W], ...], write: W) -> None:
+    for work in works[write.done :]:
+        work(write)
+        write.done += 1
