@@ -101,17 +101,19 @@ class Stages(Generic[W]):
 
     async def run(self, api: API, write: W) -> None:
         """Take a write through all stages. Raises what a stage raises, TooManyRequests and Timeout."""
+        size = write.size
         for part in self._parts:
             if isinstance(part, Wait):
                 if part.when(api, write):
                     await part.work(api, write)
+                    size = write.size  # admission may have made the object longer
                 continue
             write.done = 0
-            size = write.size * write.call.kind.strategy.strain if part.checks else write.size
+            cost = size * write.call.kind.strategy.strain if part.checks else size
             while True:
                 try:
-                    if api.aside.is_long(size):
-                        await api.aside.run(size, _walk, part.works, write)
+                    if api.aside.is_long(cost):
+                        await api.aside.run(cost, _walk, part.works, write)
                         api.aside.keep((write.obj, write.old, write.call.floats))
                     else:
                         _walk(part.works, write)
