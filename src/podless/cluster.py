@@ -12,29 +12,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from podless.admission import Admission, Step
-from podless.admission.allocation import Allocator
-from podless.admission.certificates import Decisions, Requests
-from podless.admission.devices import Devices
-from podless.admission.escalation import Escalation
-from podless.admission.generations import Generations
-from podless.admission.ingressclass import DefaultIngressClass
-from podless.admission.lifecycle import NamespaceLifecycle
-from podless.admission.limits import LimitRanger
-from podless.admission.mutating import MutatingPolicies
-from podless.admission.podsecurity import PodSecurity
-from podless.admission.quota import ObjectQuota
-from podless.admission.reading import ParameterReading
-from podless.admission.scheduling import DefaultTolerations, NodeTaints, Priority, RuntimeClasses
+from podless.admission import Admission, chain
 from podless.admission.state import State
-from podless.admission.validating import ValidatingPolicies
-from podless.admission.volumes import DefaultClass, Growth, Protection
-from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
 from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
-from podless.auth.authorizer import AllowAll, Authorizer
+from podless.auth.authorizer import AllowAll
 from podless.auth.oidc import Provider
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
@@ -59,7 +43,7 @@ from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
 from podless.kinds import builtin
-from podless.kinds.builtin import catalog, runtime
+from podless.kinds.builtin import runtime
 from podless.kinds.builtin.policies import VALIDATING_POLICIES
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
@@ -228,8 +212,9 @@ class Cluster:
     folder: of its keys. database: its file, None for one in memory. authority: the certificate of the authority that
     clients verify the server with, None where there is none.
 
-    api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass; one
-    may be added at any time. health: what is known of how it does; more checks may be added at any time.
+    api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass, as
+    `plugins` in admission/chain.py lists them; one may be added at any time and place. health: what is known of how it
+    does; more checks may be added at any time.
     """
 
     api: API
@@ -266,14 +251,9 @@ class Cluster:
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = remote = Client(dict(settings.services))
         state = State(cache, registry, Converter(remote))
-        # the quota is the last one: what it lets pass is stored next
-        self.admission.steps += [*_admission(state, authorizer, remote), ObjectQuota(state)]
+        self.admission.steps += chain.plugins(state, authorizer, remote)
         self.api = api = API(store, cache, registry, remote, authorizer, self.admission)
         api.authenticator = self._authenticator(cache, tokens, await self._secret(api))
-        api.allocators[builtin.SERVICES.prefix] = Allocator(state, builtin.SERVICES)
-        devices = Devices(state, authorizer)
-        for kind in (catalog.RESOURCE_CLAIMS, catalog.RESOURCE_CLAIM_TEMPLATES):
-            api.permits[kind.prefix] = devices
         remote.external = partial(_external, api)
         remote.aside = api.aside
         self.health.add("etcd", health.store(store))
@@ -387,32 +367,6 @@ def engine(settings: ClusterSettings, database: Path | None, *, compacting: bool
     times = {builtin.EVENTS.prefix: settings.event_ttl}
     interval = settings.etcd.compaction if compacting else 0.0
     return EtcdStore(settings.etcd, layout(settings.etcd.prefix), times=times, interval=interval)
-
-
-def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
-    """What writes pass, in the order of a real server's plugins."""
-    return [
-        NamespaceLifecycle(state),
-        LimitRanger(state),
-        NodeTaints(),
-        PodSecurity(state),
-        Priority(state),
-        DefaultTolerations(),
-        DefaultClass(state),
-        Protection(),
-        Growth(state),
-        RuntimeClasses(state),
-        Decisions(authorizer),
-        Requests(),
-        DefaultIngressClass(state),
-        MutatingPolicies(state, authorizer),
-        MutatingWebhooks(state, authorizer, client),
-        Escalation(authorizer),
-        Generations(state),
-        ParameterReading(state, authorizer),
-        ValidatingPolicies(state, authorizer),
-        ValidatingWebhooks(state, authorizer, client),
-    ]
 
 
 def admin_token(path: Path) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin.catalog import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
 

@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin.catalog import CLAIMS, LIMIT_RANGES
 from podless.kinds.kind import Kind
 from podless.meta import quantity

@@ -11,10 +11,10 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Along
-from podless.admission.chain import Step
 from podless.admission.metering import Meter
 from podless.admission.scheduling import is_pod
 from podless.admission.state import State
+from podless.admission.step import Step
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
 from podless.kinds.builtin import usage

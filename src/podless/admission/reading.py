@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.params import Unconfigured, find_kind
 from podless.admission.state import State
+from podless.admission.step import Step
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User

@@ -9,9 +9,9 @@ import asyncio
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.refusals import forbidden
 from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin.catalog import NODES, PODS, PRIORITY_CLASSES, RUNTIME_CLASSES
 from podless.kinds.kind import Kind
 from podless.meta import names, quantity

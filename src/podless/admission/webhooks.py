@@ -13,13 +13,13 @@ from typing import Any
 from podless.admission import patches
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.calls import CallFailed, Verdict, call
-from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed, Conditions
 from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt
 from podless.admission.refusals import Told, internal
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.state import State
+from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.auth.authorizer import Authorizer
 from podless.fields import jsonpatch

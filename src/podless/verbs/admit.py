@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, chain
+from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, Along, chain
 from podless.fields import managers
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions, WriteOptions
@@ -21,6 +21,11 @@ _INVALID = (
 def mutates(api: API, call: Call, operation: str) -> bool:
     """Whether `mutate` has anything to do for such a write: nearly never, and then nothing need be waited for."""
     return bool(api.admission.mutating(operation, call.kind, call.subresource, call.namespace))
+
+
+def allocates(api: API, call: Call, operation: str) -> bool:
+    """Whether `allocate` has anything to do for such a write."""
+    return bool(api.admission.allocating(operation, call.kind, call.subresource))
 
 
 def validates(api: API, call: Call, operation: str) -> bool:
@@ -45,6 +50,21 @@ async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: O
     if attr.obj is not obj:
         _keep_sound(call, attr.obj, before)
     return attr.obj
+
+
+async def allocate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> Along | None:
+    """Complete the object right before it is checked, in place, and set `call.refused`. old: None for a create.
+
+    Returns what must be committed with the object. Raises what refuses the write.
+    """
+    operation = CREATE if old is None else UPDATE
+    steps = api.admission.allocating(operation, call.kind, call.subresource)
+    if not steps:
+        return None
+    attr = _attributes(call, operation, obj, old, chosen)
+    await chain.allocate(steps, attr)
+    call.refused = attr.refused
+    return attr.along
 
 
 async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> None:
@@ -89,6 +109,7 @@ def _attributes(
     return AdmissionAttributes(
         operation, call.kind, call.version, call.subresource, namespace, name, obj, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations, floats=call.floats if call.kind.custom else [],
+        verb=call.verb,
     )  # fmt: skip
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from podless.admission import Admission, Along
-from podless.auth.attributes import Attributes
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
@@ -139,28 +138,12 @@ class Ahead(NamedTuple):
 Foresight = Callable[[str, Object], Ahead | None]
 
 
-class Allocator(Protocol):
-    """Gives objects of a kind what there is but a certain number of."""
-
-    async def allocate(self, obj: Object, old: Object | None, *, dry_run: bool) -> Along | None:
-        """Give an object what it lacks, in place. old: None for a new one. Returns what is to be committed with it."""
-
-
-class Permit(Protocol):
-    """Says what of an object a user may not write."""
-
-    async def refusals(self, user: User, asked: Attributes, obj: Object, old: Object | None) -> list[FieldError]:
-        """What is refused, as a part of what is wrong with the object. old: None for a new one."""
-
-
 class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
     reactions: by prefix of a kind, what must have happened after a write before it is answered. foresight: what of
-    that can be written at once with a new object. allocators: by prefix of a kind, who gives its objects what a real
-    server gives before it checks them. permits: by prefix of a kind, who judges what users may write. pace: long work
-    in pieces.
+    that can be written at once with a new object. pace: long work in pieces.
     guard: a condition of what controllers write. unsettled: whether a definition has changed and is not in force yet.
     watchdog: told of what holds the event loop for long. aside: does long work beside it.
     """
@@ -185,8 +168,6 @@ class API:
         self.authenticator = authenticator or Authenticator(Tokens({}))
         self.reactions: dict[str, Reaction] = {}
         self.foresight: dict[str, Foresight] = {}
-        self.allocators: dict[str, Allocator] = {}
-        self.permits: dict[str, Permit] = {}
         self.pace = Pace()
         self.watchdog = Watchdog()
         self.aside = Aside()

@@ -47,7 +47,7 @@ async def make(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Singl
         steps.fit_namespace(call, metadata)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
     given, copied = None, partial(view.copy, long=call.size >= LONG)
-    if kind.prefix in api.allocators:
+    if admit.allocates(api, call, CREATE):
         given = await api.aside.run(call.size, copied, obj)
     while True:
         attempts, told = attempts - 1, len(call.warnings)
@@ -91,7 +91,6 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
     kind, metadata, size = call.kind, obj["metadata"], call.size
     steps.generate_name(metadata)
     steps.identify(kind, metadata)
-    taken = None
     call.warnings += kind.strategy.early_warnings(obj)
     prepared = (
         kind.strategy.below(call.subresource).prepare_create if call.subresource else kind.strategy.prepare_create
@@ -100,10 +99,7 @@ async def prepare(api: API, call: Call, obj: Object, chosen: WriteOptions) -> Ob
         prepared(call.version, obj)
     else:
         await api.aside.run(size, prepared, call.version, obj)
-    if kind.prefix in api.allocators:
-        taken = await steps.allocate(api, call, obj, None, dry_run=chosen.dry_run)
-    if kind.prefix in api.permits:
-        await steps.permit(api, call, obj)
+    taken = await admit.allocate(api, call, chosen, obj) if admit.allocates(api, call, CREATE) else None
     size *= kind.strategy.strain
     if size < LONG:
         _check(call, obj)

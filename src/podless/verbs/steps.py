@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from podless.admission import Along
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
 from podless.kinds import judgement
@@ -74,21 +73,6 @@ def identify(kind: Kind, metadata: Object) -> None:
     metadata["creationTimestamp"] = clock.now()
     if kind.strategy.generation:
         metadata["generation"] = 1
-
-
-async def allocate(api: API, call: Call, obj: Object, old: Object | None, *, dry_run: bool) -> Along | None:
-    """Give the object what its kind gets from the server. Returns what is to be committed with it."""
-    allocator = api.allocators.get(call.kind.prefix)
-    if allocator is None or call.subresource:
-        return None
-    return await allocator.allocate(obj, old, dry_run=dry_run)
-
-
-async def permit(api: API, call: Call, obj: Object, old: Object | None = None) -> None:
-    """Note what of an object the user may not write; its kind is one of those in `api.permits`."""
-    kind, place = call.kind, (call.subresource, call.namespace, obj["metadata"].get("name") or "")
-    asked = Attributes(call.verb, kind.group, call.version.name, kind.plural, *place)
-    call.refused = await api.permits[kind.prefix].refusals(call.user, asked, obj, old)
 
 
 def check_new_revision(metadata: Object) -> None:

@@ -143,10 +143,8 @@ class Rewriting:
             prepare(call, obj, old)
         else:
             await api.aside.run(size, prepare, call, obj, old)
-        if call.kind.prefix in api.allocators:
-            taken = await steps.allocate(api, call, obj, old, dry_run=self._chosen.dry_run)
-        if call.kind.prefix in api.permits:
-            await steps.permit(api, call, obj, old)
+        if admit.allocates(api, call, UPDATE):
+            taken = await admit.allocate(api, call, self._chosen, obj, old)
         size *= call.kind.strategy.strain
         if size < LONG:
             check(call, obj, old)
