@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ from podless.meta.field import FieldError
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
 from podless.remote import Client
-from podless.store import Operation, Record, Store
+from podless.store import Record, Store
+from podless.verbs.followup import FollowUps
 
 Object = dict[str, Any]
 
@@ -120,32 +121,12 @@ def entries(outcome: Outcome) -> Sequence[Entry]:
     return (outcome.entry,) if isinstance(outcome, Single) and outcome.entry is not None else ()
 
 
-# takes a new object, decoded, where that is at hand
-Reaction = Callable[[Object | None], Awaitable[None]]
-
-
-class Ahead(NamedTuple):
-    """What follows from a new object, as far as that is known: commits behind its own, and the object as it is then.
-
-    They may come to nothing, where others are quicker: what must follow sees to it that it does.
-    """
-
-    commits: Sequence[Sequence[Operation]]
-    obj: Object
-
-
-# takes the key of a new object, and the object, decoded
-Foresight = Callable[[str, Object], Ahead | None]
-
-
 class API:
     """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
     admission.
 
-    reactions: by prefix of a kind, what must have happened after a write before it is answered. foresight: what of
-    that can be written at once with a new object. pace: long work in pieces.
-    guard: a condition of what controllers write. unsettled: whether a definition has changed and is not in force yet.
-    watchdog: told of what holds the event loop for long. aside: does long work beside it.
+    follow_ups: what must have happened after a write before it is answered. pace: long work in pieces. watchdog: told
+    of what holds the event loop for long. aside: does long work beside it.
     """
 
     def __init__(
@@ -166,13 +147,10 @@ class API:
         self.authorizer = authorizer or AllowAll()
         self.admission = admission or Admission()
         self.authenticator = authenticator or Authenticator(Tokens({}))
-        self.reactions: dict[str, Reaction] = {}
-        self.foresight: dict[str, Foresight] = {}
+        self.follow_ups = FollowUps()
         self.pace = Pace()
         self.watchdog = Watchdog()
         self.aside = Aside()
-        self.guard: Operation | None = None
-        self.unsettled: Callable[[], bool] = bool
 
     def collection(self, kind: Kind) -> WatchCache:
         """The kind's objects; to be loaded before use."""
