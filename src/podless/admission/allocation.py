@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from functools import partial
 
 from podless.admission.attributes import AdmissionAttributes, Along, Overtaken, both
-from podless.admission.state import State
 from podless.admission.step import Step
 from podless.cache.events import Event
 from podless.kinds.builtin import SERVICES
 from podless.kinds.builtin.allocation import Allocation, Pool
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.store import Keys, Operation, Stored, keys
 
 _KEYS = Keys(f"{keys.OWN}allocations/", namespaced=False)

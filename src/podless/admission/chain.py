@@ -18,17 +18,16 @@ from podless.admission.podsecurity import PodSecurity
 from podless.admission.quota import ObjectQuota
 from podless.admission.reading import ParameterReading
 from podless.admission.scheduling import DefaultTolerations, NodeTaints, Priority, RuntimeClasses
-from podless.admission.state import State
 from podless.admission.step import Step
 from podless.admission.validating import ValidatingPolicies
 from podless.admission.volumes import DefaultClass, Growth, Protection
 from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
 from podless.auth.authorizer import Authorizer
 from podless.kinds.kind import Kind
-from podless.remote import Client
+from podless.kinds.state import State
 
 
-def plugins(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
+def plugins(state: State, authorizer: Authorizer) -> list[Step]:
     """Return all steps of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
 
     kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
@@ -49,7 +48,7 @@ def plugins(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
         Requests(),  # CertificateSubjectRestriction
         DefaultIngressClass(state),
         MutatingPolicies(state, authorizer),  # MutatingAdmissionPolicy
-        MutatingWebhooks(state, authorizer, client),  # MutatingAdmissionWebhook
+        MutatingWebhooks(state, authorizer),  # MutatingAdmissionWebhook
         # in the storage of kinds
         ServiceAllocator(state),
         DeviceAccess(state, authorizer),
@@ -58,7 +57,7 @@ def plugins(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
         ParameterReading(state, authorizer),
         # plugins again
         ValidatingPolicies(state, authorizer),  # ValidatingAdmissionPolicy
-        ValidatingWebhooks(state, authorizer, client),  # ValidatingAdmissionWebhook
+        ValidatingWebhooks(state, authorizer),  # ValidatingAdmissionWebhook
         ObjectQuota(state),  # ResourceQuota; the last one, for a write that it lets pass is stored next
     ]
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
-from podless.admission.state import State
 from podless.admission.step import Step
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
@@ -17,6 +16,7 @@ from podless.auth.denied import Denied
 from podless.auth.user import User, account
 from podless.kinds.builtin.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta import field, names
 from podless.meta.field import FieldError
 

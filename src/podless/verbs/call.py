@@ -11,20 +11,16 @@ from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
-from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.cache.watchcache import WatchCache
-from podless.kinds.conversion import Converter, Known
+from podless.kinds.conversion import Known
 from podless.kinds.kind import Kind, Version
-from podless.kinds.registry import Registry
+from podless.kinds.state import State
 from podless.meta.aside import Aside
 from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
 from podless.meta.field import FieldError
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
-from podless.remote import Client
-from podless.store import Record, Store
 from podless.verbs.followup import FollowUps
 
 Object = dict[str, Any]
@@ -121,53 +117,18 @@ def entries(outcome: Outcome) -> Sequence[Entry]:
     return (outcome.entry,) if isinstance(outcome, Single) and outcome.entry is not None else ()
 
 
-class API:
-    """What verbs work on: the store, what is cached of it, the kinds that are served, who is who and may do what, and
-    admission.
+@dataclass(frozen=True, slots=True, eq=False)
+class API(State):
+    """The present state, and what verbs need beside it.
 
-    follow_ups: what must have happened after a write before it is answered. pace: long work in pieces. watchdog: told
-    of what holds the event loop for long. aside: does long work beside it.
+    admission: what writes pass. follow_ups: what must have happened after a write before it is answered. pace: does
+    long work in pieces. watchdog: told of what holds the event loop for long. aside: does long work beside the loop.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        cache: Cache,
-        registry: Registry,
-        remote: Client,
-        authorizer: Authorizer | None = None,
-        admission: Admission | None = None,
-        authenticator: Authenticator | None = None,
-    ) -> None:
-        self.store = store
-        self.cache = cache
-        self.registry = registry
-        self.remote = remote
-        self.converter = Converter(remote)
-        self.authorizer = authorizer or AllowAll()
-        self.admission = admission or Admission()
-        self.authenticator = authenticator or Authenticator(Tokens({}))
-        self.follow_ups = FollowUps()
-        self.pace = Pace()
-        self.watchdog = Watchdog()
-        self.aside = Aside()
-
-    def collection(self, kind: Kind) -> WatchCache:
-        """The kind's objects; to be loaded before use."""
-        return self.cache.collection(kind.keys)
-
-    async def loaded(self, kind: Kind) -> WatchCache:
-        """The kind's objects, loaded, with all that anybody can have been told of before: of a request, before that."""
-        collection = self.collection(kind)
-        if not collection.loaded:
-            await collection.load()
-        if not self.cache.fresh:
-            await self.cache.current()
-        return collection
-
-    def written(self, kind: Kind, record: Record) -> Entry:
-        """The state that a write has made; the one in the cache, where it is there, so that all is worked out once."""
-        entry = self.collection(kind).get(record.key)
-        if entry is not None and entry.revision == record.revision:
-            return entry
-        return Entry(record, kind.keys)
+    authorizer: Authorizer = field(default_factory=AllowAll)
+    admission: Admission = field(default_factory=Admission)
+    authenticator: Authenticator = field(default_factory=lambda: Authenticator(Tokens({})))
+    follow_ups: FollowUps = field(default_factory=FollowUps)
+    pace: Pace = field(default_factory=Pace)
+    watchdog: Watchdog = field(default_factory=Watchdog)
+    aside: Aside = field(default_factory=Aside)

@@ -17,6 +17,7 @@ from podless.admission.attributes import Along, Overtaken
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.kinds.strategy import Object
 from podless.meta import protobuf
 from podless.meta.aside import LONG
@@ -155,7 +156,7 @@ async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]])
     raise Unavailable(_BUSY)
 
 
-async def once(api: API, key: str, make: Callable[[], bytes]) -> bytes:
+async def once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     """A value that the server keeps for itself: the one that is there, or the one that is made and there first."""
     for record in (await api.store.range(key))[0]:
         if record.key == key:
@@ -217,7 +218,7 @@ async def _commit_along(api: API, operation: Operation, along: Along) -> int:
         return await _commit(api, (operation, *along.operations()))
 
 
-async def _commit(api: API, operations: Sequence[Operation]) -> int:
+async def _commit(api: State, operations: Sequence[Operation]) -> int:
     guard = GUARD.get()
     if guard is None:
         revision = await api.store.commit(operations)
