@@ -161,6 +161,19 @@ def test_imports_form_no_circle(deferred: bool) -> None:
     assert not found, f"these import each other: {list(map(sorted, found))}"
 
 
+def constructs(file: pathlib.Path) -> set[str]:
+    """The names of what a file calls, as far as they are plain names."""
+    calls = (node.func for node in ast.walk(parsed(file)) if isinstance(node, ast.Call))
+    return {func.id for func in calls if isinstance(func, ast.Name)}
+
+
+@pytest.mark.parametrize("name", ["API", "State", "Converter", "Registry", "Admission"])
+def test_one_place_constructs_a_server(name: str) -> None:
+    """A server has one of each, complete when it is constructed."""
+    places = {file.relative_to(SOURCE).as_posix() for file in FILES if name in constructs(file)}
+    assert places == {"cluster.py"}
+
+
 DOCS = TESTS.parent / "docs"
 NAMED = re.compile(r"`([a-z_][a-z_/]*(?:\.py|/))`")  # what begins with a slash is a key of the store
 

@@ -258,7 +258,11 @@ class App:
             self._rotation.start()
         database = folder / "podless.db" if settings.data is not None else None
         authority = certificates.trust() if settings.tls else None
-        self.cluster = cluster = Cluster(settings, folder, database, authority)
+        self._offload = Offload(settings.limits.read_time)
+        disturbed = self.faults.webhook if self.faults is not None else None
+        self.cluster = cluster = Cluster(
+            settings, folder, database, authority, disturbed=disturbed, elsewhere=self._offload.json
+        )
         await cluster.start()
         if settings.chaos is not False and self.faults is not None:
             self.chaos = self.faults.chaos(None if settings.chaos is True else settings.chaos)
@@ -321,12 +325,9 @@ class App:
             api.authenticator.accounts,
             Operations(api, cluster.leads),
         )
-        self._offload = Offload(self.settings.limits.read_time)
-        api.remote.elsewhere = self._offload.json
+        assert self._offload is not None
         last = APIHandler(api, documents, self._offload)
         faults, log = self.faults, self.settings.verbose
-        if faults is not None:
-            api.remote.disturbed = faults.webhook
         passed = filters(api, self.settings.limits, self._auditing(), log=log, measured=measured, faults=faults)
         return chain(passed, last.handle)
 

@@ -7,34 +7,17 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from podless.admission import Admission, Step
-from podless.admission.allocation import Allocator
-from podless.admission.certificates import Decisions, Requests
-from podless.admission.devices import Devices
-from podless.admission.escalation import Escalation
-from podless.admission.generations import Generations
-from podless.admission.ingressclass import DefaultIngressClass
-from podless.admission.lifecycle import NamespaceLifecycle
-from podless.admission.limits import LimitRanger
-from podless.admission.mutating import MutatingPolicies
-from podless.admission.podsecurity import PodSecurity
-from podless.admission.quota import ObjectQuota
-from podless.admission.reading import ParameterReading
-from podless.admission.scheduling import DefaultTolerations, NodeTaints, Priority, RuntimeClasses
-from podless.admission.state import State
-from podless.admission.validating import ValidatingPolicies
-from podless.admission.volumes import DefaultClass, Growth, Protection
-from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
+from podless.admission import Admission, chain
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
 from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
-from podless.auth.authorizer import AllowAll, Authorizer
+from podless.auth.authorizer import AllowAll
 from podless.auth.oidc import Provider
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
@@ -59,10 +42,12 @@ from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
 from podless.kinds import builtin
-from podless.kinds.builtin import catalog, runtime
+from podless.kinds.builtin import runtime
 from podless.kinds.builtin.policies import VALIDATING_POLICIES
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
+from podless.kinds.state import State
+from podless.meta.aside import Aside
 from podless.meta.files import write_file
 from podless.meta.option import StartError, duration, option, section
 from podless.remote import Client
@@ -226,16 +211,24 @@ class Cluster:
     """An API that can be started and stopped once.
 
     folder: of its keys. database: its file, None for one in memory. authority: the certificate of the authority that
-    clients verify the server with, None where there is none.
+    clients verify the server with, None where there is none. disturbed, elsewhere: as `podless.remote.Client` has them.
 
-    api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass; one
-    may be added at any time. health: what is known of how it does; more checks may be added at any time.
+    api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass, as
+    `plugins` in admission/chain.py lists them; one may be added at any time and place. health: what is known of how it
+    does; more checks may be added at any time.
     """
 
     api: API
 
     def __init__(
-        self, settings: ClusterSettings, folder: Path, database: Path | None = None, authority: str | None = None
+        self,
+        settings: ClusterSettings,
+        folder: Path,
+        database: Path | None = None,
+        authority: str | None = None,
+        *,
+        disturbed: Callable[[str], bool] | None = None,
+        elsewhere: Callable[[bytes], Awaitable[bytes]] | None = None,
     ) -> None:
         self.settings = settings
         self.admission = Admission()
@@ -244,6 +237,9 @@ class Cluster:
         self._folder = folder
         self._database = database
         self._authority = authority
+        self._disturbed = disturbed
+        self._elsewhere = elsewhere
+        self._aside = Aside()
         self._controllers: list[Controller] = []
         self.store: Store | None = None
         self.leader: Leader | None = None
@@ -264,18 +260,20 @@ class Cluster:
         for kind in runtime.served(builtin.ALL, chosen, settings.disable_builtin, settings.profile):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
-        self._remote = remote = Client(dict(settings.services))
-        state = State(cache, registry, Converter(remote))
-        # the quota is the last one: what it lets pass is stored next
-        self.admission.steps += [*_admission(state, authorizer, remote), ObjectQuota(state)]
-        self.api = api = API(store, cache, registry, remote, authorizer, self.admission)
-        api.authenticator = self._authenticator(cache, tokens, await self._secret(api))
-        api.allocators[builtin.SERVICES.prefix] = Allocator(state, builtin.SERVICES)
-        devices = Devices(state, authorizer)
-        for kind in (catalog.RESOURCE_CLAIMS, catalog.RESOURCE_CLAIM_TEMPLATES):
-            api.permits[kind.prefix] = devices
-        remote.external = partial(_external, api)
-        remote.aside = api.aside
+        self._remote = Client(
+            settings.services,
+            external=partial(_external, cache),
+            disturbed=self._disturbed,
+            aside=self._aside,
+            elsewhere=self._elsewhere,
+        )
+        converter = Converter(self._remote)
+        state = State(store, cache, registry, converter)
+        authenticator = self._authenticator(cache, tokens, await self._secret(state))
+        self.admission.steps += chain.plugins(state, authorizer)
+        self.api = api = API(
+            store, cache, registry, converter, authorizer, self.admission, authenticator, aside=self._aside
+        )
         self.health.add("etcd", health.store(store))
         self.health.add("etcd-readiness", health.writable(store), READY)
         await self._run(api)
@@ -336,10 +334,10 @@ class Cluster:
             tokens |= read_file(Path(self.settings.token_file))
         return Tokens(tokens)
 
-    async def _secret(self, api: API) -> bytes:
+    async def _secret(self, state: State) -> bytes:
         """What tokens of service accounts are signed with; it is in the store, for all servers."""
         file = self._folder / "accounts.key"  # where older releases had it
-        secret = await storage.once(api, accounts.SECRET, partial(accounts.make_secret, file))
+        secret = await storage.once(state, accounts.SECRET, partial(accounts.make_secret, file))
         file.unlink(missing_ok=True)
         return secret
 
@@ -364,8 +362,7 @@ class Cluster:
         for controller in self._controllers:
             await controller.stop()
         self._controllers = []
-        if hasattr(self, "api"):
-            self.api.aside.close()
+        self._aside.close()
         if self._remote is not None:
             await self._remote.close()
             self._remote = None
@@ -389,32 +386,6 @@ def engine(settings: ClusterSettings, database: Path | None, *, compacting: bool
     return EtcdStore(settings.etcd, layout(settings.etcd.prefix), times=times, interval=interval)
 
 
-def _admission(state: State, authorizer: Authorizer, client: Client) -> list[Step]:
-    """What writes pass, in the order of a real server's plugins."""
-    return [
-        NamespaceLifecycle(state),
-        LimitRanger(state),
-        NodeTaints(),
-        PodSecurity(state),
-        Priority(state),
-        DefaultTolerations(),
-        DefaultClass(state),
-        Protection(),
-        Growth(state),
-        RuntimeClasses(state),
-        Decisions(authorizer),
-        Requests(),
-        DefaultIngressClass(state),
-        MutatingPolicies(state, authorizer),
-        MutatingWebhooks(state, authorizer, client),
-        Escalation(authorizer),
-        Generations(state),
-        ParameterReading(state, authorizer),
-        ValidatingPolicies(state, authorizer),
-        ValidatingWebhooks(state, authorizer, client),
-    ]
-
-
 def admin_token(path: Path) -> str:
     """The admin's token: made once, kept beside the database."""
     try:
@@ -429,8 +400,8 @@ def admin_token(path: Path) -> str:
     return token
 
 
-async def _external(api: API, namespace: str, name: str) -> str:
+async def _external(cache: Cache, namespace: str, name: str) -> str:
     """The host that a Service is another name for; "" where there is none."""
     kind = builtin.SERVICES
-    entry = (await api.loaded(kind)).get(kind.key(namespace, name))
+    entry = (await cache.loaded(kind.keys)).get(kind.key(namespace, name))
     return str(entry.decode()["spec"].get("externalName") or "") if entry is not None else ""

@@ -9,11 +9,13 @@ import pytest
 
 from podless import Server
 from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Step
+from podless.admission.allocation import ServiceAllocator
 from podless.kinds.builtin import NAMESPACES
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta import codec
 from podless.meta.errors import Forbidden
+from podless.meta.field import forbidden
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.kinds.test_offline import definition as gadgets
 
@@ -27,10 +29,14 @@ class Recorder(Step):
         self.group = group
         self.seen: list[tuple[str, AdmissionAttributes]] = []
         self.labels: dict[str, str] = {}
+        self.given: dict[str, str] = {}
         self.again = False
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return kind.group == self.group
+
+    def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        return bool(self.given) and kind.group == self.group
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return kind.group == self.group
@@ -41,6 +47,13 @@ class Recorder(Step):
             metadata = review.obj["metadata"]
             metadata["labels"] = {**(metadata.get("labels") or {}), **self.labels}
         review.reinvoke = self.again
+
+    async def allocate(self, review: AdmissionAttributes) -> None:
+        self.seen.append(("allocate", review))
+        assert review.obj is not None
+        review.obj["spec"] = {**(review.obj.get("spec") or {}), **self.given}
+        if self.given.get("size") == "secret":
+            review.refused.append(forbidden("spec.size", "not yours"))
 
     async def validate(self, review: AdmissionAttributes) -> None:
         self.seen.append(("validate", review))
@@ -62,9 +75,28 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
         step.group = kind.group
         step.builtin = False
         assert every.mutating(CREATE, kind, "", "") == every.validating(CREATE, kind, "") == [step]
+        assert every.allocating(CREATE, kind, "") == []
         step.builtin = True
         ours = Admission([step])
         assert ours.mutating(CREATE, kind, "", "") == ours.validating(CREATE, kind, "") == known
+
+
+def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
+    class Giving(Step):
+        asked = 0
+
+        def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
+            self.asked += 1
+            return operation == CREATE
+
+    one, other = Giving(), Giving()
+    every = Admission([one])
+    for _ in range(2):
+        assert every.allocating(CREATE, NAMESPACES, "") == [one]
+        assert every.allocating(UPDATE, NAMESPACES, "") == []
+    assert one.asked == 2
+    every.steps.insert(0, other)
+    assert every.allocating(CREATE, NAMESPACES, "") == [other, one]
 
 
 @pytest.fixture
@@ -177,3 +209,50 @@ def test_a_dry_run_is_known(client: Client, recorder: Recorder) -> None:
         "apiVersion": "meta.k8s.io/v1",
         "dryRun": ["All"],
     }
+
+
+def test_what_a_step_gives_comes_after_all_changes_and_is_checked(client: Client, recorder: Recorder) -> None:
+    recorder.given, recorder.labels = {"size": "large"}, {"by": "step"}
+    made = client.post(path(recorder), gadget(recorder.group, "x"))
+    assert made.body["spec"] == {"size": "large"}
+    assert [step for step, *_ in recorder.told()] == ["mutate", "allocate", "validate"]
+    recorder.given = {"size": "small"}
+    changed = client.merge(path(recorder, "x"), {"spec": {"a": 1}})
+    assert changed.body["spec"] == {"a": 1, "size": "small"}
+    (_, review) = recorder.seen[1]
+    assert (review.operation, review.verb, review.name) == (UPDATE, "patch", "x")
+    assert review.old is not None
+    assert review.old["spec"] == {"size": "large"}
+    assert client.send("DELETE", path(recorder, "x")).status == 200
+    assert "allocate" not in [step for step, _ in recorder.seen[3:]]
+
+
+def test_what_a_user_may_not_write_is_told_with_what_is_wrong(client: Client, recorder: Recorder) -> None:
+    recorder.given = {"size": "secret"}
+    body = gadget(recorder.group, "Not a name")
+    refused = client.post(path(recorder), body)
+    assert refused.status == 422
+    assert [cause["field"] for cause in refused.body["details"]["causes"]] == ["spec.size", "metadata.name"]
+
+
+def test_the_order_is_that_of_a_real_server(server: Server) -> None:
+    """What kube-apiserver does in the storage of a kind stands between plugins that mutate and those that validate."""
+    assert server._app is not None
+    names = [type(step).__name__ for step in server._app.admission.steps]
+    assert (names[0], names[-1]) == ("NamespaceLifecycle", "ObjectQuota")
+    order = ["MutatingPolicies", "MutatingWebhooks", "ServiceAllocator", "DeviceAccess", "ValidatingPolicies"]
+    assert sorted(order, key=names.index) == order
+
+
+def test_services_get_addresses_from_a_step_of_the_list_alone(server: Server, client: Client) -> None:
+    assert server._app is not None
+    steps = server._app.admission.steps
+    known, services = list(steps), "/api/v1/namespaces/default/services"
+    steps[:] = [step for step in known if not isinstance(step, ServiceAllocator)]
+    try:
+        made = client.post(services, {"metadata": {"name": "bare"}, "spec": {"ports": [{"port": 80}]}})
+    finally:
+        steps[:] = known
+    assert made.status == 201
+    assert "clusterIP" not in made.body["spec"]
+    assert client.send("DELETE", f"{services}/bare").status == 200

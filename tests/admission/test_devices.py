@@ -8,13 +8,14 @@ from typing import Any
 import anyio
 import pytest
 
-from podless.admission.devices import Devices
+from podless.admission import CREATE, UPDATE, AdmissionAttributes
+from podless.admission.devices import DeviceAccess
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
 from podless.auth.user import User
+from podless.kinds.builtin.catalog import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 
 Object = dict[str, Any]
-ASKED = Attributes("update", "resource.k8s.io", "v1", "resourceclaims", "status", "shop", "gpu")
 RESULT: Object = {"request": "one", "driver": "gpu.example.com", "pool": "p", "device": "d"}
 ON_NODE: Object = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
 GIVEN: Object = {"devices": {"results": [RESULT]}, "nodeSelector": {"nodeSelectorTerms": [ON_NODE]}}
@@ -42,10 +43,26 @@ class Spaces:
 
 
 def refused(
-    obj: Object, old: Object | None, *rights: tuple[str, str, str, str], user: User = ALICE, **asked: str
+    obj: Object, old: Object | None, *rights: tuple[str, str, str, str], user: User = ALICE, namespace: str = "shop"
 ) -> list[str]:
-    judge: Any = Devices(Spaces(), Rights(*rights))  # type: ignore[arg-type]
-    return [str(error) for error in anyio.run(judge.refusals, user, ASKED._replace(**asked), obj, old)]
+    step: Any = DeviceAccess(Spaces(), Rights(*rights))  # type: ignore[arg-type]
+    kind, subresource = RESOURCE_CLAIMS, "" if old is None else "status"
+    operation = CREATE if old is None else UPDATE
+    assert step.allocates(operation, kind, subresource)
+    attr = AdmissionAttributes(
+        operation, kind, kind.by_version["v1"], subresource, namespace, "gpu", obj, old, {}, False, user, verb="update"
+    )
+    anyio.run(step.allocate, attr)
+    return [str(error) for error in attr.refused]
+
+
+def test_new_claims_and_templates_and_the_status_of_claims_are_judged() -> None:
+    step: Any = DeviceAccess(Spaces(), Rights())  # type: ignore[arg-type]
+    for kind in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES):
+        assert step.allocates(CREATE, kind, "")
+        assert not step.allocates(UPDATE, kind, "")
+    assert step.allocates(UPDATE, RESOURCE_CLAIMS, "status")
+    assert not step.allocates(CREATE, PODS, "")
 
 
 def test_giving_devices_needs_the_right_to_bind_everywhere() -> None:
@@ -76,7 +93,7 @@ def test_telling_of_devices_needs_the_right_to_speak_for_their_driver() -> None:
 def test_looking_after_devices_needs_a_marked_namespace(namespace: str, count: int) -> None:
     spec = {"devices": {"requests": [{"name": "a"}, {"name": "b", "exactly": {"adminAccess": True}}]}}
     for obj in ({"spec": spec}, {"spec": {"spec": spec}}):
-        texts = refused(obj, None, subresource="", namespace=namespace)
+        texts = refused(obj, None, namespace=namespace)
         assert [text.partition(":")[0] for text in texts] == ["spec.devices.requests[1].adminAccess"] * count
     status = {"allocation": {"devices": {"results": [{**RESULT, "adminAccess": True}]}}}
     rights = ("update", "binding", "", "")

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import jwt
 import pytest
@@ -22,7 +22,9 @@ from podless import Server, StartError
 from podless.auth import claims
 from podless.auth.accounts import SECRET, Accounts, make_secret
 from podless.cache.cache import Cache
+from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
+from podless.remote import Client as Remote
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
 from podless.verbs.storage import once
@@ -179,7 +181,7 @@ async def test_servers_that_start_at_once_have_one_key() -> None:
     for _ in range(2):
         cache = Cache(store)
         await cache.open()
-        api = API(store, cache, Registry(), cast(Any, None))
+        api = API(store, cache, Registry(), Converter(Remote()))
         found.append(once(api, SECRET, lambda: make_secret(Path("no such file"))))
     assert len(set(await asyncio.gather(*found))) == 1
     await store.close()

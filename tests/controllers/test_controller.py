@@ -13,9 +13,13 @@ from hypothesis import strategies as st
 
 from podless.controllers.controller import Controller
 from podless.controllers.workqueue import WorkQueue
+from podless.kinds.builtin import CONFIG_MAPS
+from podless.kinds.kind import Kind
 from podless.meta.watchdog import Watchdog
-from podless.store import StoreError
+from podless.store import KEPT, Operation, StoreError
 from podless.verbs.call import API
+from podless.verbs.followup import FollowUps
+from podless.verbs.storage import GUARD
 
 
 class Failing(Controller):
@@ -24,7 +28,7 @@ class Failing(Controller):
     name = "failing"
 
     def __init__(self, *errors: Exception) -> None:
-        super().__init__(cast(API, SimpleNamespace(watchdog=Watchdog(), guard=None)))
+        super().__init__(cast(API, SimpleNamespace(watchdog=Watchdog(), follow_ups=FollowUps())))
         self.errors = list(errors)
         self.asked: Counter[str] = Counter()
         self.done = asyncio.Event()
@@ -112,3 +116,45 @@ def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[s
         assert not queue.take(10)
 
     asyncio.run(scenario())
+
+
+class Awaited(Failing):
+    """Has writes of config maps wait for it, and notes on which condition it writes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.guards: list[Operation | None] = []
+
+    @property
+    def awaited(self) -> tuple[Kind, ...]:
+        return (CONFIG_MAPS,)
+
+    async def reconcile(self, key: str) -> None:
+        self.guards.append(GUARD.get())
+
+
+async def test_writes_wait_for_a_controller_while_it_runs() -> None:
+    controller = Awaited()
+    follow_ups = controller.api.follow_ups
+    assert follow_ups.of(CONFIG_MAPS) is None
+    for _ in range(2):  # a server may lose its lease and get it again
+        await controller.start()
+        assert follow_ups.of(CONFIG_MAPS) is controller
+        await controller.stop()
+        assert follow_ups.of(CONFIG_MAPS) is None
+
+
+async def test_a_controller_writes_on_the_condition_that_it_was_started_with() -> None:
+    """Also for a request that waits for it, which has no condition, or another."""
+    controller, guard = Awaited(), Operation("/podless/leaders/controllers", KEPT, 7)
+
+    async def start() -> None:
+        GUARD.set(guard)
+        await controller.start()
+
+    await asyncio.create_task(start())
+    controller.queue.add("a")
+    await controller.flush()
+    assert controller.guards == [guard]
+    assert GUARD.get() is None
+    await controller.stop()

@@ -80,10 +80,11 @@ async def test_one_that_was_suspended_cannot_write_when_it_wakes_up(servers: lis
     former.leader._task.cancel()  # it writes its lease no more, and does not know
     follower = await led([one for one in servers if one is not former])
     assert former.leader.leading
-    storage.GUARD.set(former.api.guard)
+    storage.GUARD.set(former.leader.guard)
     with pytest.raises(storage.Deposed):
         await storage.together(former.api, lambda: _plan("/podless/test/former"))
-    storage.GUARD.set(follower.api.guard)
+    assert follower.leader is not None
+    storage.GUARD.set(follower.leader.guard)
     await storage.together(follower.api, lambda: _plan("/podless/test/present"))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from podless.cache.cache import Cache
 from podless.kinds.builtin import CONFIG_MAPS, EVENTS
+from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import BadRequest, Expired
@@ -27,7 +28,7 @@ async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), cast(Client, None))
+    api = API(store, cache, Registry(), Converter(Client()))
     for place, name in enumerate(names):
         value = b'{"metadata":{"name":"%b","namespace":"ns","labels":{"odd":"%d"},"resourceVersion":"'
         value %= (name.encode(), place % 2)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
 from podless.kinds.builtin import CONFIG_MAPS
+from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
 from podless.remote import Client
@@ -36,7 +37,7 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[API]:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    yield API(store, cache, Registry(), cast(Client, None))
+    yield API(store, cache, Registry(), Converter(Client()))
     await store.close()
 
 
@@ -84,7 +85,7 @@ async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyP
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), cast(Client, None))
+    api = API(store, cache, Registry(), Converter(Client()))
     tried = []
     really = store.commit
 

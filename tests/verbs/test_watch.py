@@ -8,7 +8,6 @@ import ssl
 import urllib.request
 import uuid
 from collections.abc import Sequence
-from typing import cast
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from podless import Server
 from podless.cache.cache import Cache
 from podless.kinds.builtin import CONFIG_MAPS
+from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.remote.client import Client
 from podless.store import Operation, Stored
@@ -79,7 +79,7 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
         await store.open()
         cache = Cache(store)
         await cache.open()
-        api = API(store, cache, Registry(), cast(Client, None))
+        api = API(store, cache, Registry(), Converter(Client()))
         collection = await api.loaded(CONFIG_MAPS)
         state: dict[str, int] = {}
         watchers: list[Watcher] = []
@@ -122,7 +122,7 @@ async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), cast(Client, None))
+    api = API(store, cache, Registry(), Converter(Client()))
     await api.loaded(CONFIG_MAPS)
     watcher = Watcher(api, {})
     await watcher.begin({})

@@ -11,39 +11,42 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from podless.admission.attributes import Along, Overtaken
-from podless.admission.state import State
+from podless.admission.attributes import AdmissionAttributes, Along, Overtaken, both
+from podless.admission.step import Step
 from podless.cache.events import Event
+from podless.kinds.builtin import SERVICES
 from podless.kinds.builtin.allocation import Allocation, Pool
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.kinds.state import State
 from podless.store import Keys, Operation, Stored, keys
 
 _KEYS = Keys(f"{keys.OWN}allocations/", namespaced=False)
 _KEY = _KEYS.key("", "services")
 
 
-class Allocator:
-    """Gives new and changed services what they need; the pool is read when the first service asks."""
+class ServiceAllocator(Step):
+    """Allocate cluster IPs and node ports; the pool is read when the first service asks."""
 
-    def __init__(self, state: State, kind: Kind) -> None:
+    builtin = True
+
+    def __init__(self, state: State) -> None:
         self._state = state
-        self._kind = kind
         self._pool = Pool()
         self._following = False
         self._lock = asyncio.Lock()
         self._writes = state.cache.collection(_KEYS)
 
-    async def allocate(self, obj: Object, old: Object | None, *, dry_run: bool) -> Along | None:
-        """Give a service what it lacks, in place. old: None for a new one. Returns what is to be committed with it.
+    def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Services themselves; their status has no addresses to give."""
+        return kind.prefix == SERVICES.prefix and not subresource
 
-        Raises Invalid for what is taken or out of range, APIError where nothing is left.
-        """
+    async def allocate(self, attr: AdmissionAttributes) -> None:
+        """Give a service what it lacks. Raises Invalid for what is taken or out of range, APIError for a full range."""
         await self._follow()
-        allocation = Allocation(self._pool, obj, old, dry_run=dry_run)
-        if dry_run or not (allocation.addresses or allocation.ports):
-            return None
-        return Along((self._lock,), partial(self._operations, allocation))
+        assert attr.obj is not None
+        allocation = Allocation(self._pool, attr.obj, attr.old, dry_run=attr.dry_run)
+        if not attr.dry_run and (allocation.addresses or allocation.ports):
+            attr.along = both(attr.along, Along((self._lock,), partial(self._operations, allocation)))
 
     def _operations(self, allocation: Allocation) -> Sequence[Operation]:
         if allocation.overtaken:
@@ -54,10 +57,10 @@ class Allocator:
     async def _follow(self) -> None:
         if not self._writes.loaded:
             await self._writes.load()
-        collection = await self._state.loaded(self._kind)
+        collection = await self._state.loaded(SERVICES)
         if not self._following:
             self._following = True
-            for entry in collection.under(self._kind.prefix)[0]:
+            for entry in collection.under(SERVICES.prefix)[0]:
                 self._pool.note(None, entry.decode())
             collection.add_event_handler(self._hear)
 

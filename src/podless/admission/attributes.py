@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from podless.auth.user import User
 from podless.kinds.kind import Kind, Version
 from podless.meta.codec import Floats
+from podless.meta.field import FieldError
 from podless.store import Operation
 
 Object = dict[str, Any]
@@ -51,8 +52,9 @@ class AdmissionAttributes:
     or put another one here. old: as it is, None for a create; nobody may change it. options: the CreateOptions,
     UpdateOptions or DeleteOptions. warnings: texts for the client. annotations: for the audit log. again: whether
     mutation goes round a second time; reinvoke: whether a step asks for that. rounds: what a step keeps for that.
-    along: what a step wants to be committed with the write. floats: whole numbers that a custom object was sent with as
-    floats. size: bytes that steps have put into the object, about.
+    along: what steps want to be committed with the write. floats: whole numbers that a custom object was sent with as
+    floats. size: bytes that steps have put into the object, about. verb: of the API, "" for what a server does itself.
+    refused: what of the object the user may not write, told together with what is wrong with it.
     """
 
     operation: str
@@ -74,6 +76,8 @@ class AdmissionAttributes:
     along: Along | None = None
     floats: Floats = field(default_factory=list)
     size: int = 0
+    verb: str = ""
+    refused: list[FieldError] = field(default_factory=list)
 
     def kind_in(self, version: Version) -> Kind:
         """The kind that shows the objects in a version, which may be of another group than the one written to."""

@@ -1,46 +1,74 @@
-"""The order in which admission goes: one list of steps, gone through twice, to mutate and to validate."""
+"""The order in which admission goes: one list of steps, gone through to mutate, to allocate and to validate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from podless.admission.allocation import ServiceAllocator
 from podless.admission.attributes import AdmissionAttributes
+from podless.admission.certificates import Decisions, Requests
+from podless.admission.devices import DeviceAccess
+from podless.admission.escalation import Escalation
+from podless.admission.generations import Generations
+from podless.admission.ingressclass import DefaultIngressClass
+from podless.admission.lifecycle import NamespaceLifecycle
+from podless.admission.limits import LimitRanger
+from podless.admission.mutating import MutatingPolicies
+from podless.admission.podsecurity import PodSecurity
+from podless.admission.quota import ObjectQuota
+from podless.admission.reading import ParameterReading
+from podless.admission.scheduling import DefaultTolerations, NodeTaints, Priority, RuntimeClasses
+from podless.admission.step import Step
+from podless.admission.validating import ValidatingPolicies
+from podless.admission.volumes import DefaultClass, Growth, Protection
+from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
+from podless.auth.authorizer import Authorizer
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
+
+_KNOWN_MOST = 1000  # sorts of writes of which the steps that allocate are remembered
 
 
-class Step:
-    """One rule, or source of rules, that writes have to pass.
+def plugins(state: State, authorizer: Authorizer) -> list[Step]:
+    """Return all steps of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
 
-    `mutates` and `validates` say whether it has anything to do with such writes; they are asked at every write and
-    must cost next to nothing. The object must be changed in `mutate` only. Both raise an APIError to refuse the write.
-
-    builtin: whether it has to do with kinds that are built in only; it is not asked about others.
+    kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
+    A comment gives the name of the plugin where ours is another one.
     """
-
-    builtin = False
-
-    async def start(self) -> None:
-        """Get ready, before the first write."""
-
-    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Whether `mutate` is to be called for such writes."""
-        return False
-
-    async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Change the object, or refuse the write."""
-
-    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Whether `validate` is to be called for such writes."""
-        return False
-
-    async def validate(self, attr: AdmissionAttributes) -> None:
-        """Refuse the write, or let it pass."""
+    return [
+        NamespaceLifecycle(state),
+        LimitRanger(state),
+        NodeTaints(),  # TaintNodesByCondition
+        PodSecurity(state),
+        Priority(state),
+        DefaultTolerations(),  # DefaultTolerationSeconds
+        DefaultClass(state),  # DefaultStorageClass
+        Protection(),  # StorageObjectInUseProtection
+        Growth(state),  # PersistentVolumeClaimResize
+        RuntimeClasses(state),  # RuntimeClass
+        Decisions(authorizer),  # CertificateApproval, CertificateSigning
+        Requests(),  # CertificateSubjectRestriction
+        DefaultIngressClass(state),
+        MutatingPolicies(state, authorizer),  # MutatingAdmissionPolicy
+        MutatingWebhooks(state, authorizer),  # MutatingAdmissionWebhook
+        # in the storage of kinds
+        ServiceAllocator(state),
+        DeviceAccess(state, authorizer),
+        Escalation(authorizer),
+        Generations(state),
+        ParameterReading(state, authorizer),
+        # plugins again
+        ValidatingPolicies(state, authorizer),  # ValidatingAdmissionPolicy
+        ValidatingWebhooks(state, authorizer),  # ValidatingAdmissionWebhook
+        ObjectQuota(state),  # ResourceQuota; the last one, for a write that it lets pass is stored next
+    ]
 
 
 class Admission:
-    """All steps, in the order of kube-apiserver's plugins.
+    """All steps, in order. steps: may be changed at any time.
 
-    mutating and validating give those that concern a write; where there are none nothing needs to be prepared.
+    `mutating`, `allocating` and `validating` return the steps that concern a write. A write that no step concerns
+    needs nothing prepared for it.
     """
 
     def __init__(self, steps: Sequence[Step] = ()) -> None:
@@ -48,7 +76,10 @@ class Admission:
         self._known: list[Step] = []
         # by whether the kind is a custom one
         self._mutating: dict[bool, list[Step]] = {}
+        self._allocating: dict[bool, list[Step]] = {}
         self._validating: dict[bool, list[Step]] = {}
+        # by operation, prefix of the kind and subresource
+        self._allocated: dict[tuple[str, str, str], list[Step]] = {}
 
     async def start(self) -> None:
         """Have all steps get ready."""
@@ -56,24 +87,42 @@ class Admission:
             await step.start()
 
     def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> list[Step]:
-        """The steps to be gone through before the object is checked. namespace: of the path, "" for none."""
+        """Return the steps that mutate such a write. namespace: of the path, "" for none."""
         if self._known != self.steps:
             self._sort()
         asked = self._mutating[kind.custom]
         return [step for step in asked if step.mutates(operation, kind, subresource, namespace)]
 
+    def allocating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
+        """Return the steps that complete such a write right before the object is checked."""
+        if self._known != self.steps:
+            self._sort()
+        asked = self._allocating[kind.custom]
+        if not asked:  # as for custom kinds
+            return asked
+        about = operation, kind.prefix, subresource
+        known = self._allocated.get(about)
+        if known is None:
+            if len(self._allocated) >= _KNOWN_MOST:
+                self._allocated.clear()
+            known = [step for step in asked if step.allocates(operation, kind, subresource)]
+            self._allocated[about] = known
+        return known
+
     def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
-        """The steps to be gone through when the object has been found to be valid."""
+        """Return the steps that look at such a write once the object has been found to be valid."""
         if self._known != self.steps:
             self._sort()
         return [step for step in self._validating[kind.custom] if step.validates(operation, kind, subresource)]
 
     def _sort(self) -> None:
-        """Most steps do one of both only, and need not be asked about the other."""
+        """Most steps have one phase only, and need not be asked about the others."""
         self._known = list(self.steps)
+        self._allocated.clear()
         for custom in (False, True):
             asked = [step for step in self.steps if not (custom and step.builtin)]
             self._mutating[custom] = [step for step in asked if type(step).mutates is not Step.mutates]
+            self._allocating[custom] = [step for step in asked if type(step).allocates is not Step.allocates]
             self._validating[custom] = [step for step in asked if type(step).validates is not Step.validates]
 
 
@@ -85,6 +134,12 @@ async def mutate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:
         attr.again = True
         for step in steps:
             await step.mutate(attr)
+
+
+async def allocate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:
+    """Have all steps complete the object. Raises what refuses the write."""
+    for step in steps:
+        await step.allocate(attr)
 
 
 async def validate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:

@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from podless.admission.state import State
+from podless.admission.attributes import CREATE, AdmissionAttributes
+from podless.admission.step import Step
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.denied import Denied
 from podless.auth.user import User, account
+from podless.kinds.builtin.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
+from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -21,24 +25,39 @@ Object = dict[str, Any]
 _LABEL = "resource.kubernetes.io/admin-access"
 _ADMIN = f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"
 _NODE = "authentication.kubernetes.io/node-name"
+_STATUS = "status"
 _ANY, _SAME = "arbitrary-node:", "associated-node:"
 
 
-class Devices:
-    """Judges claims to devices, and templates of them."""
+class DeviceAccess(Step):
+    """Judge claims to devices, and templates of them."""
+
+    builtin = True
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:
         self._state = state
         self._authorizer = authorizer
+        self._prefixes = {kind.prefix for kind in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES)}
 
-    async def refusals(self, user: User, asked: Attributes, obj: Object, old: Object | None) -> list[FieldError]:
-        """What the user may not write. asked: what they do. old: None for a new object."""
-        if asked.subresource != "status":
-            return await self._admin(asked.namespace, _requested(obj)) if old is None else []
-        assert old is not None
-        status, before = obj.get("status") or {}, old.get("status") or {}
-        found = [] if _granted(before) else await self._admin(asked.namespace, _granted(status))
-        return [*found, *self._binding(user, asked, status, before), *self._drivers(user, asked, status, before)]
+    def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """New claims and templates, and changes of the status of a claim."""
+        return kind.prefix in self._prefixes and (operation == CREATE or subresource == _STATUS)
+
+    async def allocate(self, attr: AdmissionAttributes) -> None:
+        """Note what the user may not write."""
+        assert attr.obj is not None
+        if attr.subresource != _STATUS:
+            attr.refused += await self._admin(attr.namespace, _requested(attr.obj))
+            return
+        assert attr.old is not None
+        kind, user = attr.kind, attr.user
+        place = (attr.subresource, attr.namespace, attr.name)
+        asked = Attributes(attr.verb, kind.group, attr.version.name, kind.plural, *place)
+        status, before = attr.obj.get("status") or {}, attr.old.get("status") or {}
+        if not _granted(before):
+            attr.refused += await self._admin(attr.namespace, _granted(status))
+        attr.refused += self._binding(user, asked, status, before)
+        attr.refused += self._drivers(user, asked, status, before)
 
     async def _admin(self, namespace: str, path: str) -> list[FieldError]:
         """Devices are the administrator's in namespaces that say so. path: where they are asked for, "" for nowhere."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin import DEFINITIONS, THIRD_PARTY_RESOURCES
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.kinds.thirdparty import Defined, defined
 from podless.meta import field
 from podless.meta.errors import Invalid

@@ -11,9 +11,9 @@ from podless.admission.conditions import Conditions
 from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt_from_policies
 from podless.admission.params import Unconfigured
-from podless.admission.state import State
 from podless.admission.subject import Subject
 from podless.kinds.kind import Kind, Version
+from podless.kinds.state import State
 from podless.meta.errors import APIError
 
 if TYPE_CHECKING:

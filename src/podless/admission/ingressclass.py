@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
-from podless.admission.chain import Step
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin.catalog import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 _NAMED = "kubernetes.io/ingress.class"

@@ -6,9 +6,9 @@ Source: the NamespaceLifecycle plugin of k8s.io/apiserver.
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, DELETE, AdmissionAttributes
-from podless.admission.chain import Step
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta.errors import Forbidden, NotFound
 
 _PROTECTED = ("default", "kube-system", "kube-public")

@@ -10,12 +10,12 @@ from fractions import Fraction
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin.catalog import CLAIMS, LIMIT_RANGES
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta import quantity
 
 Object = dict[str, Any]
@@ -32,7 +32,7 @@ class LimitRanger(Step):
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._limits = state.cache.collection(LIMIT_RANGES.keys)
+        self._limits = state.collection(LIMIT_RANGES)
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """New pods, and those whose resources are changed."""

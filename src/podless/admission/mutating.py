@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.admission import patches
 from podless.admission.attributes import DELETE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hooks, Invocation, Policy
 from podless.admission.refusals import forbidden, internal
 from podless.admission.reinvocation import Reinvocation
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.auth.authorizer import Authorizer
 from podless.fields import jsonpatch
 from podless.kinds.builtin.policies import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta import codec, gotext
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podless.admission.state import State
 from podless.kinds import conversion, view
 from podless.kinds.kind import Kind, Version
+from podless.kinds.state import State
 from podless.meta import selectors
 
 Object = dict[str, Any]

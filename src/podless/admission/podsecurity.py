@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.podstandards import violations
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin.catalog import PODS
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
 from podless.meta.gotext import quote

@@ -11,15 +11,15 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Along
-from podless.admission.chain import Step
 from podless.admission.metering import Meter
 from podless.admission.scheduling import is_pod
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
 from podless.kinds.builtin import usage
 from podless.kinds.builtin.quotas import QUOTAS, counts, limits
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
@@ -37,7 +37,7 @@ class ObjectQuota(Step):
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._quotas = state.cache.collection(QUOTAS.keys)
+        self._quotas = state.collection(QUOTAS)
         self._meter = Meter()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 

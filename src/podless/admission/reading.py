@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.params import Unconfigured, find_kind
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
@@ -21,6 +20,7 @@ from podless.kinds.builtin.policies import (
     VALIDATING_POLICIES,
 )
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta import field
 from podless.meta.errors import Invalid
 

@@ -9,11 +9,11 @@ import asyncio
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.refusals import forbidden
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.builtin.catalog import NODES, PODS, PRIORITY_CLASSES, RUNTIME_CLASSES
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta import names, quantity
 from podless.meta.errors import APIError, Internal
 from podless.meta.gotext import quote

@@ -6,13 +6,13 @@ from collections.abc import Container
 from typing import Any
 
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.state import State
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import of_account
 from podless.cache.entry import Entry
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Version
+from podless.kinds.state import State
 from podless.meta import sent
 
 Object = dict[str, Any]

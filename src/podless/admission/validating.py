@@ -10,16 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
 from podless.admission.refusals import CODES, forbidden
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.auth.authorizer import Authorizer
 from podless.kinds.builtin.policies import VALIDATING_BINDINGS, VALIDATING_POLICIES
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.meta import codec
 from podless.meta.errors import Forbidden
 

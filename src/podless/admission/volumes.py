@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.chain import Step
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden

@@ -13,22 +13,21 @@ from typing import Any
 from podless.admission import patches
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.calls import CallFailed, Verdict, call
-from podless.admission.chain import Step
 from podless.admission.conditions import ConditionFailed, Conditions
 from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt
 from podless.admission.refusals import Told, internal
 from podless.admission.reinvocation import Reinvocation
-from podless.admission.state import State
+from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.auth.authorizer import Authorizer
 from podless.fields import jsonpatch
 from podless.kinds.builtin.webhooks import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
+from podless.kinds.state import State
 from podless.meta import codec, gotext
 from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
-from podless.remote import Client
 
 Object = dict[str, Any]
 
@@ -58,10 +57,10 @@ class Webhook:
 class _Webhooks(Step):
     """All webhooks of one kind of configuration, in the order of their names."""
 
-    def __init__(self, kind: Kind, state: State, authorizer: Authorizer, client: Client) -> None:
+    def __init__(self, kind: Kind, state: State, authorizer: Authorizer) -> None:
         self._state = state
         self._authorizer = authorizer
-        self._client = client
+        self._client = state.remote
         self._source: Lister[list[Webhook]] = Lister(state.cache, kind, _read)
         self._seen = -1
         self._webhooks: Concerned[Webhook] = Concerned(_covers, exempt)
@@ -137,8 +136,8 @@ def _failed(webhook: Webhook, why: object) -> APIError:
 class ValidatingWebhooks(_Webhooks):
     """Webhooks that say yes or no; all are called at once."""
 
-    def __init__(self, state: State, authorizer: Authorizer, client: Client) -> None:
-        super().__init__(VALIDATING_WEBHOOKS, state, authorizer, client)
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        super().__init__(VALIDATING_WEBHOOKS, state, authorizer)
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether a webhook may be about such writes."""
@@ -176,8 +175,8 @@ class ValidatingWebhooks(_Webhooks):
 class MutatingWebhooks(_Webhooks):
     """Webhooks that may change the object; one is called after the other."""
 
-    def __init__(self, state: State, authorizer: Authorizer, client: Client) -> None:
-        super().__init__(MUTATING_WEBHOOKS, state, authorizer, client)
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        super().__init__(MUTATING_WEBHOOKS, state, authorizer)
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Whether a webhook may be about such writes."""

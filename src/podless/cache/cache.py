@@ -70,6 +70,18 @@ class Cache:
             found = self._collections[where.prefix] = WatchCache(self, self._store, where)
         return found
 
+    async def loaded(self, where: Keys) -> WatchCache:
+        """Return the collection of a resource, loaded and fresh. Raises StoreError.
+
+        It shows every change that anybody can have been told of before this call; within a request, before the request.
+        """
+        collection = self.collection(where)
+        if not collection.loaded:
+            await collection.load()
+        if not self.fresh:
+            await self.current()
+        return collection
+
     def known(self, prefix: str) -> WatchCache | None:
         """The collection of a prefix where it has been asked for before."""
         return self._collections.get(prefix)

@@ -18,6 +18,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import amend, delete_all
 from podless.kinds.builtin import SECRETS, SERVICE_ACCOUNTS
 from podless.kinds.builtin.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
+from podless.kinds.kind import Kind
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
 
@@ -50,8 +51,11 @@ class AccountTokens(Controller):
             self.leave.append(collection.add_event_handler(handler))
         for entry in self._secrets.under(SECRETS.prefix)[0]:
             self._look(entry)
-        self.api.reactions[SECRETS.prefix] = self.flush
-        self.api.reactions[SERVICE_ACCOUNTS.prefix] = self.flush
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """Secrets and their accounts: the token is there, or gone, before the write is answered."""
+        return (SECRETS, SERVICE_ACCOUNTS)
 
     def _look(self, entry: Entry) -> None:
         account = _account(entry)

@@ -44,7 +44,11 @@ class Registration(Controller):
         self.leave.append(self._collection.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
         await self.flush()
-        self.api.reactions[self._kind.prefix] = self.flush
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """APIServices: discovery shows each before its write is answered."""
+        return (self._kind,)
 
     async def reconcile(self, key: str) -> None:
         """Gather what is announced."""

@@ -63,10 +63,14 @@ class Contents(Controller):
         for content in self._contents:
             collection = await self.api.loaded(content.kind)
             self.leave.append(collection.add_event_handler(partial(self._changed, content)))
-        self.api.reactions[self._namespaces.prefix] = self.flush
         for entry in namespaces.under(self._namespaces.prefix)[0]:
             self.queue.add(entry.name)
         await self.flush()
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """Namespaces: each has its contents before its write is answered."""
+        return (self._namespaces,)
 
     def _born(self, events: Sequence[Event]) -> None:
         for event in events:

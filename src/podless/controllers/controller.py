@@ -17,8 +17,9 @@ from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
 from podless.meta.watchdog import Work
-from podless.store import StoreError
+from podless.store import Operation, StoreError
 from podless.verbs.call import API
+from podless.verbs.followup import Ahead
 from podless.verbs.storage import GUARD
 
 log = logging.getLogger("podless")
@@ -46,13 +47,16 @@ class Controller:
         self.api = api
         self.queue = WorkQueue()
         self.leave: list[Leave] = []  # called at the end
+        self._guard: Operation | None = None  # a condition of all that is written, where one server alone may do so
         self._faults: dict[str, str] = {}
         self._worker: asyncio.Task[None] | None = None
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
         """Begin. Raises what `begin` raises: without that no request can be answered."""
+        self._guard = GUARD.get()
         await self.begin()
+        self.leave += [self.api.follow_ups.add(kind, self) for kind in self.awaited]
         self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def stop(self) -> None:
@@ -68,6 +72,11 @@ class Controller:
 
     async def begin(self) -> None:
         """Load what is followed, follow it, and do what must be done before the first request."""
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """The kinds whose writes are answered only once this controller has reconciled what they changed."""
+        return ()
 
     async def follow(self, kind: Kind) -> None:
         """Have the key of every object of a kind reconciled, now and whenever one changes."""
@@ -88,6 +97,15 @@ class Controller:
     def error(self) -> str:
         """What goes wrong at present, as one line; "" while all is well."""
         return next(iter(self._faults.values()), "")
+
+    @property
+    def busy(self) -> bool:
+        """Whether keys are due, or being reconciled."""
+        return self.queue.busy
+
+    def foresee(self, key: str, made: Object) -> Ahead | None:
+        """Return what follows from a new object of an awaited kind, if that can be committed with it."""
+        return None
 
     async def flush(self, made: Object | None = None) -> None:
         """Reconcile all that is due: for those whose answer waits for it. made: what was written, if it is new."""
@@ -137,7 +155,7 @@ class Controller:
     async def _try(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
         """Whether the work ended well; what went wrong is told in the log, and by `error` until it has."""
         if self.leads:
-            GUARD.set(self.api.guard)  # of this task alone
+            GUARD.set(self._guard)  # of this task alone
         try:
             await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
         except (APIError, StoreError) as error:

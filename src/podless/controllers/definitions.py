@@ -23,6 +23,7 @@ from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.meta import clock
 from podless.verbs.call import API
+from podless.verbs.followup import Ahead
 
 Object = dict[str, Any]
 
@@ -59,9 +60,15 @@ class Definitions(Controller):
         for entry in self._collection.under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
         await self.flush()
-        self.api.reactions[self._kind.prefix] = self.flush
-        self.api.foresight[self._kind.prefix] = self._naming.ahead
-        self.api.unsettled = lambda: self.queue.busy
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """Definitions: each is in force before its write is answered."""
+        return (self._kind,)
+
+    def foresee(self, key: str, made: Object) -> Ahead | None:
+        """Return the commits that name and establish a new definition; None where its names are not free."""
+        return self._naming.ahead(key, made)
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:

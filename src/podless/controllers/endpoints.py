@@ -13,6 +13,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import delete_all
 from podless.kinds.builtin import SERVICES
 from podless.kinds.builtin.catalog import ENDPOINTS
+from podless.kinds.kind import Kind
 
 
 class EndpointsOfServices(Controller):
@@ -24,7 +25,11 @@ class EndpointsOfServices(Controller):
         """Follow the services."""
         services = await self.api.loaded(SERVICES)
         self.leave.append(services.add_event_handler(self._gone))
-        self.api.reactions[SERVICES.prefix] = self.flush
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """Services: their Endpoints are gone before a deletion is answered."""
+        return (SERVICES,)
 
     def _gone(self, events: Sequence[Event]) -> None:
         for event in events:

@@ -65,11 +65,15 @@ async def holder(store: Store) -> str:
 
 
 class Leader:
-    """One server's part in it. leading: whether it has the lease. controllers: they run only while it does."""
+    """One server's part in it. leading: whether it has the lease. controllers: they run only while it does.
+
+    guard: a condition of all that they write: that no other server has taken the lease since. None before the first.
+    """
 
     def __init__(self, api: API, controllers: Sequence[Controller]) -> None:
         self.leading = False
         self.name = f"{socket.gethostname()}_{os.getpid()}_{uuid.uuid4()}"
+        self.guard: Operation | None = None
         self._api = api
         self._controllers = controllers
         self._running: list[Controller] = []
@@ -173,14 +177,14 @@ class Leader:
         if take:
             known = [one.revision for one in (await self._api.store.range(_FENCE))[0] if one.key == _FENCE]
             operations.append(Operation(_FENCE, Stored(holder.encode()), known[0] if known else 0))
-        elif self._api.guard is not None:
-            operations.append(self._api.guard)
+        elif self.guard is not None:
+            operations.append(self.guard)
         try:
             revision = await self._api.store.commit(operations)
         except Conflicted:
             raise _Outrun("another server has it") from None
         if take:
-            self._api.guard = Operation(_FENCE, KEPT, revision)
+            self.guard = Operation(_FENCE, KEPT, revision)
 
     def _new(self) -> Object:
         version = self._kind.storage_version
@@ -190,7 +194,7 @@ class Leader:
 
     async def _begin(self) -> None:
         """Start the controllers, in a context of their own."""
-        GUARD.set(self._api.guard)
+        GUARD.set(self.guard)
         for controller in self._controllers:
             self._running.append(controller)
             await controller.start()

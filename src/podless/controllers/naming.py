@@ -21,7 +21,8 @@ from podless.kinds.kind import Kind
 from podless.meta import clock
 from podless.store import FOLLOWING, Keys, Operation, Stored, keys
 from podless.verbs import storage
-from podless.verbs.call import API, Ahead
+from podless.verbs.call import API
+from podless.verbs.followup import Ahead
 
 Object = dict[str, Any]
 

@@ -51,7 +51,11 @@ class Roles(Controller):
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
         await self.flush()
-        self.api.reactions[rbac.CLUSTER_ROLES.prefix] = self.flush
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """Cluster roles: aggregated rules are in force before the write is answered."""
+        return (rbac.CLUSTER_ROLES,)
 
     async def _ensure(self, kind: Kind, wanted: Object) -> None:
         key = kind.key("", wanted["metadata"]["name"])

@@ -38,12 +38,18 @@ def reads_wait(api: API) -> Gate | None:
 
 def _at_once(api: API) -> bool:
     """Whether there is nothing to wait for."""
-    return api.cache.fresh and not api.unsettled()
+    return api.cache.fresh and not _unsettled(api)
+
+
+def _unsettled(api: API) -> bool:
+    """Whether a definition has changed and is not in force yet."""
+    definitions = api.follow_ups.of(DEFINITIONS)
+    return definitions is not None and definitions.busy
 
 
 def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseException | None) -> None:
     if error is None:
-        if not api.cache.renewing and not api.unsettled():
+        if not api.cache.renewing and not _unsettled(api):
             request.current = True
     elif not isinstance(error, asyncio.CancelledError):
         request.current = error
@@ -59,9 +65,9 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
     def wrap(handler: Handler) -> Handler:
         async def later(request: Request) -> Answer:
             await api.cache.refresh()
-            settle = api.reactions.get(DEFINITIONS.prefix) if api.unsettled() else None
-            if settle is not None:
-                await settle(None)
+            definitions = api.follow_ups.of(DEFINITIONS)
+            if definitions is not None and definitions.busy:
+                await definitions.flush()
             scope = current.begin()
             try:
                 answer = handler(request)

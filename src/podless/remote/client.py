@@ -60,13 +60,20 @@ class Client:
     decode it.
     """
 
-    external: Callable[[str, str], Awaitable[str]] | None = None
-    disturbed: Callable[[str], bool] | None = None
-    aside: Aside | None = None
-    elsewhere: Callable[[bytes], Awaitable[bytes]] | None = None
-
-    def __init__(self, services: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        services: Mapping[str, str] | None = None,
+        *,
+        external: Callable[[str, str], Awaitable[str]] | None = None,
+        disturbed: Callable[[str], bool] | None = None,
+        aside: Aside | None = None,
+        elsewhere: Callable[[bytes], Awaitable[bytes]] | None = None,
+    ) -> None:
         self.services = dict(services or {})
+        self.external = external
+        self._disturbed = disturbed
+        self._aside = aside
+        self._elsewhere = elsewhere
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._trusted: dict[bytes, ssl.SSLContext | aiohttp.Fingerprint] = {}
@@ -86,7 +93,7 @@ class Client:
             seconds = max(math.ceil(within), 1)
         url = f"{target.url}?timeout={seconds}s"
         told = f"Post {gotext.quote(url)}: "
-        if self.disturbed is not None and self.disturbed(target.url):
+        if self._disturbed is not None and self._disturbed(target.url):
             raise TimedOut(f"{told}context deadline exceeded")
         try:
             async with asyncio.timeout(within):
@@ -112,15 +119,15 @@ class Client:
 
     async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
         """What some work on so many bytes gives, done beside the loop where they are many. Raises what it raises."""
-        return work(*about) if self.aside is None else await self.aside.run(size, work, *about)
+        return work(*about) if self._aside is None else await self._aside.run(size, work, *about)
 
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
         """What some work makes of an answer, in the way that long bodies of requests are read and looked through.
 
         Raises what the work raises, Timeout and TooManyRequests.
         """
-        if self.elsewhere is not None and len(answer) > _LONG:
-            answer = await self.elsewhere(answer)
+        if self._elsewhere is not None and len(answer) > _LONG:
+            answer = await self._elsewhere(answer)
         return await self.beside(len(answer), work, answer)
 
     async def close(self) -> None:

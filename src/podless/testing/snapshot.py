@@ -45,9 +45,9 @@ async def restore(app: App, wanted: Snapshot) -> None:
                 raise
             continue
         break
-    reaction = app.cluster.api.reactions.get(builtin.DEFINITIONS.prefix)
-    if reaction is not None:
-        await reaction(None)  # the kinds are served again that were
+    definitions = app.cluster.api.follow_ups.of(builtin.DEFINITIONS)
+    if definitions is not None:
+        await definitions.flush()  # the kinds are served again that were
 
 
 def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:

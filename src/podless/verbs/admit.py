@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, chain
 from podless.admission.attributes import both
-from podless.auth.attributes import Attributes
 from podless.fields import managers
 from podless.verbs.call import API, Call
-from podless.verbs.options import DeleteOptions, WriteOptions
+from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import Wait, Write
 
 Object = dict[str, Any]
@@ -21,34 +20,66 @@ _INVALID = (
 )
 
 
-async def mutate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> Object:
-    """The object as admission wants it: with its defaults, not yet checked. old: None for a create.
+def mutates(api: API, write: Write) -> bool:
+    """Whether `mutate` has anything to do for such a write."""
+    call = write.call
+    return bool(api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace))
+
+
+def allocates(api: API, write: Write) -> bool:
+    """Whether the object gets from admission what there is but a certain number of."""
+    return bool(api.admission.allocating(_operation(write), write.call.kind, write.call.subresource))
+
+
+def validates(api: API, write: Write) -> bool:
+    """Whether admission looks at the object once it obeys all rules of its kind."""
+    return bool(api.admission.validating(_operation(write), write.call.kind, write.call.subresource))
+
+
+async def mutate(api: API, write: Write, obj: Object, old: Object | None) -> Object:
+    """Return the object as admission wants it: with its defaults, not yet checked. old: None for a create.
 
     Raises what refuses the write.
     """
-    operation = CREATE if old is None else UPDATE
-    steps = api.admission.mutating(operation, call.kind, call.subresource, call.namespace)
+    call = write.call
+    steps = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
     if not steps:
         return obj
     before = (obj.get("metadata") or {}).get("managedFields")
-    attr = _attributes(call, operation, obj, old, chosen)
+    attr = _attributes(write, obj, old)
     await chain.mutate(steps, attr)
     assert attr.obj is not None
-    call.added = attr.size
+    write.added = attr.size
     if attr.obj is not obj:
         _keep_sound(call, attr.obj, before)
     return attr.obj
 
 
-async def validate(api: API, call: Call, chosen: WriteOptions, obj: Object, old: Object | None = None) -> None:
-    """Ask admission about an object that obeys all rules of its kind. Raises what refuses the write."""
-    operation = CREATE if old is None else UPDATE
-    steps = api.admission.validating(operation, call.kind, call.subresource)
-    call.along = None
-    if steps:
-        attr = _attributes(call, operation, obj, old, chosen)
-        await chain.validate(steps, attr)
-        call.along = attr.along
+async def _mutate(api: API, write: Write) -> None:
+    write.obj = await mutate(api, write, write.obj, write.old)
+
+
+async def _allocate(api: API, write: Write) -> None:
+    """Complete the object right before it is checked."""
+    attr = _attributes(write, write.obj, write.old)
+    await chain.allocate(api.admission.allocating(attr.operation, attr.kind, attr.subresource), attr)
+    write.refused, write.along = attr.refused, attr.along
+
+
+async def _validate(api: API, write: Write) -> None:
+    """Ask admission about an object that obeys all rules of its kind."""
+    obj, old = write.obj, write.old
+    if write.shown is not None:
+        obj, old = write.shown(obj), write.shown(old) if old is not None else None
+    attr = _attributes(write, obj, old)
+    await chain.validate(api.admission.validating(attr.operation, attr.kind, attr.subresource), attr)
+    write.along = both(attr.along, write.along)
+
+
+# the three phases of a write; each raises what refuses it
+MUTATE: Final = Wait[Write](_mutate, mutates)
+ALLOCATE: Final = Wait[Write](_allocate, allocates)
+VALIDATE: Final = Wait[Write](_validate, validates)
 
 
 async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
@@ -67,9 +98,8 @@ async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> No
     await chain.validate(validating, attr)
 
 
-def _attributes(
-    call: Call, operation: str, obj: Object, old: Object | None, chosen: WriteOptions
-) -> AdmissionAttributes:
+def _attributes(write: Write, obj: Object, old: Object | None) -> AdmissionAttributes:
+    call, chosen, operation = write.call, write.options, _operation(write)
     name = call.name or (obj.get("metadata") or {}).get("name") or ""
     options: Object = {"kind": "CreateOptions" if operation == CREATE else "UpdateOptions", "apiVersion": _META}
     if chosen.dry_run:
@@ -82,6 +112,7 @@ def _attributes(
     return AdmissionAttributes(
         operation, call.kind, call.version, call.subresource, namespace, name, obj, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations, floats=call.floats if call.kind.custom else [],
+        verb=call.verb,
     )  # fmt: skip
 
 
@@ -100,49 +131,5 @@ def _keep_sound(call: Call, obj: Object, before: Any) -> None:
         managers.put(metadata, before)
 
 
-def mutates(api: API, write: Write) -> bool:
-    """Whether `mutate` has anything to do for such a write."""
-    call = write.call
-    return bool(api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace))
-
-
-async def _mutate(api: API, write: Write) -> None:
-    write.obj = await mutate(api, write.call, write.options, write.obj, write.old)
-
-
-def allocates(api: API, write: Write) -> bool:
-    """Whether the object gets from admission what there is but a certain number of."""
-    kind = write.call.kind
-    return kind.prefix in api.allocators or kind.prefix in api.permits
-
-
-async def _allocate(api: API, write: Write) -> None:
-    call = write.call
-    allocator, permit = api.allocators.get(call.kind.prefix), api.permits.get(call.kind.prefix)
-    if allocator is not None and not call.subresource:
-        write.along = await allocator.allocate(write.obj, write.old, dry_run=write.options.dry_run)
-    if permit is not None:
-        place = (call.subresource, call.namespace, write.obj["metadata"].get("name") or "")
-        asked = Attributes(call.verb, call.kind.group, call.version.name, call.kind.plural, *place)
-        call.refused = await permit.refusals(call.user, asked, write.obj, write.old)
-
-
-def _validates(api: API, write: Write) -> bool:
-    return bool(api.admission.validating(_operation(write), write.call.kind, write.call.subresource))
-
-
-async def _validate(api: API, write: Write) -> None:
-    obj, old = write.obj, write.old
-    if write.shown is not None:
-        obj, old = write.shown(obj), write.shown(old) if old is not None else None
-    await validate(api, write.call, write.options, obj, old)
-    write.along = both(write.call.along, write.along)
-
-
 def _operation(write: Write) -> str:
     return CREATE if write.old is None else UPDATE
-
-
-MUTATE: Final = Wait[Write](_mutate, mutates)
-ALLOCATE: Final = Wait[Write](_allocate, allocates)
-VALIDATE: Final = Wait[Write](_validate, _validates)

@@ -182,7 +182,7 @@ def _default(write: ApplyWrite) -> None:
 
 def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
     """A custom object, which is pruned only after it was judged. Raises Internal."""
-    write.call.loose = True
+    write.loose = True
     metadata = made.get("metadata") or {}
     if live is not None and _unchanged(metadata, live["metadata"]):
         return made
@@ -309,7 +309,7 @@ def merge_scale(write: ApplyScaleWrite) -> None:
 
 
 async def _mutate_scale(api: API, write: ApplyScaleWrite) -> None:
-    write.applied = await admit.mutate(api, write.call, write.options, write.applied, write.scale)
+    write.applied = await admit.mutate(api, write, write.applied, write.scale)
 
 
 def put_scale(write: ApplyScaleWrite) -> None:

@@ -8,7 +8,7 @@ A long body is parsed in the worker process before the stage that reads it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Generic, TypeVar
@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from podless.admission import Along
 from podless.cache.entry import Entry
 from podless.kinds.conversion import Unconverted
+from podless.meta.field import FieldError
 from podless.store import Stored
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
@@ -31,7 +32,9 @@ class Write:
     it is to become. old: as it is now, in the version of the call; None for a new one. entry: the same as stored.
     stored: what is to be stored. along: what is to be committed with it. answer: for the client, where that is not the
     object as it is stored then. shown: gives what admission sees of an object where that is not the object itself.
-    warned: warnings that were there before the present attempt. done: stages of the present group that are finished.
+    refused: what of it the user may not write, told with what else is wrong with it. added: bytes that admission added,
+    about. loose: whether the object is judged before it is made to fit its kind. warned: warnings that were there
+    before the present attempt. done: stages of the present group that are finished.
     """
 
     call: Call
@@ -44,14 +47,16 @@ class Write:
     along: Along | None = None
     answer: Single | None = None
     shown: Callable[[Object], Object] | None = None
+    refused: Sequence[FieldError] = ()
+    added: int = 0
+    loose: bool = False
     warned: int = 0
     done: int = 0
 
     @property
     def size(self) -> int:
         """Bytes of the longest form of the object that the write knows, about."""
-        entry = self.entry
-        size = self.call.size
+        entry, size = self.entry, len(self.call.body) + self.added
         return size if entry is None or len(entry.body) < size else len(entry.body)
 
 

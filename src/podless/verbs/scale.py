@@ -167,7 +167,7 @@ def make_scale(write: ScaleWrite) -> None:
 
 
 async def _mutate(api: API, write: ScaleWrite) -> None:
-    write.wanted = await admit.mutate(api, write.call, write.options, write.wanted, write.before)
+    write.wanted = await admit.mutate(api, write, write.wanted, write.before)
 
 
 def put_scale(write: ScaleWrite) -> None:

@@ -181,8 +181,8 @@ def validate_new(write: Write) -> None:
     """Check that the new object obeys all rules. Raises Invalid."""
     call, obj = write.call, write.obj
     _validate_type(call, obj)
-    refuse(call.kind, obj, [*call.refused, *judgement.of_new(call.kind, call.version, obj, call.floats)])
-    if call.loose:
+    refuse(call.kind, obj, [*write.refused, *judgement.of_new(call.kind, call.version, obj, call.floats)])
+    if write.loose:
         call.kind.strategy.trim(call.version, obj)
     _warn(call, obj)
 
@@ -199,8 +199,8 @@ def validate_changed(write: Write) -> None:
     _validate_type(call, obj, old)
     below = call.subresource
     found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
-    refuse(call.kind, obj, [*call.refused, *found])
-    if call.loose:
+    refuse(call.kind, obj, [*write.refused, *found])
+    if write.loose:
         strategy.trim(call.version, obj)
     if not below:
         _warn(call, obj, old)

@@ -17,11 +17,13 @@ from podless.admission.attributes import Along, Overtaken
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
+from podless.kinds.state import State
 from podless.kinds.strategy import Object
 from podless.meta import protobuf
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
-from podless.verbs.call import API, Ahead, Reaction
+from podless.verbs.call import API
+from podless.verbs.followup import Ahead, FollowUp
 
 _TRIES = 50  # how often a write is tried when others write in between
 _MOST = 3 << 19  # bytes of an object; etcd's --max-request-bytes
@@ -154,7 +156,7 @@ async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]])
     raise Unavailable(_BUSY)
 
 
-async def once(api: API, key: str, make: Callable[[], bytes]) -> bytes:
+async def once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     """A value that the server keeps for itself: the one that is there, or the one that is made and there first."""
     for record in (await api.store.range(key))[0]:
         if record.key == key:
@@ -173,11 +175,16 @@ def _write(
     api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, react: bool = True
 ) -> Coroutine[Any, Any, int]:
     """Commit, and have happen what follows. obj: what is written, decoded. Raises Conflicted."""
-    reaction = api.reactions.get(kind.prefix) if react else None
-    if reaction is not None and obj is not None and along is None and (ahead := _ahead(api, kind, operation, obj)):
-        return _shielded(_foreseen(api, operation, reaction, obj, ahead))
+    follow_up = api.follow_ups.of(kind) if react else None
+    if (
+        follow_up is not None
+        and obj is not None
+        and along is None
+        and (ahead := _ahead(api, follow_up, operation, obj))
+    ):
+        return _shielded(_foreseen(api, operation, follow_up, obj, ahead))
     commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
-    return commit if reaction is None else _shielded(_followed(commit, reaction, obj))
+    return commit if follow_up is None else _shielded(_followed(commit, follow_up, obj))
 
 
 async def _shielded(work: Coroutine[Any, Any, int]) -> int:
@@ -185,9 +192,9 @@ async def _shielded(work: Coroutine[Any, Any, int]) -> int:
     return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 
-async def _followed(commit: Awaitable[int], reaction: Reaction, obj: Object | None) -> int:
+async def _followed(commit: Awaitable[int], follow_up: FollowUp, obj: Object | None) -> int:
     revision = await commit
-    await reaction(obj and _at(obj, revision))
+    await follow_up.flush(obj and _at(obj, revision))
     return revision
 
 
@@ -195,18 +202,18 @@ def _at(obj: Object, revision: int) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
 
 
-def _ahead(api: API, kind: Kind, operation: Operation, obj: Object) -> Ahead | None:
-    foresight, stored = api.foresight.get(kind.prefix), operation.stored
-    if foresight is None or stored is None or api.aside.is_long(len(stored.data)) or GUARD.get() is not None:
+def _ahead(api: API, follow_up: FollowUp, operation: Operation, obj: Object) -> Ahead | None:
+    stored = operation.stored
+    if stored is None or api.aside.is_long(len(stored.data)) or GUARD.get() is not None:
         return None
-    return foresight(operation.key, obj)
+    return follow_up.foresee(operation.key, obj)
 
 
-async def _foreseen(api: API, operation: Operation, reaction: Reaction, obj: Object, ahead: Ahead) -> int:
+async def _foreseen(api: API, operation: Operation, follow_up: FollowUp, obj: Object, ahead: Ahead) -> int:
     """As `_followed`, with what follows in commits of the same chain."""
     first, *later = await api.store.chain(((operation,), *ahead.commits))
     await api.cache.reach(later[-1] if later else first)
-    await reaction(_at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first))
+    await follow_up.flush(_at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first))
     return first
 
 
@@ -217,7 +224,7 @@ async def _commit_along(api: API, operation: Operation, along: Along) -> int:
         return await _commit(api, (operation, *along.operations()))
 
 
-async def _commit(api: API, operations: Sequence[Operation]) -> int:
+async def _commit(api: State, operations: Sequence[Operation]) -> int:
     guard = GUARD.get()
     if guard is None:
         revision = await api.store.commit(operations)

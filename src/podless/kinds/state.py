@@ -1,0 +1,68 @@
+"""The present state of a server, as all of its layers read it."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from podless.cache.cache import Cache
+from podless.cache.entry import Entry
+from podless.cache.watchcache import WatchCache
+from podless.kinds.conversion import Converter
+from podless.kinds.kind import Kind
+from podless.kinds.registry import Registry
+from podless.remote import Client
+from podless.store import Record, Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """The objects of served kinds, as they are now.
+
+    store: where they are kept. cache: what is in memory of it. registry: the kinds that are served. converter: the only
+    one of the server.
+    """
+
+    store: Store
+    cache: Cache
+    registry: Registry
+    converter: Converter
+
+    @property
+    def remote(self) -> Client:
+        """The client that calls webhooks."""
+        return self.converter.client
+
+    def collection(self, kind: Kind) -> WatchCache:
+        """Return the kind's objects, which may not be loaded yet."""
+        return self.cache.collection(kind.keys)
+
+    def loaded(self, kind: Kind) -> Coroutine[Any, Any, WatchCache]:
+        """Load the kind's objects, and wait until they are fresh, as `Cache.loaded` does. Raises StoreError."""
+        return self.cache.loaded(kind.keys)
+
+    def written(self, kind: Kind, record: Record) -> Entry:
+        """Return the state that a write has made: the cached one if it is there, so that its forms are made once."""
+        entry = self.collection(kind).get(record.key)
+        if entry is not None and entry.revision == record.revision:
+            return entry
+        return Entry(record, kind.keys)
+
+    def known_namespace(self, name: str) -> Entry | None:
+        """Return a namespace without waiting; None if it does not exist or namespaces are not loaded yet."""
+        kind = self._namespaces()
+        if kind is None:
+            return None
+        collection = self.collection(kind)
+        return collection.get(kind.key("", name)) if collection.loaded else None
+
+    async def namespace(self, name: str) -> Entry | None:
+        """Return a namespace, None if it does not exist. Raises LookupError where namespaces are not served."""
+        kind = self._namespaces()
+        if kind is None:
+            raise LookupError("namespaces")
+        return (await self.loaded(kind)).get(kind.key("", name))
+
+    def _namespaces(self) -> Kind | None:
+        return self.registry.get("", "namespaces")
