@@ -203,3 +203,31 @@ def test_both_lock_files_have_the_same_versions() -> None:
     pins = [re.findall(r"^([\w.-]+==\S+)", (TESTS.parent / name).read_text(), re.M) for name in LOCKS]
     assert pins[0]
     assert {*pins[0]} <= {*pins[1]}, "make serve would install others than make test"
+
+
+WRITES = {"commit", "chain"}  # the methods of a store that write
+# who may call them, and why no one else need do so
+WRITERS = {
+    "verbs/storage.py": "the funnel: every write of a running server",
+    "store/backup.py": "a restore fills a store that no server uses: there is no cache and nobody who waits",
+    "store/share.py": "files that servers share are there before a server has a cache",
+}
+
+
+def test_only_the_funnel_commits() -> None:
+    """An engine's own `self.commit` is no call of a store, and a module's function such as itertools.chain is none."""
+    found: dict[str, list[str]] = {}
+    for file in FILES:
+        tree = parsed(file)
+        imported_names = {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in WRITES:
+                holder = ast.unparse(node.value)
+                if holder not in {"self", *imported_names}:
+                    found.setdefault(file.relative_to(SOURCE).as_posix(), []).append(f"{holder}.{node.attr}")
+    assert found.keys() == WRITERS.keys(), f"who writes to a store: {found}; who may: {sorted(WRITERS)}"
