@@ -231,3 +231,17 @@ def test_only_the_funnel_commits() -> None:
                 if holder not in {"self", *imported_names}:
                     found.setdefault(file.relative_to(SOURCE).as_posix(), []).append(f"{holder}.{node.attr}")
     assert found.keys() == WRITERS.keys(), f"who writes to a store: {found}; who may: {sorted(WRITERS)}"
+
+
+def test_only_the_two_loops_count_tries() -> None:
+    """Of a server in verbs/storage.py, of a client in remote/attempts.py; all else gives them its number of tries."""
+    loops = ast.For | ast.AsyncFor | ast.While | ast.comprehension
+    found = set()
+    for file in FILES:
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, loops):
+                counted = node.test if isinstance(node, ast.While) else node.iter
+                names = {name.id.lower() for name in ast.walk(counted) if isinstance(name, ast.Name)}
+                if any(re.search(r"(^|_)(tries|attempts|retries)$", name) for name in names):
+                    found.add(file.relative_to(SOURCE).as_posix())
+    assert found == {"verbs/storage.py"}, "these try again by themselves"
