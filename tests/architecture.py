@@ -245,3 +245,70 @@ def test_only_the_two_loops_count_tries() -> None:
                 if any(re.search(r"(^|_)(tries|attempts|retries)$", name) for name in names):
                     found.add(file.relative_to(SOURCE).as_posix())
     assert found == {"verbs/storage.py"}, "these try again by themselves"
+
+
+# who may look into the text of an error, and why
+READERS = {
+    "meta/patterns.py": "RE2 gives only texts, which are told in Go's words",
+    "store/etcd/client.py": "etcd's texts say more than its codes; they become types here",
+    "store/refusals.py": "SQLite's texts are told in one line",
+}
+PARTS = {"startswith", "endswith", "find", "index", "partition", "rpartition", "split", "removeprefix", "removesuffix"}
+TEXTS = {"args", "message", "text"}  # attributes of errors
+
+
+def readings(function: ast.AST) -> Iterator[str]:
+    """Where a function compares or takes apart the text of an error that it has caught or was given."""
+    nodes = list(ast.walk(function))
+    errors = {node.name for node in nodes if isinstance(node, ast.ExceptHandler)}
+    errors |= {
+        node.arg
+        for node in nodes
+        if isinstance(node, ast.arg)
+        and node.annotation
+        and re.search("error|refused|exception", ast.unparse(node.annotation), re.I)
+    }
+
+    def is_text(node: ast.AST) -> bool:
+        """str(error), error.message, a name that was given such a text, or something made of these."""
+        for part in ast.walk(node):
+            if (
+                isinstance(part, ast.Call)
+                and ast.unparse(part.func) == "str"
+                and {*map(ast.unparse, part.args)} & errors
+            ):
+                return True
+            if isinstance(part, ast.Attribute) and part.attr in TEXTS and ast.unparse(part.value) in errors:
+                return True
+            if isinstance(part, ast.Name) and part.id in texts:
+                return True
+        return False
+
+    texts: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            values = getattr(node.value, "elts", [node.value])
+            targets = getattr(node.targets[0], "elts", node.targets[:1])
+            texts |= {ast.unparse(target) for target, value in zip(targets, values, strict=False) if is_text(value)}
+    for node in nodes:
+        compared = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn)
+        if (compared and any(map(is_text, ast.iter_child_nodes(node)))) or (
+            isinstance(node, ast.Attribute) and node.attr in PARTS and is_text(node.value)
+        ):
+            yield ast.unparse(node)
+
+
+def test_errors_are_told_apart_by_their_types() -> None:
+    """A text is for people, and may change. A module that has nothing but a text gives the error a type."""
+    found: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for reading in readings(node):
+                    found.setdefault(file.relative_to(SOURCE).as_posix(), []).append(reading)
+    assert found.keys() == READERS.keys(), f"who reads texts of errors: {found}; who may: {sorted(READERS)}"
+
+
+def test_codes_of_sqlite_are_read_in_one_place() -> None:
+    found = {file.name for file in FILES if "sqlite_errorcode" in file.read_text()}
+    assert found == {"refusals.py"}

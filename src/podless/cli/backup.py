@@ -19,7 +19,7 @@ from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import attempts
 from podless.remote.cluster import Cluster, Gone
-from podless.store import Compacted, Store, StoreError, backup
+from podless.store import Compacted, InUse, Store, StoreError, backup
 from podless.version import __version__
 
 _TRIES = 5
@@ -79,8 +79,8 @@ async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[i
     """Pages of a store; of the server that uses it, where it is in use."""
     try:
         await store.open()
-    except StoreError as error:
-        if kubeconfig is None or "another process" not in str(error):
+    except InUse:
+        if kubeconfig is None:
             raise
         async for page in _online(kubeconfig):
             yield page
