@@ -216,3 +216,112 @@ def test_both_lock_files_have_the_same_versions() -> None:
     pins = [re.findall(r"^([\w.-]+==\S+)", (TESTS.parent / name).read_text(), re.M) for name in LOCKS]
     assert pins[0]
     assert {*pins[0]} <= {*pins[1]}, "make serve would install others than make test"
+
+
+WRITES = {"commit", "chain"}  # the methods of a store that write
+# who may call them, and why no one else need do so
+WRITERS = {
+    "verbs/storage.py": "the funnel: every write of a running server",
+    "store/backup.py": "a restore fills a store that no server uses: there is no cache and nobody who waits",
+    "store/share.py": "files that servers share are there before a server has a cache",
+}
+
+
+def test_only_the_funnel_commits() -> None:
+    """An engine's own `self.commit` is no call of a store, and a module's function such as itertools.chain is none."""
+    found: dict[str, list[str]] = {}
+    for file in FILES:
+        tree = parsed(file)
+        imported_names = {
+            (alias.asname or alias.name).partition(".")[0]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for alias in node.names
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in WRITES:
+                holder = ast.unparse(node.value)
+                if holder not in {"self", *imported_names}:
+                    found.setdefault(file.relative_to(SOURCE).as_posix(), []).append(f"{holder}.{node.attr}")
+    assert found.keys() == WRITERS.keys(), f"who writes to a store: {found}; who may: {sorted(WRITERS)}"
+
+
+def test_only_the_two_loops_count_tries() -> None:
+    """Of a server in verbs/storage.py, of a client in remote/attempts.py; all else gives them its number of tries."""
+    loops = ast.For | ast.AsyncFor | ast.While | ast.comprehension
+    found = set()
+    for file in FILES:
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, loops):
+                counted = node.test if isinstance(node, ast.While) else node.iter
+                names = {name.id.lower() for name in ast.walk(counted) if isinstance(name, ast.Name)}
+                if any(re.search(r"(^|_)(tries|attempts|retries)$", name) for name in names):
+                    found.add(file.relative_to(SOURCE).as_posix())
+    assert found == {"verbs/storage.py"}, "these try again by themselves"
+
+
+# who may look into the text of an error, and why
+READERS = {
+    "meta/patterns.py": "RE2 gives only texts, which are told in Go's words",
+    "store/etcd/client.py": "etcd's texts say more than its codes; they become types here",
+    "store/refusals.py": "SQLite's texts are told in one line",
+}
+PARTS = {"startswith", "endswith", "find", "index", "partition", "rpartition", "split", "removeprefix", "removesuffix"}
+TEXTS = {"args", "message", "text"}  # attributes of errors
+
+
+def readings(function: ast.AST) -> Iterator[str]:
+    """Where a function compares or takes apart the text of an error that it has caught or was given."""
+    nodes = list(ast.walk(function))
+    errors = {node.name for node in nodes if isinstance(node, ast.ExceptHandler)}
+    errors |= {
+        node.arg
+        for node in nodes
+        if isinstance(node, ast.arg)
+        and node.annotation
+        and re.search("error|refused|exception", ast.unparse(node.annotation), re.I)
+    }
+
+    def is_text(node: ast.AST) -> bool:
+        """str(error), error.message, a name that was given such a text, or something made of these."""
+        for part in ast.walk(node):
+            if (
+                isinstance(part, ast.Call)
+                and ast.unparse(part.func) == "str"
+                and {*map(ast.unparse, part.args)} & errors
+            ):
+                return True
+            if isinstance(part, ast.Attribute) and part.attr in TEXTS and ast.unparse(part.value) in errors:
+                return True
+            if isinstance(part, ast.Name) and part.id in texts:
+                return True
+        return False
+
+    texts: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            values = getattr(node.value, "elts", [node.value])
+            targets = getattr(node.targets[0], "elts", node.targets[:1])
+            texts |= {ast.unparse(target) for target, value in zip(targets, values, strict=False) if is_text(value)}
+    for node in nodes:
+        compared = isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn)
+        if (compared and any(map(is_text, ast.iter_child_nodes(node)))) or (
+            isinstance(node, ast.Attribute) and node.attr in PARTS and is_text(node.value)
+        ):
+            yield ast.unparse(node)
+
+
+def test_errors_are_told_apart_by_their_types() -> None:
+    """A text is for people, and may change. A module that has nothing but a text gives the error a type."""
+    found: dict[str, list[str]] = {}
+    for file in FILES:
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for reading in readings(node):
+                    found.setdefault(file.relative_to(SOURCE).as_posix(), []).append(reading)
+    assert found.keys() == READERS.keys(), f"who reads texts of errors: {found}; who may: {sorted(READERS)}"
+
+
+def test_codes_of_sqlite_are_read_in_one_place() -> None:
+    found = {file.name for file in FILES if "sqlite_errorcode" in file.read_text()}
+    assert found == {"refusals.py"}

@@ -112,6 +112,16 @@ def test_what_is_no_backup_changes_nothing(serve: Any, tmp_path: Path, capsys: p
     assert capsys.readouterr().err == f"podless: {tmp_path / 'none' / 'podless.db'}: there is no database\n"
 
 
+def test_a_damaged_database_is_not_taken_for_one_in_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "of another process"
+    with Server(folder):
+        pass
+    assert (folder / "kubeconfig").exists()
+    (folder / "podless.db").write_bytes(b"not a database at all, but long enough to look at" * 100)
+    assert main(["backup", str(tmp_path / "file"), "--data", str(folder)]) == 1
+    assert "not a podless database, or a damaged one" in capsys.readouterr().err
+
+
 def test_a_status_tells_what_there_is(serve: Any, capsys: pytest.CaptureFixture[str]) -> None:
     process = serve()
     client = Client(process.url, process.token)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Conflicted, Damaged, Full, Operation, Record, Store, Stored, StoreError
+from podless.store import Conflicted, Damaged, Full, InUse, Operation, Record, Store, Stored, StoreError
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.contract import Contract, Follower, delete, put
@@ -147,7 +147,7 @@ PRAGMA user_version = 1;
 async def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "db")
     await store.open()
-    with pytest.raises(StoreError, match="another process is using this database"):
+    with pytest.raises(InUse, match="another process is using this database"):
         await SQLiteStore(tmp_path / "db").open()
     await store.close()
 

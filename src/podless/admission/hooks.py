@@ -72,11 +72,15 @@ class Hook(NamedTuple, Generic[P]):
 
 
 class Fault(NamedTuple):
-    """A policy, or one of its bindings, that cannot be put to use for a write."""
+    """A policy, or one of its bindings, that cannot be put to use for a write.
+
+    unconfigured: something that it names is not there, so it could not be evaluated.
+    """
 
     policy: Policy
     binding: Binding | None
     why: str
+    unconfigured: bool = False
 
 
 class Invocation(NamedTuple, Generic[P]):
@@ -128,7 +132,7 @@ class Hooks(Generic[P]):
                     continue
                 kind = params.find_kind(self._state, policy.param_kind) if policy.param_kind is not None else None
             except (APIError, Unconfigured) as error:
-                found.append(Fault(policy, None, f"failed to configure policy: {_text(error)}"))
+                found.append(Fault(policy, None, f"failed to configure policy: {_text(error)}", True))
                 continue
             for binding in bindings:
                 found += await self._bound(subject, policy, binding, version, kind)
@@ -145,7 +149,7 @@ class Hooks(Generic[P]):
                 return [Invocation(policy, binding, version, None)]
             found = await params.collect(self._state, kind, wanted, subject.attr.namespace)
         except (APIError, Unconfigured) as error:
-            return [Fault(policy, binding, f"failed to configure binding: {_text(error)}")]
+            return [Fault(policy, binding, f"failed to configure binding: {_text(error)}", True)]
         return [Invocation(policy, binding, version, each) for each in found]
 
 

@@ -99,7 +99,7 @@ def _refusal(attr: AdmissionAttributes, faults: list[Fault]) -> Exception:
         texts.append(f"policy {named} denied request: {fault.why}")
     refusal = forbidden(attr, "", causes=[{"message": text} for text in texts])
     refusal.message = texts[0]
-    if not faults[0].why.startswith("failed to configure"):
+    if not faults[0].unconfigured:
         refusal.reason = "Invalid"
     return refusal
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.cel import types, values
 from podless.cel.decls import Overload
-from podless.cel.errors import EvaluationError, no_overload
+from podless.cel.errors import EvaluationError, NoOverload, no_overload
 from podless.cel.types import Type
 
 # kind of a declared type -> names of types that values of it have
@@ -70,7 +70,7 @@ def _unfit(function: str, args: tuple[Any, ...]) -> EvaluationError:
     names = [values.NAMES.get(arg.__class__, "") for arg in args]
     own = _OWN.get(function)
     if own is not None and names[0] not in own:
-        return EvaluationError(f"no such overload: {function}")
+        return NoOverload(f"no such overload: {function}")
     if own is not None or function in _NAMELESS:
         return no_overload()
     return no_overload(function, *names)

@@ -73,6 +73,13 @@ class EvaluationError(CelError):
     cost = 0
 
 
+class NoOverload(EvaluationError):
+    """The arguments of a call fit no declaration, known only at run time."""
+
+    def __init__(self, message: str = "no such overload") -> None:
+        super().__init__(message)
+
+
 class Halted(EvaluationError):
     """The evaluation ends here, whatever && and || would make of an error."""
 
@@ -91,6 +98,6 @@ class CostExceeded(Halted):
         super().__init__(message)
 
 
-def no_overload(name: str = "", *types: str) -> EvaluationError:
-    """The error of a call whose arguments fit no declaration, known only at run time."""
-    return EvaluationError(f"no such overload: {name}({', '.join(types)})" if name else "no such overload")
+def no_overload(name: str = "", *types: str) -> NoOverload:
+    """Return the error of a call with arguments of these types; "" leaves out both, as cel-go does for some."""
+    return NoOverload(f"no such overload: {name}({', '.join(types)})") if name else NoOverload()

@@ -8,7 +8,7 @@ from typing import Any
 from podless.cel import checker, cost, generate, library, macros, parser, syntax, validate
 from podless.cel.declared import Decl, Declared
 from podless.cel.decls import Declarations
-from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue
+from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue, NoOverload
 from podless.cel.room import roomy
 from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
@@ -81,7 +81,7 @@ class Program:
         except MemoryError:
             raise exceeded(values[-1] + 1) from None
         except Exception:
-            raise EvaluationError("no such overload") from None
+            raise NoOverload from None
         if result[1] > values[-1]:
             raise exceeded(result[1])
         return result

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from podless.cel import access, arithmetic, compare, values
-from podless.cel.errors import CostExceeded, EvaluationError, Halted, Panic
+from podless.cel.errors import CostExceeded, EvaluationError, Halted, NoOverload, Panic
 from podless.cel.values import NONE, Optional, Uint
 
 
@@ -96,10 +96,6 @@ def _absent(name: str) -> Any:
     raise EvaluationError(f"no such attribute(s): {name}")
 
 
-def _no_overload() -> EvaluationError:
-    return EvaluationError("no such overload")
-
-
 GLOBALS: dict[str, Any] = {
     "absent": _absent,
     "clock": time.monotonic,
@@ -119,7 +115,7 @@ GLOBALS: dict[str, Any] = {
     "insert": access.insert,
     "iterate": access.iterate,
     "least": _least,
-    "no_overload": _no_overload,
+    "no_overload": NoOverload,
     "opened": _opened,
     "optional_index": access.optional_index,
     "put": _put,

@@ -17,8 +17,9 @@ from podless.meta.files import fault
 from podless.meta.option import StartError
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.cluster import Cluster, Refused
-from podless.store import Compacted, Store, StoreError, backup
+from podless.remote.attempts import attempts
+from podless.remote.cluster import Cluster, Gone
+from podless.store import Compacted, InUse, Store, StoreError, backup
 from podless.version import __version__
 
 _TRIES = 5
@@ -58,33 +59,28 @@ def run(options: argparse.Namespace) -> int:
 
 async def _run(options: argparse.Namespace, new: Path) -> None:
     database, kubeconfig = options.data / engine.DATABASE, options.data / "kubeconfig"
-    for last in [False] * (_TRIES - 1) + [True]:
-        try:
-            if options.kubeconfig is not None:
-                await _write(new, _online(options.kubeconfig))
-            elif options.store == "etcd":
-                await _write(new, _store(engine.wanted(options), None))
-            elif database.exists():
-                await _write(new, _store(engine.wanted(options), kubeconfig))
-            elif kubeconfig.exists():  # of a server on etcd
-                await _write(new, _online(kubeconfig))
-            else:
-                raise StoreError(f"{database}: there is no database")
-            return
-        except Refused as refused:
-            if refused.code != 410 or last:
-                raise
-        except Compacted:
-            if last:
-                raise
+
+    async def write() -> None:
+        if options.kubeconfig is not None:
+            await _write(new, _online(options.kubeconfig))
+        elif options.store == "etcd":
+            await _write(new, _store(engine.wanted(options), None))
+        elif database.exists():
+            await _write(new, _store(engine.wanted(options), kubeconfig))
+        elif kubeconfig.exists():  # of a server on etcd
+            await _write(new, _online(kubeconfig))
+        else:
+            raise StoreError(f"{database}: there is no database")
+
+    await attempts(write, Compacted, Gone, tries=_TRIES)
 
 
 async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[int, bytes]]:
     """Pages of a store; of the server that uses it, where it is in use."""
     try:
         await store.open()
-    except StoreError as error:
-        if kubeconfig is None or "another process" not in str(error):
+    except InUse:
+        if kubeconfig is None:
             raise
         async for page in _online(kubeconfig):
             yield page

@@ -17,7 +17,8 @@ from urllib.parse import quote
 
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.cluster import Cluster, Refused
+from podless.remote.attempts import attempts
+from podless.remote.cluster import Cluster, Conflicting, Gone, Refused
 from podless.version import __version__
 
 Object = dict[str, Any]
@@ -89,6 +90,10 @@ class Failed(Exception):
     """A migration that cannot be ended; the text says why. What was rewritten stays so."""
 
 
+class _Changed(Exception):
+    """The definition is another one than when the migration began."""
+
+
 class Migration:
     """The migration of one definition. say: told now and then how far it is."""
 
@@ -102,15 +107,20 @@ class Migration:
 
     async def run(self) -> str:
         """Do it; returns what was done. Raises Failed, or RemoteError where the server does not answer."""
-        for _ in range(_TRIES):
-            definition = await self._cluster.send("GET", self._place)
-            storage, older = _versions(definition)
-            if not older:
-                return f"all objects are stored in {storage}"
-            await self._rewrite(definition, storage)
-            if await self._trim(definition, storage):
-                return f"{self._done} objects are stored in {storage} now, and none in {', '.join(older)}"
-        raise Failed("the definition changes all the time")
+        try:
+            return await attempts(self._migrate, _Changed, tries=_TRIES)
+        except _Changed:
+            raise Failed("the definition changes all the time") from None
+
+    async def _migrate(self) -> str:
+        """Do it for the definition as it is now. Raises _Changed."""
+        definition = await self._cluster.send("GET", self._place)
+        storage, older = _versions(definition)
+        if not older:
+            return f"all objects are stored in {storage}"
+        await self._rewrite(definition, storage)
+        await self._trim(definition, storage)
+        return f"{self._done} objects are stored in {storage} now, and none in {', '.join(older)}"
 
     async def _rewrite(self, definition: Object, storage: str) -> None:
         """Write every object as it is. Raises Failed where the server refuses some."""
@@ -139,8 +149,8 @@ class Migration:
         query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")
         try:
             page = await self._cluster.send("GET", path + query)
-        except Refused as refused:
-            if refused.code != 410 or not token:
+        except Gone as refused:
+            if not token:
                 raise
             # the list that was begun is too old by now: what is done is not written again, so begin anew
             again = (refused.status.get("metadata") or {}).get("continue") or ""
@@ -151,40 +161,36 @@ class Migration:
         metadata = item["metadata"]
         where = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
         path = f"{base}{where}/{plural}/{quote(metadata['name'])}"
-        for _ in range(_TRIES):
-            try:
-                await self._cluster.send("PUT", path, item)
-            except Refused as refused:
-                if refused.code == 409:  # changed since it was read
-                    try:
-                        item = await self._cluster.send("GET", path)
-                        continue
-                    except Refused as gone:
-                        refused = gone
-                if refused.code != 404:
-                    self._refused.append(f"{where.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")
-                return
-            self._done += 1
-            return
-        self._refused.append(f"{metadata['name']}: changes all the time")
+        first = [item]
 
-    async def _trim(self, before: Object, storage: str) -> bool:
-        """Say that no older version is stored; False where the definition has changed since and all begins anew."""
-        for _ in range(_TRIES):
+        async def write() -> None:
+            await self._cluster.send("PUT", path, first.pop() if first else await self._cluster.send("GET", path))
+
+        try:
+            await attempts(write, Conflicting, tries=_TRIES)
+        except Conflicting:
+            self._refused.append(f"{metadata['name']}: changes all the time")
+        except Refused as refused:
+            if refused.code != 404:
+                self._refused.append(f"{where.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")
+        else:
+            self._done += 1
+
+    async def _trim(self, before: Object, storage: str) -> None:
+        """Say that no older version is stored. Raises _Changed where the definition has changed, so all begins anew."""
+
+        async def write() -> None:
             now = await self._cluster.send("GET", self._place)
-            same = all(now["metadata"].get(key) == before["metadata"].get(key) for key in ("uid", "generation"))
-            if not same:
-                return False
+            if any(now["metadata"].get(key) != before["metadata"].get(key) for key in ("uid", "generation")):
+                raise _Changed
             revision = {"resourceVersion": now["metadata"]["resourceVersion"]}
             change = {"metadata": revision, "status": {"storedVersions": [storage]}}
-            try:
-                await self._cluster.send("PATCH", f"{self._place}/status", change, "application/merge-patch+json")
-            except Refused as refused:
-                if refused.code != 409:
-                    raise
-                continue
-            return True
-        return False
+            await self._cluster.send("PATCH", f"{self._place}/status", change, "application/merge-patch+json")
+
+        try:
+            await attempts(write, Conflicting, tries=_TRIES)
+        except Conflicting:
+            raise _Changed from None
 
 
 def _versions(definition: Object) -> tuple[str, list[str]]:

@@ -25,7 +25,7 @@ from podless.meta import clock, codec
 from podless.meta.errors import APIError
 from podless.store import KEPT, Conflicted, Operation, Store, Stored, StoreError
 from podless.store.keys import OWN
-from podless.verbs import steps
+from podless.verbs import steps, storage
 from podless.verbs.call import API
 from podless.verbs.storage import GUARD, Deposed
 
@@ -180,7 +180,7 @@ class Leader:
         elif self.guard is not None:
             operations.append(self.guard)
         try:
-            revision = await self._api.store.commit(operations)
+            revision = await storage.commit(self._api, operations)
         except Conflicted:
             raise _Outrun("another server has it") from None
         if take:

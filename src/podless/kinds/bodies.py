@@ -73,9 +73,10 @@ def read(body: Body) -> Object:
     unknown: list[str] = []
     try:
         obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
+    except structs.NumberError as error:
+        raise BadRequest(f"{_cannot(body, kind)}: {_literal(body, str(error))}") from None
     except (structs.DecodeError, schema.Malformed) as error:
-        text = _literal(body, str(error)) if struct is not None and " number " in str(error) else error
-        raise BadRequest(f"{_cannot(body, kind)}: {text}") from None
+        raise BadRequest(f"{_cannot(body, kind)}: {error}") from None
     _note(body, kind, body.version.name, repeated, unknown)
     return obj
 
@@ -118,24 +119,24 @@ def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
         return codec.decode_yaml(body.raw, repeated) if yaml else codec.decode_json(body.raw, repeated, body.floats)
     except codec.YAMLError as error:
         raise BadRequest(f"{_unrecognized(body)}: {error.message} {_snippet(body)}") from None
+    except jsontext.OutOfRange as error:
+        raise _out_of_range(body, error) or _unreadable(body, error) from None
     except codec.JSONError as error:
-        raise _out_of_range(body, str(error)) or _unreadable(body, error) from None
+        raise _unreadable(body, error) from None
 
 
 def _unreadable(body: Body, error: codec.JSONError) -> BadRequest:
     return BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable(error)} {_snippet(body)}")
 
 
-def _out_of_range(body: Body, why: str) -> BadRequest | None:
-    """A number that no float64 holds is found only after the kind is known; None for any other fault."""
-    if not why.startswith("json: cannot unmarshal number"):
-        return None
+def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
+    """The refusal that names kind and version, as the number is found only after them; None where they are missing."""
     raw = json.loads(jsontext.utf8(body.raw), parse_int=float)
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
         return None
     version = raw.get("apiVersion", "").rpartition("/")[2]
-    return BadRequest(f"{_cannot(body, kind, version)}: {why}")
+    return BadRequest(f"{_cannot(body, kind, version)}: {error}")
 
 
 def _message(body: Body, struct: Struct) -> tuple[Object, str]:

@@ -44,6 +44,13 @@ class Mismatch(Exception):
         return f"json: cannot unmarshal {self.value} into Go {target} of type {self.go}"
 
 
+class NumberMismatch(Mismatch):
+    """A number that the Go type does not hold; the message shows it as it was decoded."""
+
+    def __init__(self, value: float, go: str) -> None:
+        super().__init__(f"number {value!r}", go)
+
+
 class Type:
     """How a JSON value is read. go: the type's name in messages."""
 
@@ -120,7 +127,7 @@ class Int(Type):
         if type(value) is int and -self.limit <= value < self.limit:
             return value
         if _is_number(value):
-            raise Mismatch(f"number {value!r}", self.go)
+            raise NumberMismatch(value, self.go)
         return self.refuse(value)
 
     def blank(self) -> Any:
@@ -381,7 +388,7 @@ def _byte(value: Any) -> int:
         return 0
     if type(value) is int and 0 <= value < 256:
         return value
-    raise Mismatch(f"number {value!r}" if _is_number(value) else JSON_NAMES[type(value)], "uint8")
+    raise NumberMismatch(value, "uint8") if _is_number(value) else Mismatch(JSON_NAMES[type(value)], "uint8")
 
 
 def _is_number(value: Any) -> bool:

@@ -36,6 +36,10 @@ class JSONError(ValueError):
         self.message = message
 
 
+class OutOfRange(JSONError):
+    """JSON with a number that no float64 holds."""
+
+
 class YAMLError(JSONError):
     """Text that is not YAML, or YAML that has no JSON form; message is what a Go server says of it."""
 
@@ -62,14 +66,14 @@ def settle(value: float) -> int | float:
 
 
 def number(text: str) -> int | float:
-    """The value of a number token, by Go's rules. Raises JSONError where a float64 is too small to hold it."""
+    """The value of a number token, by Go's rules. Raises OutOfRange where a float64 is too small to hold it."""
     if not text.strip("-0123456789") and len(text) <= 20:
         whole = int(text)
         if _MIN <= whole <= _MAX:
             return whole
     given = float(text)
     if given in (float("inf"), float("-inf")):
-        raise JSONError(f"json: cannot unmarshal number {text} into Go value of type float64")
+        raise OutOfRange(f"json: cannot unmarshal number {text} into Go value of type float64")
     return settle(given)
 
 
@@ -244,7 +248,7 @@ class _Parser:
             self.fault(after + 1 + signed, "in exponent of numeric literal", at_end=True)
         try:
             return number(match.group()), after
-        except JSONError as error:
+        except OutOfRange as error:
             self.over = self.over or error
             return 0, after
 

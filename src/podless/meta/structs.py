@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from podless.meta.gotypes import ListOf, Mismatch, Raw, Type, Union, worst
+from podless.meta.gotypes import ListOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -20,6 +20,10 @@ MOST_UNKNOWN = 100
 
 class DecodeError(ValueError):
     """A JSON value does not fit its struct; the text is Go's."""
+
+
+class NumberError(DecodeError):
+    """A number does not fit; the text shows it as it was decoded, which need not be as it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,8 @@ def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict
     try:
         out: dict[str, Any] = struct.read({} if value is None else value, paths)
     except Mismatch as error:
-        raise DecodeError(str(worst(struct, value, error))) from None
+        found = worst(struct, value, error)
+        raise (NumberError if isinstance(found, NumberMismatch) else DecodeError)(str(found)) from None
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if unknown is not None and paths:

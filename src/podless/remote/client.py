@@ -264,10 +264,10 @@ def _words(error: Exception, target: Target) -> str:
 
 
 def _tls(error: Exception) -> str:
-    text = str(error)
-    if "WRONG_VERSION_NUMBER" in text or "HTTP_REQUEST" in text:
+    inner = getattr(error, "os_error", error)  # of aiohttp's errors
+    if getattr(inner, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
         return _NOT_TLS
-    return f"remote error: tls: {text}"
+    return f"remote error: tls: {error}"
 
 
 def _certificate(error: Exception, host: str) -> str:

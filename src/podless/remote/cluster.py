@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from podless.meta import codec
+from podless.remote.attempts import attempts
 from podless.remote.client import RemoteError
 from podless.remote.kubeconfig import Access
 
@@ -17,17 +18,57 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 _TRIES = 5
-_AGAIN = (429, 502, 503, 504)
+_REST, _GROWTH = 0.1, 3.0  # seconds after the first attempt, and the factor by which they grow
 _SECONDS = 60  # for one answer
+# Source: plugin/pkg/admission/serviceaccount of Kubernetes
+_NO_ACCOUNT = "error looking up service account"
 
 
 class Refused(RemoteError):
-    """An answer that is no success. code: its HTTP status. status: the Status, or {}."""
+    """An answer that is no success. code: its HTTP status. status: the Status, or {}. `refusal` makes it."""
 
     def __init__(self, code: int, status: Object) -> None:
         super().__init__(status.get("message") or f"the server answered {code}")
         self.code = code
         self.status = status
+
+    @property
+    def wait(self) -> float:
+        """Seconds that the server wants to be left alone; 0 where it names none."""
+        return float((self.status.get("details") or {}).get("retryAfterSeconds") or 0)
+
+
+class Conflicting(Refused):
+    """409: the object is not as the client believes."""
+
+
+class Gone(Refused):
+    """410: the server has forgotten the state that is asked for."""
+
+
+class Busy(Refused):
+    """429, 502, 503 or 504: the same request may be answered later."""
+
+
+class NoAccount(Refused):
+    """403 for a pod without its service account, which a cluster makes some time after the namespace."""
+
+
+_BY_CODE: dict[int, type[Refused]] = {
+    409: Conflicting,
+    410: Gone,
+    429: Busy,
+    502: Busy,
+    503: Busy,
+    504: Busy,
+}
+
+
+def refusal(code: int, status: Object) -> Refused:
+    """Return the error for an answer. Only here a server's text decides, where the Status says nothing else."""
+    if code == 403 and _NO_ACCOUNT in str(status.get("message")):
+        return NoAccount(code, status)
+    return _BY_CODE.get(code, Refused)(code, status)
 
 
 class Cluster:
@@ -69,7 +110,7 @@ class Cluster:
             async with self._session.get(self._access.url + path, headers={"Accept": "*/*"}) as answer:
                 raw = await answer.read()
                 if answer.status >= 300:
-                    raise Refused(answer.status, _status(answer.content_type, raw))
+                    raise refusal(answer.status, _status(answer.content_type, raw))
                 return raw, answer.headers
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
@@ -88,20 +129,12 @@ class Cluster:
         """
         import aiohttp
 
-        wait = 0.1  # seconds
-        for last in [False] * (_TRIES - 1) + [True]:
-            try:
-                return await self._once(method, path, body, media, headers)
-            except Refused as refused:
-                if last or refused.code not in _AGAIN:
-                    raise
-                wait = max(wait, float((refused.status.get("details") or {}).get("retryAfterSeconds") or 0))
-            except (aiohttp.ClientError, OSError, TimeoutError) as error:
-                if last:
-                    raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
-            await asyncio.sleep(wait)
-            wait *= 3
-        raise AssertionError
+        unanswered = (aiohttp.ClientError, OSError, TimeoutError)
+        work = partial(self._once, method, path, body, media, headers)
+        try:
+            return await attempts(work, Busy, *unanswered, tries=_TRIES, rest=_REST, growth=_GROWTH)
+        except unanswered as error:
+            raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
 
     async def _once(self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]) -> Object:
         assert self._session is not None
@@ -117,7 +150,7 @@ class Cluster:
                 except codec.JSONError:
                     document = {}
             if answer.status >= 300:
-                raise Refused(answer.status, document if document.get("kind") == "Status" else {})
+                raise refusal(answer.status, document if document.get("kind") == "Status" else {})
             return dict(document)
 
 

@@ -23,6 +23,10 @@ class Damaged(StoreError):
     """What is on disk is not a store, or not one that this release reads."""
 
 
+class InUse(StoreError):
+    """Another process has opened what only one can."""
+
+
 class Full(StoreError):
     """There is no room for what is to be written. The text is etcd's, as a real server passes it on."""
 

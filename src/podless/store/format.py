@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from podless.meta.files import private
-from podless.store import wal
+from podless.store import refusals, wal
 from podless.store.contract import Damaged, StoreError
 from podless.store.rows import checksum
 
@@ -55,7 +55,7 @@ _OLDER = {
 def connect(path: Path | None) -> sqlite3.Connection:
     """The database, locked for this process, or a new one in memory.
 
-    Raises Damaged for what is none or a damaged one, StoreError for one in use, of a newer release, or that cannot be
+    Raises Damaged for what is none or a damaged one, InUse, or StoreError for one of a newer release, or that cannot be
     written.
     """
     if path is None:
@@ -66,17 +66,8 @@ def connect(path: Path | None) -> sqlite3.Connection:
         if not path.exists():
             _create(path)
         return _open(path)
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise StoreError(f"{path}: another process is using this database") from None
-        raise StoreError(f"{path}: {error}") from None
-    except (sqlite3.DatabaseError, UnicodeError) as error:  # the second where names in it, or what is said, are no text
-        raise Damaged(f"{path}: not a podless database, or a damaged one ({line(error)})") from None
-
-
-def line(error: Exception) -> str:
-    """What SQLite says, which can have parts of the file in it, as one line."""
-    return " ".join(str(error).split())
+    except (sqlite3.DatabaseError, UnicodeError) as error:
+        raise refusals.of_open(error, path) from None
 
 
 def _made(name: str) -> sqlite3.Connection:
@@ -186,7 +177,7 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
     try:
         found = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+        if not refusals.is_interrupt(error):
             raise
         found = "ok"
     finally:

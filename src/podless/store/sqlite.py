@@ -19,7 +19,7 @@ from typing import Any
 
 from podless.meta.collector import paused
 from podless.meta.histogram import Histogram
-from podless.store import format, keys, upkeep
+from podless.store import format, keys, refusals, upkeep
 from podless.store.contract import (
     FOLLOWING,
     KEPT,
@@ -28,7 +28,6 @@ from podless.store.contract import (
     Conflicted,
     Damaged,
     Deliver,
-    Full,
     Lost,
     Operation,
     Record,
@@ -63,8 +62,6 @@ SELECT newer.revision, newer.at, (
 """
 _TEND = 10.0  # seconds between two looks at what a quiet store needs
 _REST = 4.0  # background work rests so many times as long as a step took
-# a disk without room, a quota, a file that may not grow
-_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _TURN = 0.001  # seconds; a turn of the event loop that takes longer is a long one
 _LOOK = 0.2  # seconds between two looks at the files while there are writes
@@ -109,13 +106,13 @@ class SQLiteStore:
         return self._compacted
 
     async def open(self) -> None:
-        """Open or create the database. Raises Damaged, or StoreError where it is in use or cannot be written."""
+        """Open or create the database. Raises Damaged, InUse, or StoreError where it cannot be written."""
         self._loop = asyncio.get_running_loop()
         self._database = format.connect(self._path)
         try:
             self._read_state(self._database)
         except (sqlite3.Error, UnicodeError) as error:
-            raise Damaged(f"{self._path}: the database is damaged ({format.line(error)}); restore a backup") from None
+            raise Damaged(f"{self._path}: the database is damaged ({refusals.line(error)}); restore a backup") from None
         if self._path is not None:
             self._files = Files(self._path)
         self._timer = self._loop.call_later(_TEND, self._tend)
@@ -164,7 +161,7 @@ class SQLiteStore:
             try:
                 upkeep.probe(self._open_database())
             except sqlite3.Error as error:
-                raise _refusal(error) from None
+                raise refusals.of_write(error) from None
             self._accepted()
 
     def _look(self) -> None:
@@ -226,7 +223,7 @@ class SQLiteStore:
                 for one in waiting:
                     self._carry_out([one])
                 return
-            outcomes, changes = [_refusal(error)], []
+            outcomes, changes = [refusals.of_write(error)], []
             if isinstance(error, sqlite3.Error):
                 self._refuse(str(error))
         else:
@@ -378,7 +375,7 @@ class SQLiteStore:
         try:
             upkeep.forget(self._open_database(), self._compacted, revision)
         except sqlite3.Error as error:
-            raise _refusal(error) from None
+            raise refusals.of_write(error) from None
         self._compacted = revision
         self._history.forget(revision)
 
@@ -437,18 +434,7 @@ class SQLiteStore:
         try:
             return list(map(verify, self._open_database().execute(statement, arguments)))
         except sqlite3.Error as error:
-            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
-                raise Damaged(f"the database is damaged ({error}); restore a backup") from None
-            raise StoreError(f"the database refused a read: {error}") from None
-
-
-def _refusal(error: Exception) -> StoreError:
-    """What is said of a write that failed."""
-    if isinstance(error, StoreError):
-        return error
-    if isinstance(error, sqlite3.Error) and error.sqlite_errorcode in _FULL:
-        return Full()
-    return StoreError(f"the database refused a write: {error}")
+            raise refusals.of_read(error) from None
 
 
 def _tell(deliver: Deliver, changes: Sequence[Change], revision: int) -> None:

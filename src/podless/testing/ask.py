@@ -11,7 +11,7 @@ from podless.app import App
 from podless.http.faults import EXEMPT
 from podless.http.message import Request, Response, Stream, settled
 from podless.meta import codec
-from podless.remote.cluster import Refused
+from podless.remote.cluster import refusal
 
 Object = dict[str, Any]
 
@@ -48,7 +48,7 @@ async def ask(
     raw = b"".join(answer.chunks)
     document = codec.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
     if answer.status >= 300:
-        raise Refused(answer.status, document)
+        raise refusal(answer.status, document)
     return dict(document)
 
 
@@ -66,7 +66,7 @@ class Lines:
         request = made(app, "GET", path, None, "", {"watch": "true", **query})
         answer = await settled(app.handler(request))
         if not isinstance(answer, Stream):
-            raise Refused(answer.status, codec.decode_json(b"".join(answer.chunks)))
+            raise refusal(answer.status, codec.decode_json(b"".join(answer.chunks)))
         found = cls()
         found._stop = answer.start(found)
         return found

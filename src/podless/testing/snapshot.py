@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from podless.app import App
 from podless.kinds import builtin
-from podless.store import Conflicted, Operation, Record
+from podless.store import Operation, Record
 from podless.store.keys import OWN, Stored
+from podless.verbs import storage
 
 _PAGE = 1000
-_TRIES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +30,17 @@ async def snapshot(app: App) -> Snapshot:
 async def restore(app: App, wanted: Snapshot) -> None:
     """Make the state what it was, in one step: clients that watch see what that changes as any other change.
 
-    Objects have their uids again, and new resourceVersions. Raises Conflicted where somebody writes all the time.
+    Objects have their uids again, and new resourceVersions. Raises Unavailable where clients write all the time.
     """
     assert app.cluster is not None
-    for left in reversed(range(_TRIES)):
-        operations = _difference(wanted, (await _present(app))[1])
-        if not operations:
-            return
-        assert app.cluster.store is not None
-        try:
-            await app.cluster.store.commit(operations)
-        except Conflicted:
-            if not left:
-                raise
-            continue
-        break
-    definitions = app.cluster.api.follow_ups.of(builtin.DEFINITIONS)
+    api = app.cluster.api
+
+    async def plan() -> list[Operation]:
+        return _difference(wanted, (await _present(app))[1])
+
+    if not await storage.together(api, plan):
+        return
+    definitions = api.follow_ups.of(builtin.DEFINITIONS)
     if definitions is not None:
         await definitions.flush()  # the kinds are served again that were
 

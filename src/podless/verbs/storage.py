@@ -1,6 +1,7 @@
 """The one way into the store: read, attempt, encode, commit; again where somebody else wrote in between.
 
 What changes nothing is not written. A write is there for whoever reads next, and what must follow from it has happened.
+Nothing above the store calls `Store.commit` or `Store.chain` elsewhere (tests/architecture.py).
 Source: GuaranteedUpdate of k8s.io/apiserver.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from podless.admission.attributes import Along, Overtaken
 from podless.cache.entry import Entry
@@ -24,6 +25,8 @@ from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.verbs.call import API
 from podless.verbs.followup import Ahead, FollowUp
+
+T = TypeVar("T")
 
 _TRIES = 50  # how often a write is tried when others write in between
 _MOST = 3 << 19  # bytes of an object; etcd's --max-request-bytes
@@ -63,6 +66,13 @@ class Written(NamedTuple):
     revision: int = 0
 
 
+class _Present(NamedTuple):
+    """The state of a key on which a commit failed; record: None where it is absent."""
+
+    key: str
+    record: Record | None
+
+
 # what is to become of an object that is in this state, None for absent; called again where that is no longer so
 Attempt = Callable[[Entry | None], Awaitable[Next | Action]]
 
@@ -79,16 +89,12 @@ async def put(
 
     Raises Conflicted, Overtaken, or what refuses what goes along.
     """
-    for _ in range(_TRIES):
-        try:
-            revision = await _write(api, kind, Operation(key, stored, 0), along, obj)
-        except Conflicted as conflict:
-            if conflict.key == key:
-                raise
-            await _catch_up(api, conflict)
-        else:
-            return api.written(kind, Record(key, stored, revision, revision))
-    raise Unavailable(_BUSY)
+
+    async def write(_: _Present | None) -> Entry:
+        revision = await _write(api, kind, Operation(key, stored, 0), along, obj)
+        return api.written(kind, Record(key, stored, revision, revision))
+
+    return await _repeat(api, write, new=key)
 
 
 async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: bool = True) -> Written:
@@ -100,7 +106,11 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
     if not (collection.loaded and api.cache.fresh):
         await api.loaded(kind)
     entry = collection.get(key)
-    for _ in range(_TRIES):
+
+    async def write(present: _Present | None) -> Written:
+        nonlocal entry
+        if present is not None and present.key == key:
+            entry = api.written(kind, present.record) if present.record is not None else None
         wanted = await attempt(entry)
         if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
             return Written(entry)
@@ -112,19 +122,12 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
-        try:
-            revision = await _write(api, kind, Operation(key, stored, expect), along, react=react)
-        except Conflicted as conflict:
-            await _catch_up(api, conflict)
-            if conflict.key == key:
-                entry = api.written(kind, conflict.current) if conflict.current is not None else None
-            continue
-        except Overtaken:
-            continue  # the attempt chooses anew
+        revision = await _write(api, kind, Operation(key, stored, expect), along, react=react)
         if stored is None:
             return Written(None, revision)
         return Written(api.written(kind, Record(key, stored, revision, created or revision)), revision)
-    raise Unavailable(_BUSY)
+
+    return await _repeat(api, write)
 
 
 def encode(kind: Kind, obj: Object) -> Stored:
@@ -138,37 +141,80 @@ def encode(kind: Kind, obj: Object) -> Stored:
     return stored
 
 
-async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> None:
-    """Commit what is planned on what the cache shows, all of it at once; nothing follows from it.
+async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
+    """Commit what is planned on what is stored now, all of it at once; nothing follows from it.
 
-    The plan is made again where it has been overtaken. Raises Unavailable where that happens again and again.
+    The plan is made again where it has been overtaken. Returns the revision, 0 where nothing was planned. Raises
+    Unavailable where it is overtaken again and again.
     """
-    for _ in range(_TRIES):
+
+    async def write(_: _Present | None) -> int:
         operations = await plan()
-        if not operations:
-            return
-        try:
-            await _commit(api, operations)
-        except Conflicted as conflict:
-            await _catch_up(api, conflict)
-        else:
-            return
-    raise Unavailable(_BUSY)
+        return await commit(api, operations) if operations else 0
+
+    return await _repeat(api, write)
 
 
 async def once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
-    """A value that the server keeps for itself: the one that is there, or the one that is made and there first."""
-    for record in (await api.store.range(key))[0]:
-        if record.key == key:
-            return record.stored.data
-    made = make()
-    try:
-        await _commit(api, [Operation(key, Stored(made), 0)])
-    except Conflicted as conflict:
-        if conflict.current is None:
+    """Return a value that the server keeps for itself: the one that is there, or the one that is made and there first.
+
+    make: called again where the key was written and deleted in between.
+    """
+
+    async def write(present: _Present | None) -> bytes:
+        if present is not None and present.record is not None:
+            return present.record.stored.data
+        for record in (await api.store.range(key))[0]:
+            if record.key == key:
+                return record.stored.data
+        made = make()
+        await commit(api, [Operation(key, Stored(made), 0)])
+        return made
+
+    return await _repeat(api, write)
+
+
+async def commit(api: State, operations: Sequence[Operation]) -> int:
+    """Commit once, with the condition in GUARD, and return the revision when the cache shows it; nothing follows.
+
+    For those who do something else where others were quicker; all others leave that to `put`, `update` or `together`.
+    Raises Conflicted, Deposed where the condition no longer holds.
+    """
+    guard = GUARD.get()
+    if guard is None:
+        revision = await api.store.commit(operations)
+    else:
+        try:
+            revision = await api.store.commit((*operations, guard))
+        except Conflicted as conflict:
+            if conflict.key == guard.key:
+                raise Deposed from None
             raise
-        return conflict.current.stored.data
-    return made
+    if api.cache.revision < revision:
+        await api.cache.reach(revision)
+    return revision
+
+
+async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]], *, new: str = "") -> T:
+    """Call `attempt` until nobody else writes in between, with what its last commit failed on.
+
+    new: the key of an object to be made. Where it is in use, or what goes along is taken (Overtaken), the caller has to
+    choose anew, so both are raised. Raises Unavailable after `_TRIES` calls.
+    """
+    present: _Present | None = None
+    for _ in range(_TRIES):
+        try:
+            return await attempt(present)
+        except Conflicted as conflict:
+            if conflict.key == new:
+                raise
+            await _catch_up(api, conflict)
+            present = _Present(conflict.key, conflict.current)
+        except Overtaken:
+            if new:
+                raise
+            present = None  # the attempt chooses anew
+    raise Unavailable(_BUSY)
 
 
 def _write(
@@ -176,15 +222,12 @@ def _write(
 ) -> Coroutine[Any, Any, int]:
     """Commit, and have happen what follows. obj: what is written, decoded. Raises Conflicted."""
     follow_up = api.follow_ups.of(kind) if react else None
-    if (
-        follow_up is not None
-        and obj is not None
-        and along is None
-        and (ahead := _ahead(api, follow_up, operation, obj))
-    ):
-        return _shielded(_foreseen(api, operation, follow_up, obj, ahead))
-    commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
-    return commit if follow_up is None else _shielded(_followed(commit, follow_up, obj))
+    if follow_up is not None and obj is not None and along is None:
+        ahead = _ahead(api, follow_up, operation, obj)
+        if ahead is not None:
+            return _shielded(_foreseen(api, operation, follow_up, obj, ahead))
+    written = commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
+    return written if follow_up is None else _shielded(_followed(written, follow_up, obj))
 
 
 async def _shielded(work: Coroutine[Any, Any, int]) -> int:
@@ -192,8 +235,8 @@ async def _shielded(work: Coroutine[Any, Any, int]) -> int:
     return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 
-async def _followed(commit: Awaitable[int], follow_up: FollowUp, obj: Object | None) -> int:
-    revision = await commit
+async def _followed(written: Awaitable[int], follow_up: FollowUp, obj: Object | None) -> int:
+    revision = await written
     await follow_up.flush(obj and _at(obj, revision))
     return revision
 
@@ -221,26 +264,10 @@ async def _commit_along(api: API, operation: Operation, along: Along) -> int:
     async with AsyncExitStack() as held:
         for lock in along.locks:
             await held.enter_async_context(lock)
-        return await _commit(api, (operation, *along.operations()))
+        return await commit(api, (operation, *along.operations()))
 
 
-async def _commit(api: State, operations: Sequence[Operation]) -> int:
-    guard = GUARD.get()
-    if guard is None:
-        revision = await api.store.commit(operations)
-    else:
-        try:
-            revision = await api.store.commit((*operations, guard))
-        except Conflicted as conflict:
-            if conflict.key == guard.key:
-                raise Deposed from None
-            raise
-    if api.cache.revision < revision:
-        await api.cache.reach(revision)
-    return revision
-
-
-async def _catch_up(api: API, conflict: Conflicted) -> None:
+async def _catch_up(api: State, conflict: Conflicted) -> None:
     """Wait until the cache shows what a commit has lost against."""
     if conflict.current is None:
         await api.cache.refresh()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from podless.cel import values
 from podless.cel.decls import Library, function, member, plain
-from podless.cel.errors import EvaluationError
+from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.sizes import ONE, PER_CHARACTER, Cost, Estimate, Range, Site, once, traversal
 from podless.cel.types import BOOL, INT, STRING, opaque
 from podless.meta import gotext
@@ -210,7 +210,7 @@ def _argument(text: str, reader: type) -> Ip | Cidr:
     try:
         return ip(text) if reader is Ip else cidr(text)
     except EvaluationError:
-        raise EvaluationError("no such overload") from None
+        raise NoOverload from None
 
 
 def _has_ip(where: Cidr, what: Ip) -> bool:

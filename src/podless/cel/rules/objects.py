@@ -8,7 +8,7 @@ from typing import Any
 
 from podless.cel.convert import convert
 from podless.cel.declared import Declared
-from podless.cel.errors import CostExceeded, EvaluationError
+from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
 from podless.cel.program import LIMIT
 from podless.cel.rules.rule import Rule, RuleError, compile_rule
 from podless.cel.values import NONE, Optional
@@ -242,7 +242,7 @@ class _Walk:
     def explain(self, error: EvaluationError, rule: Rule) -> str:
         """What is said of an evaluation that failed."""
         text = str(error)
-        if text.startswith("no such overload"):
+        if isinstance(error, NoOverload):
             what = "call arguments did not match a supported operator, function or macro signature for rule"
             return f"'{text}': {what}: {rule.text}"
         if isinstance(error, CostExceeded):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -13,16 +14,17 @@ from podless.cli.transfer.export import label
 from podless.cli.transfer.order import Order, references
 from podless.cli.transfer.own import adopted
 from podless.cli.transfer.resources import Resource, served
-from podless.remote.cluster import Cluster, Refused
+from podless.remote.attempts import attempts
+from podless.remote.cluster import Cluster, Conflicting, NoAccount, Refused
 
 Object = dict[str, Any]
 
 EXISTING = ("fail", "skip", "replace")
 _TOGETHER = 16  # objects that are made at once
 _TRIES = 5  # of a write that others get in the way of
+_REST = 0.2  # seconds between two looks for a default account
 _PATIENCE = 60.0  # seconds for a definition to be served, or a default account to be there
 _MERGE = "application/merge-patch+json"
-_NO_ACCOUNT = "error looking up service account"
 
 
 class Import:
@@ -109,61 +111,53 @@ class Import:
     async def _create(self, resource: Resource, obj: Object, body: Object) -> tuple[Object | None, bool]:
         """Make it, or see to it that it is there; the object, None where it could not be, and whether it is new."""
         path = resource.path(body["metadata"].get("namespace", ""))
-        end = asyncio.get_running_loop().time() + _PATIENCE
-        while True:
-            try:
-                made = await self._cluster.send("POST", path, body)
-            except Refused as refused:
-                if refused.code == 409 and refused.status.get("reason") == "AlreadyExists":
-                    return await self._present(resource, obj, body), False
-                # a cluster makes the account of a new namespace when it comes to it
-                if _NO_ACCOUNT not in str(refused) or asyncio.get_running_loop().time() > end:
-                    raise
-                await asyncio.sleep(0.2)
-            else:
-                self.made += 1
-                return made, True
+        create = partial(self._cluster.send, "POST", path, body)
+        try:
+            made = await attempts(create, NoAccount, seconds=_PATIENCE, rest=_REST)
+        except Conflicting as refused:
+            if refused.status.get("reason") != "AlreadyExists":
+                raise
+            return await self._present(resource, obj, body), False
+        self.made += 1
+        return made, True
 
     async def _present(self, resource: Resource, obj: Object, body: Object) -> Object | None:
         """What is there under its name, brought to what is wanted where that is to be."""
         path = resource.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
-        for last in [False] * (_TRIES - 1) + [True]:
+
+        async def bring() -> Object | None:
             there = await self._cluster.send("GET", path)
             if renew.says(_without(resource, there), _without(resource, body)) or (
                 self._existing == "skip" and not adopted(obj)
             ):
                 self.same += 1
                 return there
-            try:
-                if adopted(obj):
-                    written = await self._cluster.send("PATCH", path, _without(resource, body), _MERGE)
-                elif self._existing == "replace":
-                    metadata = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
-                    written = await self._cluster.send("PUT", path, {**body, "metadata": metadata})
-                else:
-                    self._refuse(obj, "is there, and differs; --existing says what to do")
-                    return None
-            except Refused as refused:
-                if refused.code != 409 or last:
-                    raise
-                continue
+            if adopted(obj):
+                written = await self._cluster.send("PATCH", path, _without(resource, body), _MERGE)
+            elif self._existing == "replace":
+                metadata = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
+                written = await self._cluster.send("PUT", path, {**body, "metadata": metadata})
+            else:
+                self._refuse(obj, "is there, and differs; --existing says what to do")
+                return None
             self.changed += 1
             return written
-        raise AssertionError
+
+        return await attempts(bring, Conflicting, tries=_TRIES)
 
     async def _status(self, resource: Resource, obj: Object, there: Object) -> None:
         path = f"{resource.path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
-        for last in [False] * (_TRIES - 1) + [True]:
-            new = renew.status(obj, there["metadata"].get("generation") or 0)
-            try:
-                await self._cluster.send("PUT", path, {**there, "status": new})
-                return
-            except Refused as refused:
-                if refused.code != 409 or last:
-                    self._warn(f"{label(obj)}: its status: {refused}")
-                    self.failed += 1
-                    return
-            there = await self._cluster.send("GET", path)
+        first = [there]
+
+        async def write() -> None:
+            now = first.pop() if first else await self._cluster.send("GET", path)
+            new = renew.status(obj, now["metadata"].get("generation") or 0)
+            await self._cluster.send("PUT", path, {**now, "status": new})
+
+        try:
+            await attempts(write, Conflicting, tries=_TRIES)
+        except Refused as refused:
+            self._refuse(obj, f"its status: {refused}")
 
     # owners
 

@@ -43,6 +43,10 @@ class Forgotten(Exception):
     """What was asked about is older than the history that is kept."""
 
 
+class _Dropped(Unreachable):
+    """A member knew no leader to hand a write to, so it was surely not carried out."""
+
+
 class Client:
     """One member of the cluster at a time, another where that one fails. times: by what was asked, how long it took."""
 
@@ -221,7 +225,7 @@ class Client:
                 if not isinstance(refusal, Unreachable):
                     raise refusal from None
                 self._elsewhere(member, f"{refusal} ({error.text})")
-                again = name in _READS or error.unsent or _DROPPED in error.text
+                again = name in _READS or error.unsent or isinstance(refusal, _Dropped)
                 end = min(until, began + _SEARCH) if error.unsent else until
                 if not again or loop.time() + _REST >= end:
                     raise refusal from None
@@ -285,7 +289,7 @@ class Client:
 
 
 def _refusal(error: Refused) -> Exception:
-    """What an error of etcd is here."""
+    """What an error of etcd is here; the only place that looks into its texts, as its codes say less."""
     code, text = error.code, error.text
     if code == rpc.OUT_OF_RANGE and "compacted" in text:
         return Forgotten()
@@ -296,5 +300,6 @@ def _refusal(error: Refused) -> Exception:
     if "too large" in text or code == rpc.EXHAUSTED:
         return Oversized()
     if code in (rpc.UNAVAILABLE, rpc.CANCELLED) or "leader" in text or _DROPPED in text:
-        return Unreachable(text if text.startswith("etcdserver") else "etcdserver: cannot be reached")
+        kind = _Dropped if _DROPPED in text else Unreachable
+        return kind(text if text.startswith("etcdserver") else "etcdserver: cannot be reached")
     return StoreError(text or f"etcd: error {code} of gRPC")

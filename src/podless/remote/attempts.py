@@ -1,0 +1,38 @@
+"""The one loop in which clients try again; the server's is in verbs/storage.py."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def attempts(
+    work: Callable[[], Awaitable[T]],
+    *errors: type[Exception],
+    tries: int = 0,
+    seconds: float = 0.0,
+    rest: float = 0.0,
+    growth: float = 1.0,
+) -> T:
+    """Call `work` until it raises none of these errors, and return what it returns.
+
+    tries: calls at the most (default: no limit). seconds: after which no other attempt begins (default: no limit).
+    rest: seconds between two attempts, multiplied by `growth` after each; an error that has a `wait` can ask for more.
+    Raises the last error where a limit is reached, and any other error at once.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + seconds
+    while True:
+        tries -= 1
+        try:
+            return await work()
+        except errors as error:
+            if tries == 0 or (seconds and loop.time() > end):
+                raise
+            rest = max(rest, getattr(error, "wait", 0.0))
+        if rest:
+            await asyncio.sleep(rest)
+        rest *= growth
