@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.conformance import recorded
 from tests.conformance.__main__ import main
 from tests.conformance.servers import running
 
+README = (Path(__file__).parent / "README.md").read_text()
 MAPS = "/api/v1/namespaces/default/configmaps"
 NEW: dict[str, Any] = {
     "name": "recorder",
@@ -127,6 +129,26 @@ def test_many_recordings_are_not_written_in_place_and_others_need_their_parts(
     del partial["steps"]
     assert record(remote, str(write(tmp_path, partial)), "--insecure") == 2
     assert "a scenario is an object with name, area and steps" in capsys.readouterr().err
+
+
+def test_the_example_of_the_readme_is_recorded_and_replayed(remote: Server, tmp_path: Path, capsys: Any) -> None:
+    example = textwrap.dedent(README.partition("## Write a scenario\n\n")[2].partition("\n\n")[0])
+    file = write(tmp_path, json.loads(example))
+    assert record(remote, str(file), "--insecure") == 0, capsys.readouterr().out
+    statuses = [step["expect"]["status"] for step in json.loads(file.read_text())["steps"]]
+    assert statuses == [201, 409]
+    assert main(["replay", str(file)]) == 0, capsys.readouterr().out
+
+
+def test_the_readme_counts_what_is_here() -> None:
+    scenarios = recorded.scenarios(*recorded.areas())
+    corpora = [one for name in recorded.corpora() for one in recorded.corpus(name)]
+    drawn = recorded.read_recordings(Path(__file__).parent / "drawn.jsonl.xz")
+    for what, chosen in (("scenarios written", scenarios), ("scenarios of", corpora), ("recordings", drawn)):
+        steps = sum("expect" in step for one in chosen for step in one["steps"])
+        line = next(line for line in README.splitlines() if f"{len(chosen)} {what}" in line)
+        assert f"{steps:,} steps" in line
+    assert f"{len(recorded.sessions())} sessions with kubectl" in README
 
 
 def test_a_scenario_that_was_added_is_one_of_its_area(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
