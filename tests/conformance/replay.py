@@ -68,7 +68,7 @@ class Result:
             if not equal(got, want):
                 step = self.scenario["steps"][number]
                 lines.append(f"   step {number} {step.get('method', step.get('do'))} {step.get('path', '')}")
-                if number in (reasons or {}):
+                if reasons and number in reasons:
                     lines.append(f"      known: {reasons[number]}")
                 lines += [f"      {line}" for line in difference(got, want)[:most]]
         return "\n".join(lines)

@@ -72,11 +72,11 @@ def test_what_is_recorded_from_one_server_another_one_answers_too(remote: Server
 
 
 def test_a_recording_is_what_the_packed_one_is(remote: Server, tmp_path: Path, capsys: Any) -> None:
-    chosen = ["--filter", "strategic", "--out", str(tmp_path), "--insecure"]
+    chosen = ["--filter", "patch-json", "--out", str(tmp_path), "--insecure"]
     assert record(remote, "patch", *chosen) == 0, capsys.readouterr().out
     made = recorded.read_recordings(tmp_path / "patch.jsonl.xz")
     assert made
-    assert made == [one for one in recorded.scenarios("patch") if "strategic" in one["name"]]
+    assert made == [one for one in recorded.scenarios("patch") if "patch-json" in one["name"]]
 
 
 def test_a_recording_has_the_prose_that_a_replay_hides(remote: Server, tmp_path: Path) -> None:
