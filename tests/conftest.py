@@ -23,6 +23,7 @@ from hypothesis.internal.conjecture import providers
 
 from podless import Server
 from tests.inside import inside as inside  # a fixture
+from tests.leftout import pytest_terminal_summary as pytest_terminal_summary  # a hook
 
 # How much is tried at random: the same few examples every time, more of them in CI, others with each run, many. On a
 # second Python as few as show that it works there.

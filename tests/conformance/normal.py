@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
-_YEARS = re.compile(r"^\d+y(\d+d)?$")
+_YEARS = re.compile(r"\b\d+y(\d+d)?\b")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -86,10 +86,10 @@ def _mask_ages(table: dict[str, Any], made: dict[str, Any]) -> None:
 
 
 def mask_years(table: Any) -> None:
-    """Hide how many years and days ago something is in a Table: another number each day, also in other columns."""
+    """Hide ages of years and days in any cell of a Table, such as `2 (6y328d ago)`: they change every day."""
     for row in (table.get("rows") if isinstance(table, dict) else None) or ():
         if isinstance(row, dict) and isinstance(row.get("cells"), list):
-            row["cells"] = ["YEARS" if isinstance(cell, str) and _YEARS.match(cell) else cell for cell in row["cells"]]
+            row["cells"] = [_YEARS.sub("YEARS", cell) if isinstance(cell, str) else cell for cell in row["cells"]]
 
 
 def descriptions(value: Any) -> set[str]:

@@ -1,4 +1,4 @@
-"""Holds recorded conversations with a server, and says step by step what it answered and what a real one did."""
+"""Replay recorded conversations against a server and compare each answer; record the answers of a server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import queue
 import re
 import time
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,15 +18,19 @@ from tests.conformance.recorded import Recording
 from tests.conformance.wire import Client, Watch
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-_PATIENCE = 60.0  # seconds until something that has to come is given up
-_PAUSE = 0.02  # seconds between two looks
+_PATIENCE = 60.0  # seconds to wait for what has to come
+_PAUSE = 0.02  # seconds between two tries
+# How often `until` asks. A few recordings never reach what they wait for; the recorder gave up after 10 s. Tries are
+# counted, not seconds, so that a busy machine gets as many.
+_TRIES = 500
+_SECONDS = 5.0  # how long the recorder waited for events, unless the step says otherwise
 
 Step = dict[str, Any]
 
 
 @dataclass
 class Result:
-    """What became of a scenario: for each step that is compared its number, what was answered and what was recorded."""
+    """The outcome of a scenario. answers: number of the step, the server's answer, the recorded answer."""
 
     scenario: Recording
     answers: list[tuple[int, Any, Any]] = field(default_factory=list)
@@ -34,7 +38,7 @@ class Result:
 
     @property
     def steps(self) -> int:
-        """How many steps have something to compare."""
+        """The number of steps with a recorded answer."""
         return sum("expect" in step for step in self.scenario["steps"])
 
     @property
@@ -43,38 +47,46 @@ class Result:
 
     @property
     def same(self) -> int:
-        """How many steps are equal but for the wording of messages."""
+        """The number of steps that are equal apart from the wording of messages."""
         return sum(equal(meaning(got), meaning(want)) for _, got, want in self.answers)
 
     def wrong(self) -> list[int]:
-        """The numbers of steps that are not exact, those that were never reached among them."""
+        """Return the numbers of the steps that are not exact. Steps that were never reached count."""
         exact = {number for number, got, want in self.answers if equal(got, want)}
         return [
             number for number, step in enumerate(self.scenario["steps"]) if "expect" in step and number not in exact
         ]
 
-    def report(self, most: int | None = 3) -> str:
-        """The steps that differ, each with the first few places."""
+    def report(self, most: int | None = 3, reasons: Mapping[int, str] | None = None) -> str:
+        """Describe the steps that differ.
+
+        most: how many places of a step; None for all. reasons: why steps are known to differ, by number.
+        """
         title = f"{self.scenario['area']}/{self.scenario['name']}"
         lines = [f"FAIL {title} ({self.exact}/{self.steps} exact, {self.same} in meaning) {self.failure}".rstrip()]
         for number, got, want in self.answers:
             if not equal(got, want):
                 step = self.scenario["steps"][number]
                 lines.append(f"   step {number} {step.get('method', step.get('do'))} {step.get('path', '')}")
+                if reasons and number in reasons:
+                    lines.append(f"      known: {reasons[number]}")
                 lines += [f"      {line}" for line in difference(got, want)[:most]]
         return "\n".join(lines)
 
 
-def replay(client: Client, scenario: Recording, pause: Callable[[float], None] = time.sleep) -> Result:
-    """Hold one conversation. One that breaks off keeps what there was, with the reason as its failure.
+def replay(
+    client: Client, scenario: Recording, pause: Callable[[float], None] = time.sleep, *, settles: bool = False
+) -> Result:
+    """Send the requests of a scenario and compare the answers. Where it breaks off, `failure` has the reason.
 
-    pause: has so many seconds go by, where the recording says so.
+    pause: lets that many seconds pass where the recording says so. settles: as for a recording, wait where a real
+    server needs a moment.
     """
-    conversation = _Conversation(client, scenario, pause)
+    conversation = _Conversation(client, scenario, pause, settles=settles)
     result = Result(scenario, conversation.answers)
     try:
         conversation.hold()
-    except Exception as error:  # a broken one fails by itself, and others go on
+    except Exception as error:  # it fails alone, and the others go on
         result.failure = f"{type(error).__name__}: {error}"
         result.answers = []
     finally:
@@ -82,31 +94,35 @@ def replay(client: Client, scenario: Recording, pause: Callable[[float], None] =
     return result
 
 
-def record(client: Client, scenario: Recording) -> Recording | None:
-    """Hold one conversation and keep what was answered; None for one that broke off."""
+def record(client: Client, scenario: Recording) -> Recording:
+    """Send the requests of a scenario and return it with the server's answers. Raises what breaks it off."""
     conversation = _Conversation(client, scenario, time.sleep, settles=True)
     try:
         conversation.hold()
-    except Exception:
-        return None
     finally:
         conversation.tidy()
-    answers = {number: got for number, got, _ in conversation.answers}
+    told = conversation.told
     steps = [
-        step | ({"expect": answers[number]} if number in answers else {})
+        {key: value for key, value in step.items() if key != "expect"}
+        | ({"expect": told[number]} if number in told else {})
         for number, step in enumerate(scenario["steps"])
     ]
     return scenario | {"steps": steps}
 
 
 class _Conversation:
-    """settles: the server is a real one, to which a changed definition takes a moment to come through."""
+    """One scenario against one server.
+
+    told: the normalised answers by the number of the step, with all prose. settles: the server needs a moment until a
+    changed definition is in force.
+    """
 
     def __init__(
         self, client: Client, scenario: Recording, pause: Callable[[float], None], *, settles: bool = False
     ) -> None:
         self._settles = settles
         self.answers: list[tuple[int, Any, Any]] = []
+        self.told: dict[int, Any] = {}
         self._client, self._scenario, self._pause = client, scenario, pause
         self._own = descriptions([step.get("body") for step in scenario["steps"]])
         self._names = Names()
@@ -116,12 +132,14 @@ class _Conversation:
 
     def hold(self) -> None:
         for number, step in enumerate(self._scenario["steps"]):
-            if self._scenario.get("independent"):  # so that one wrong answer does not colour the next
+            if self._scenario.get("independent"):  # a wrong answer then does not affect later steps
                 self._names = Names()
-            got = self._step(_fill({key: value for key, value in step.items() if key != "expect"}, self._saved))
+            want = copy.deepcopy(step.get("expect"))
+            filled = _fill({key: value for key, value in step.items() if key != "expect"}, self._saved)
+            got = self._step(filled, want)
             if got is None:
                 continue
-            want = copy.deepcopy(step.get("expect"))
+            self.told[number] = copy.deepcopy(got)
             mask = mask_prose if step.get("path", "").startswith("/openapi") else mask_documents
             mask(got, self._own)
             mask(want, self._own)
@@ -141,7 +159,7 @@ class _Conversation:
         for path in self._scenario.get("cleanup", []):
             self._client.send("DELETE", _fill(path, self._saved))
 
-    def _step(self, step: Step) -> dict[str, Any] | None:
+    def _step(self, step: Step, want: Any) -> dict[str, Any] | None:
         match step.get("do", "request"):
             case "established":
                 self._established(step["crd"])
@@ -159,7 +177,7 @@ class _Conversation:
                 self._watches[step["id"]] = watch
                 return {"status": watch.status}
             case "events":
-                return self._events(step, self._watches[step["id"]])
+                return self._events(step, self._watches[step["id"]], _event_seconds(step, want))
             case _:
                 return self._request(step)
         return None
@@ -208,9 +226,9 @@ class _Conversation:
                 path = f"{base}{space}/{plural}/{meta['name']}"
                 self._client.send("PATCH", path, {"metadata": {"finalizers": None}}, head)
 
-    def _events(self, step: Step, watch: Watch) -> dict[str, Any]:
+    def _events(self, step: Step, watch: Watch, seconds: float) -> dict[str, Any]:
         seen: list[Any] = []
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + seconds
         while len(seen) < step["count"]:
             try:
                 event = watch.events.get(timeout=max(0.01, deadline - time.monotonic()))
@@ -229,12 +247,12 @@ class _Conversation:
     def _request(self, step: Step) -> dict[str, Any]:
         method, path = step["method"], _path(step)
         body = step["raw"].encode() if "raw" in step else step.get("body")
-        until, deadline = step.get("until"), time.monotonic() + _PATIENCE
-        while True:
+        until = step.get("until")
+        for _ in range(1 if until is None else _TRIES):
             status, headers, raw = self._client.send(method, path, body, step.get("headers"))
             media = (headers.get("Content-Type") or "").split(";")[0]
             parsed = _parse(raw, media)
-            if until is None or _reached(until, status, parsed) or time.monotonic() > deadline:
+            if until is None or _reached(until, status, parsed):
                 break
             time.sleep(_PAUSE)
         is_creation = method == "POST" and status == 201 and step["path"].startswith("/apis/apiextensions.k8s.io/")
@@ -253,6 +271,13 @@ class _Conversation:
         if warnings := headers.get_all("Warning"):
             answer["warnings"] = warnings
         return answer
+
+
+def _event_seconds(step: Step, want: Any) -> float:
+    """Return how long to wait for events. As long as the recorder did where it got fewer than it waited for."""
+    if want is not None and "TIMEOUT" not in want["events"]:
+        return _PATIENCE  # they come: on a busy machine later
+    return float(step.get("seconds", _SECONDS))
 
 
 def _path(step: Step) -> str:

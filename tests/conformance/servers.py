@@ -1,25 +1,31 @@
-"""The server that is compared, set up as the recorded one was."""
+"""The server under test, set up as the recorded one was."""
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from unittest import mock
 
 from podless import Server
+from podless.meta import clock
+from tests.conformance.recorded import Recording
+from tests.conformance.replay import Result, replay
+from tests.conformance.wire import Client
 
 TOKEN = "admintoken"
-# the users of the server that was recorded
+# the users of the recorded server
 _TOKENS = f'{TOKEN},admin,admin,"system:masters"\nalicetoken,alice,alice,"devs"\n'
 
 
 @contextlib.contextmanager
 def running(*, bare: bool = False, tls: bool = True) -> Iterator[Server]:
-    """A server in memory with the users that the recordings speak of.
+    """Start a server in memory with the users that the recordings name.
 
-    bare: without the controllers, for the corpora were recorded with an API server alone.
-    tls: no recording is about it, and without it a conversation costs less.
+    bare: without controllers, because the corpora were recorded with an API server alone. tls: no recording needs it,
+    and requests are cheaper without.
     """
     with tempfile.TemporaryDirectory() as folder:
         tokens = Path(folder) / "tokens.csv"
@@ -30,3 +36,29 @@ def running(*, bare: bool = False, tls: bool = True) -> Iterator[Server]:
         else:
             with Server(token_file=tokens, tls=tls) as server:
                 yield server
+
+
+@contextlib.contextmanager
+def standing_clock() -> Iterator[None]:
+    """Stop the time that servers of this process write into objects; it moves only when a server's clock is advanced.
+
+    managedFields are in the order of seconds. A recorder wrote within one second or paused, however busy this machine
+    is.
+    """
+    start = int(time.time())
+
+    def now(ahead: int = 0) -> str:
+        return clock.text(start + int(clock.CURRENT.get().shift) + ahead)
+
+    with mock.patch.object(clock, "now", now):
+        yield
+
+
+def replay_here(server: Server, recordings: Iterable[Recording]) -> list[Result]:
+    """Replay recordings against a server of this process. Pauses advance its clock instead of waiting."""
+    client = Client(server.url, server.token)
+    try:
+        with standing_clock():
+            return [replay(client, one, lambda seconds: server.clock.advance(seconds=seconds)) for one in recordings]
+    finally:
+        client.close()

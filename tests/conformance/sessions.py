@@ -1,4 +1,4 @@
-"""Plays recorded sessions with kubectl, and says what a person would have seen otherwise."""
+"""Replay recorded sessions with kubectl and compare what it prints; record what it prints."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import subprocess
 import tempfile
 import time
+import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from tests.conformance.recorded import Recording
 
 _CONFIG = """apiVersion: v1
 kind: Config
-clusters: [{name: c, cluster: {server: "%s", insecure-skip-tls-verify: true}}]
+clusters: [{name: c, cluster: {server: "%s", %s}}]
 users: [{name: u, user: {token: "%s"}}]
 contexts: [{name: c, context: {cluster: c, user: u}}]
 current-context: c
 """
+INSECURE = "insecure-skip-tls-verify: true"
 _RULES = [
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
@@ -37,14 +39,14 @@ Shown = dict[str, Any]
 
 
 def normalise(text: str) -> str:
-    """What was printed, without uids, times, ages, versions, places and the widths of columns."""
+    """Hide uids, times, ages, resource versions, paths and the widths of columns in what kubectl printed."""
     for pattern, new in _RULES:
         text = pattern.sub(new, text)
     return "\n".join(_SPACES.sub(" ", _AGE.sub("AGE", line)).rstrip() for line in text.splitlines())
 
 
 def mask_prose(text: str, own: str) -> str:
-    """What `kubectl explain` tells of fields that the session's files do not describe is the server's own words."""
+    """Hide what `kubectl explain` prints of fields that the session's files do not describe: the server's own words."""
     lines: list[str] = []
     block: list[str] = []
 
@@ -63,12 +65,12 @@ def mask_prose(text: str, own: str) -> str:
     return "\n".join(lines)
 
 
-def play(session: Recording, server: str, token: str) -> list[str]:
-    """Run a session's commands; a few lines for each that showed something else than was recorded."""
+def play(session: Recording, server: str, token: str, tls: str = INSECURE) -> list[str]:
+    """Run a session's commands. Returns a few lines for each command that printed something else than recorded."""
     own = " ".join(" ".join(session.get("files", {}).values()).split())
     wrong = []
     try:
-        for command, got in _shown(session, server, token):
+        for command, got in _shown(session, server, token, tls):
             want = dict(command["expect"])
             if "explain" in command["run"]:
                 got["out"], want["out"] = mask_prose(got["out"], own), mask_prose(want["out"], own)
@@ -81,15 +83,29 @@ def play(session: Recording, server: str, token: str) -> list[str]:
     return wrong
 
 
-def _shown(session: Recording, server: str, token: str) -> Iterator[tuple[Recording, Shown]]:
+def record(session: Recording, server: str, token: str, tls: str = INSECURE) -> Recording:
+    """Run a session's commands and return it with what they printed.
+
+    tls: how to verify the server, as in the `cluster` of a kubeconfig. Raises TimeoutExpired.
+    """
+    told = {id(command): shown for command, shown in _shown(session, server, token, tls)}
+    commands = [
+        {key: value for key, value in command.items() if key != "expect"}
+        | ({"expect": told[id(command)]} if id(command) in told else {})
+        for command in session["commands"]
+    ]
+    return session | {"commands": commands}
+
+
+def _shown(session: Recording, server: str, token: str, tls: str) -> Iterator[tuple[Recording, Shown]]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        for name, text in {"kubeconfig": _CONFIG % (server, token), **session.get("files", {})}.items():
+        for name, text in {"kubeconfig": _CONFIG % (server, tls, token), **session.get("files", {})}.items():
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text)
         try:
             for command in session["commands"]:
-                got = _run(command, home)
+                got = _run(command, home, server)
                 if not command.get("quiet"):  # quiet ones prepare: nothing to compare
                     yield command, got
         finally:
@@ -97,15 +113,21 @@ def _shown(session: Recording, server: str, token: str) -> Iterator[tuple[Record
                 _bash(text, home)
 
 
-def _run(command: Recording, home: Path) -> Shown:
+def _run(command: Recording, home: Path, server: str) -> Shown:
     deadline = time.monotonic() + command.get("until_seconds", 0)
     while True:
         done = _bash(command["run"], home)
-        shown: Shown = {"rc": done.returncode, "out": normalise(done.stdout), "err": normalise(done.stderr)}
+        out, err = (normalise(_hide_server(text, server)) for text in (done.stdout, done.stderr))
+        shown: Shown = {"rc": done.returncode, "out": out, "err": err}
         is_reached = "until" not in command or re.search(command["until"], shown["out"] + shown["err"])
         if is_reached or time.monotonic() > deadline:
             return shown
         time.sleep(0.1)
+
+
+def _hide_server(text: str, server: str) -> str:
+    """Hide the server's address, which may be any; the rules know those on loopback only."""
+    return text.replace(server, "SERVER").replace(urllib.parse.urlsplit(server).netloc, "SERVER")
 
 
 def _bash(text: str, home: Path) -> subprocess.CompletedProcess[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.recorded import FOLDER, KUBECTL, REALWORLD, Recording, pack, unpack
+from tests.conformance.recorded import FOLDER, KUBECTL, Recording, pack, read_recordings
 
 # the programs that the replays here do the same as, by their digests
 PROGRAMS = FOLDER / "programs.json"
@@ -20,7 +19,7 @@ def sync(origin: Path, check: bool = False) -> list[str]:
     told = []
     wanted = dict(_packs(origin))
     for file, recordings in wanted.items():
-        if not file.exists() or unpack(file) != recordings:
+        if not file.exists() or read_recordings(file) != recordings:
             told.append(f"{file.relative_to(FOLDER)} differs")
             if not check:
                 pack(file, recordings)
@@ -39,11 +38,10 @@ def sync(origin: Path, check: bool = False) -> list[str]:
 def _packs(origin: Path) -> Iterator[tuple[Path, list[Recording]]]:
     """Each packed file and what belongs into it."""
     for folder in sorted((origin / "scenarios").iterdir()):
-        if folder.is_dir() and folder.name != REALWORLD:
+        if folder.is_dir():
             yield FOLDER / "scenarios" / f"{folder.name}.jsonl.xz", _documents(folder)
     for file in sorted((origin / "corpus").glob("*.jsonl.gz")):
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            yield FOLDER / "corpus" / f"{file.name.removesuffix('.gz')}.xz", [json.loads(line) for line in lines]
+        yield FOLDER / "corpus" / f"{file.name.removesuffix('.gz')}.xz", read_recordings(file)
     yield KUBECTL, _documents(origin / "kubectl")
 
 

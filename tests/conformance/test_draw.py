@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance import recorded
+from tests.conformance import known, recorded
 from tests.conformance.draw import Drawer
 from tests.conformance.replay import record, replay
-from tests.conformance.servers import running
+from tests.conformance.servers import replay_here, running
 from tests.conformance.wire import Client
 
 DRAWN = Path(__file__).parent / "drawn.jsonl.xz"
@@ -41,9 +41,8 @@ def test_what_is_recorded_is_exact_where_the_same_server_replays_it() -> None:
     drawer = Drawer(origin, 4)
     with running(bare=True, tls=False) as server:
         client = Client(server.url, server.token)
-        known = record(client, drawer.draw(0))
-        assert known is not None
-        result = replay(client, known)
+        made = record(client, drawer.draw(0))
+        result = replay(client, made)
         client.close()
     assert result.steps > 0
     assert not result.wrong(), result.report()
@@ -53,11 +52,7 @@ def test_what_is_recorded_is_exact_where_the_same_server_replays_it() -> None:
 def test_what_a_real_server_answered_is_answered() -> None:
     """Recorded from kube-apiserver 1.36.2; conversations with what is random there were left out."""
     with running(bare=True, tls=False) as server:
-        client = Client(server.url, server.token)
-        results = [
-            replay(client, one, lambda seconds: server.clock.advance(seconds=seconds)) for one in recorded.unpack(DRAWN)
-        ]
-        client.close()
+        results = replay_here(server, recorded.read_recordings(DRAWN))
     assert sum(one.steps for one in results) > 2900
-    wrong = [one.report() for one in results if one.wrong()]
+    wrong = [told for one in results if (told := known.judge("drawn", one))]
     assert not wrong, "\n".join(wrong)[-8000:]

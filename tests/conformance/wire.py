@@ -1,4 +1,4 @@
-"""The client that conversations are held with: HTTP/1.1, one connection, and watches read in the background."""
+"""The client of the replays: HTTP/1.1, one connection, and watches that are read in the background."""
 
 from __future__ import annotations
 
@@ -12,28 +12,34 @@ import threading
 import urllib.parse
 from collections.abc import Mapping
 from email.message import Message
+from pathlib import Path
 from typing import Any
 
 Headers = Mapping[str, str | None]
 
 
-class Client:
-    """Talks to a server on loopback, whose certificate is not looked at."""
+def trust(authority: Path | None, *, insecure: bool) -> ssl.SSLContext | None:
+    """Return how to verify a server's certificate: by a CA file, else by the system's CAs; None for not at all."""
+    return None if insecure else ssl.create_default_context(cafile=authority)
 
-    def __init__(self, server: str, token: str) -> None:
+
+class Client:
+    """Sends requests to one server. context: how to verify its certificate; None for servers on loopback."""
+
+    def __init__(self, server: str, token: str, context: ssl.SSLContext | None = None) -> None:
         self._url = urllib.parse.urlsplit(server)
+        self._context = context or ssl._create_unverified_context()
         self._token = token
         self._connection: http.client.HTTPConnection | None = None
 
     def connect(self, timeout: float = 60) -> http.client.HTTPConnection:
         host, port = self._url.hostname or "", self._url.port
         if self._url.scheme == "https":
-            context = ssl._create_unverified_context()
-            return http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
+            return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._context)
         return http.client.HTTPConnection(host, port, timeout=timeout)
 
     def headers(self, more: Headers | None) -> dict[str, str]:
-        """The headers of a request; None takes one away."""
+        """Return the headers of a request. None removes a header that is sent otherwise."""
         sent: dict[str, str | None] = {"Accept": "application/json", "User-Agent": "conformance"}
         if self._token:
             sent["Authorization"] = f"Bearer {self._token}"
@@ -43,7 +49,7 @@ class Client:
     def send(
         self, method: str, path: str, body: Any = None, headers: Headers | None = None
     ) -> tuple[int, Message, bytes]:
-        """Status, headers and body of the answer; once more on a new connection where the old one was closed."""
+        """Return status, headers and body. Tries once more on a new connection if the old one was closed."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         sent = self.headers(headers)
         if data is not None and not any(name.lower() == "content-type" for name in sent):
@@ -68,7 +74,7 @@ class Client:
 
 
 class Watch(threading.Thread):
-    """Reads a watch in the background; its events come out of a queue, None at its end."""
+    """Reads a watch in the background and puts its events into a queue; None at the end."""
 
     def __init__(self, client: Client, path: str, headers: Headers | None) -> None:
         super().__init__(daemon=True)

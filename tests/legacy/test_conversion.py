@@ -13,21 +13,13 @@ from podless.kinds import definition as rules
 from podless.kinds.definition import beta
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
 from podless.meta import structs
-from tests.conftest import CRDS, SHARED, Client
+from tests.conformance import recorded
+from tests.conftest import CRDS, Client
 from tests.legacy.conftest import BETA
 
 pytestmark = pytest.mark.slow
 
-REAL = sorted((SHARED / "conformance" / "scenarios" / "realworld").glob("*.json"))
-
-
-def published(path: Any) -> dict[str, Any]:
-    """The definition that a recorded conversation begins with."""
-    steps = json.loads(path.read_text())["steps"]
-    found: dict[str, Any] = next(
-        step["body"] for step in steps if step.get("method") == "POST" and step["path"].endswith("definitions")
-    )
-    return found
+REAL = recorded.real_definitions()
 
 
 def text(value: Any) -> str:
@@ -35,9 +27,9 @@ def text(value: Any) -> str:
     return json.dumps(value)
 
 
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
-def test_real_definitions_come_back_as_they_were(path: Any) -> None:
-    crd = structs.decode(CUSTOM_RESOURCE_DEFINITION, published(path))
+@pytest.mark.parametrize("real", REAL, ids=lambda real: real["metadata"]["name"])
+def test_real_definitions_come_back_as_they_were(real: Any) -> None:
+    crd = structs.decode(CUSTOM_RESOURCE_DEFINITION, real)
     rules.defaults(crd)
     before = text(crd)
     older = beta.from_v1(crd)
@@ -48,10 +40,7 @@ def test_real_definitions_come_back_as_they_were(path: Any) -> None:
 
 @pytest.mark.slow
 def test_real_definitions_written_back_through_v1beta1_do_not_change(client: Client) -> None:
-    if not REAL:
-        pytest.skip("the recordings are not beside this checkout")
-    for path in REAL:
-        crd = published(path)
+    for crd in REAL:
         name = crd["metadata"]["name"]
         assert client.post(CRDS, crd).status == 201, name
         before = client.get(f"{CRDS}/{name}").body

@@ -17,7 +17,7 @@ from podless.meta.protobuf_messages import Messages
 from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LIST_META, OBJECT_META, PARTIAL_OBJECT_METADATA
 from podless.meta.wire import ProtobufError, varint
-from tests.conftest import SHARED
+from tests.conformance import recorded
 
 NAMESPACE_Y = bytes.fromhex(
     "6b3873000a0f0a02763112094e616d65737061636512190a110a017912001a0022002a0032003800420012001a020a001a002200"
@@ -265,19 +265,10 @@ def test_many_threads_may_begin_at_once() -> None:
     assert {one["metadata"]["name"] for one in found} == {"y", "k"}
 
 
-REALWORLD = sorted((SHARED / "conformance" / "scenarios" / "realworld").glob("*.json"))
-
-
-@pytest.mark.skipif(not REALWORLD, reason="the recorded scenarios are not beside this checkout")
 def test_definitions_of_the_real_world_lose_nothing() -> None:
-    count = 0
-    for path in REALWORLD:
-        for step in json.loads(path.read_text())["steps"]:
-            body = step.get("body")
-            if not isinstance(body, dict) or body.get("kind") != "CustomResourceDefinition":
-                continue
-            given = structs.decode(CUSTOM_RESOURCE_DEFINITION, body)
-            found = protobuf.read(protobuf.write(CUSTOM_RESOURCE_DEFINITION, given), CUSTOM_RESOURCE_DEFINITION)
-            assert json.dumps(found) == json.dumps(given), path.name
-            count += 1
-    assert count >= 64
+    bodies = recorded.real_definitions()
+    for body in bodies:
+        given = structs.decode(CUSTOM_RESOURCE_DEFINITION, body)
+        found = protobuf.read(protobuf.write(CUSTOM_RESOURCE_DEFINITION, given), CUSTOM_RESOURCE_DEFINITION)
+        assert json.dumps(found) == json.dumps(given), body["metadata"]["name"]
+    assert len(bodies) >= 64

@@ -83,7 +83,6 @@ def full(value: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(recorded.REALWORLD not in recorded.areas(), reason="these recordings are not beside this checkout")
 def test_definitions_of_real_projects_keep_all_that_they_say() -> None:
     count = 0
     for name, body, _ in posted():

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator
 
 from podless import Server
-from tests.conftest import CRDS, SHARED, Client
+from tests.conformance import recorded
+from tests.conftest import CRDS, Client
 
 pytestmark = pytest.mark.slow
-
-REAL = sorted((SHARED / "conformance" / "scenarios" / "realworld").glob("*.json"))
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +43,8 @@ def _group(definition: Any) -> str:
 
 
 def _real() -> list[tuple[str, list[Any]]]:
-    definitions = [json.loads(path.read_text())["steps"][0]["body"] for path in REAL]
-    return [(group, list(found)) for group, found in groupby(sorted(definitions, key=_group), _group)]
+    definitions = sorted(recorded.real_definitions(), key=_group)
+    return [(group, list(found)) for group, found in groupby(definitions, _group)]
 
 
 @pytest.mark.slow
@@ -129,9 +126,3 @@ def test_a_definition_with_everything_a_schema_may_say(client: Client) -> None:
 
 def test_the_validator_finds_faults() -> None:
     assert faults({"openapi": "3.0.0", "info": {"title": "x", "version": "1"}, "paths": {"/a": {"get": {}}}})
-
-
-def test_the_recordings_are_at_hand() -> None:
-    if not Path(SHARED).exists():
-        pytest.skip("the recordings are not beside this checkout")
-    assert len(REAL) > 50
