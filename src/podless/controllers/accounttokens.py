@@ -6,7 +6,7 @@ Source: "Service account token Secrets" of the Kubernetes documents.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -50,8 +50,8 @@ class AccountTokens(Controller):
             self.leave.append(collection.add_event_handler(handler))
         for entry in self._secrets.under(SECRETS.prefix)[0]:
             self._look(entry)
-        self.api.reactions[SECRETS.prefix] = self.flush
-        self.api.reactions[SERVICE_ACCOUNTS.prefix] = self.flush
+        self.api.reactions[SECRETS.prefix] = self.react
+        self.api.reactions[SERVICE_ACCOUNTS.prefix] = self.react
 
     def _look(self, entry: Entry) -> None:
         account = _account(entry)
@@ -75,6 +75,10 @@ class AccountTokens(Controller):
             if event.before is None or event.after is None:
                 for key in self._of.get(event.key, ()):
                     self.queue.add(key)
+
+    def due(self, key: str) -> Iterable[str]:
+        """Return the keys of an account's Secrets, or that of the Secret."""
+        return tuple(self._of.get(key, ())) if key.startswith(SERVICE_ACCOUNTS.prefix) else (key,)
 
     async def reconcile(self, key: str) -> None:
         """Fill the Secret, or delete it where its account is gone."""

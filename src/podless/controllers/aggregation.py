@@ -6,7 +6,7 @@ kube-aggregator's apiserver and controllers/status.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from podless.cache.entry import Entry
 from podless.cache.events import Event
@@ -44,7 +44,11 @@ class Registration(Controller):
         self.leave.append(self._collection.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
         await self.flush()
-        self.api.reactions[self._kind.prefix] = self.flush
+        self.api.reactions[self._kind.prefix] = self.react
+
+    def due(self, key: str) -> Iterable[str]:
+        """Return the one key that there is."""
+        return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
         """Gather what is announced."""

@@ -24,7 +24,7 @@ class EndpointsOfServices(Controller):
         """Follow the services."""
         services = await self.api.loaded(SERVICES)
         self.leave.append(services.add_event_handler(self._gone))
-        self.api.reactions[SERVICES.prefix] = self.flush
+        self.api.reactions[SERVICES.prefix] = self.react
 
     def _gone(self, events: Sequence[Event]) -> None:
         for event in events:

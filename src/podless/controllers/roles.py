@@ -8,7 +8,7 @@ changes them is answered.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -51,7 +51,7 @@ class Roles(Controller):
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
         await self.flush()
-        self.api.reactions[rbac.CLUSTER_ROLES.prefix] = self.flush
+        self.api.reactions[rbac.CLUSTER_ROLES.prefix] = self.react
 
     async def _ensure(self, kind: Kind, wanted: Object) -> None:
         key = kind.key("", wanted["metadata"]["name"])
@@ -59,6 +59,10 @@ class Roles(Controller):
             await amend(self.api, kind, key, lambda found: _mended(found, wanted))
             return
         await make(self.api, kind, wanted, constant=clock.now())
+
+    def due(self, key: str) -> Iterable[str]:
+        """Return the one key that there is."""
+        return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
         """Give every aggregated role the rules of the roles that it selects."""

@@ -46,7 +46,7 @@ class ThirdParties(Controller):
         for entry in self._collection.under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
         await self.flush()
-        self.api.reactions[self._kind.prefix] = self.flush
+        self.api.reactions[self._kind.prefix] = self.react
 
     async def stop(self) -> None:
         """End the work in the background; objects that are on their way arrive."""

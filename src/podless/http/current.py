@@ -61,7 +61,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             await api.cache.refresh()
             settle = api.reactions.get(DEFINITIONS.prefix) if api.unsettled() else None
             if settle is not None:
-                await settle(None)
+                await settle("", None)
             scope = current.begin()
             try:
                 answer = handler(request)

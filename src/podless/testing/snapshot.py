@@ -47,7 +47,7 @@ async def restore(app: App, wanted: Snapshot) -> None:
         break
     reaction = app.cluster.api.reactions.get(builtin.DEFINITIONS.prefix)
     if reaction is not None:
-        await reaction(None)  # the kinds are served again that were
+        await reaction("", None)  # the kinds are served again that were
 
 
 def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:

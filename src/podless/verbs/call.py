@@ -121,8 +121,8 @@ def entries(outcome: Outcome) -> Sequence[Entry]:
     return (outcome.entry,) if isinstance(outcome, Single) and outcome.entry is not None else ()
 
 
-# takes a new object, decoded, where that is at hand
-Reaction = Callable[[Object | None], Awaitable[None]]
+# takes the key that was written, "" for whatever was, and a new object, decoded, where that is at hand
+Reaction = Callable[[str, Object | None], Awaitable[None]]
 
 
 class Ahead(NamedTuple):

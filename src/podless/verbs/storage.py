@@ -177,7 +177,7 @@ def _write(
     if reaction is not None and obj is not None and along is None and (ahead := _ahead(api, kind, operation, obj)):
         return _shielded(_foreseen(api, operation, reaction, obj, ahead))
     commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
-    return commit if reaction is None else _shielded(_followed(commit, reaction, obj))
+    return commit if reaction is None else _shielded(_followed(commit, reaction, operation.key, obj))
 
 
 async def _shielded(work: Coroutine[Any, Any, int]) -> int:
@@ -185,9 +185,9 @@ async def _shielded(work: Coroutine[Any, Any, int]) -> int:
     return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 
-async def _followed(commit: Awaitable[int], reaction: Reaction, obj: Object | None) -> int:
+async def _followed(commit: Awaitable[int], reaction: Reaction, key: str, obj: Object | None) -> int:
     revision = await commit
-    await reaction(obj and _at(obj, revision))
+    await reaction(key, obj and _at(obj, revision))
     return revision
 
 
@@ -206,7 +206,8 @@ async def _foreseen(api: API, operation: Operation, reaction: Reaction, obj: Obj
     """As `_followed`, with what follows in commits of the same chain."""
     first, *later = await api.store.chain(((operation,), *ahead.commits))
     await api.cache.reach(later[-1] if later else first)
-    await reaction(_at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first))
+    made = _at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first)
+    await reaction(operation.key, made)
     return first
 
 
