@@ -106,12 +106,12 @@ class Controller:
             return  # it is this very work that asks
         todo = [*keys]
         if len(todo) > 1:
-            await asyncio.gather(*map(self._finish, todo))
+            await asyncio.gather(*map(self._done_with, todo))
         else:
             for key in todo:
-                await self._finish(key)
+                await self._done_with(key)
 
-    async def _finish(self, key: str) -> None:
+    async def _done_with(self, key: str) -> None:
         while True:
             if self.queue.taken(key):
                 await self.queue.finished(key)
