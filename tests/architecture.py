@@ -174,6 +174,105 @@ def test_one_place_constructs_a_server(name: str) -> None:
     assert places == {"cluster.py"}
 
 
+# the time of day, by the number of arguments from which on a call does not ask for it
+TIME_OF_DAY = {
+    "time.time": 1,
+    "time.time_ns": 1,
+    "time.gmtime": 1,
+    "time.localtime": 1,
+    "time.ctime": 1,
+    "time.asctime": 1,
+    "time.strftime": 2,
+    "time.CLOCK_REALTIME": 1,
+    "datetime.datetime.now": 2,
+    "datetime.datetime.utcnow": 2,
+    "datetime.datetime.today": 2,
+    "datetime.date.today": 2,
+    "email.utils.formatdate": 1,
+    "email.utils.localtime": 1,
+    "uuid.uuid1": 3,
+}
+# who asks for the machine's time, which a server's clock has no part in, and why
+WALL = {
+    "http/audit/backend.py": "files go by their names, those of earlier runs among them",
+    "http/metrics.py": "the start of the process, which Prometheus subtracts from its own time",
+    "http/operations.py": "the start of the server, which `podless status` subtracts from its own time",
+    "http/tls.py": "certificates, which clients judge by their own time",
+}
+
+
+def dotted(node: ast.AST, names: dict[str, str]) -> str:
+    """What an expression names: `system.time` is time.time after `import time as system`."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id, "")
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value, names)
+        return f"{before}.{node.attr}" if before else ""
+    return ""
+
+
+def uses(tree: ast.Module) -> Iterator[tuple[str, int, int | None]]:
+    """What is named of other modules: its name, the line, and the arguments where it is called."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.asname or alias.name.split(".")[0]: alias.name for alias in node.names if alias.asname}
+            names |= {alias.name.split(".")[0]: alias.name.split(".")[0] for alias in node.names if not alias.asname}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    calls = {
+        id(node.func): len(node.args) + len(node.keywords) for node in ast.walk(tree) if isinstance(node, ast.Call)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and (name := dotted(node, names)):
+            yield name, node.lineno, calls.get(id(node))
+
+
+def times_of_day(tree: ast.Module) -> list[str]:
+    """Where the machine is asked for the time of day."""
+    return [
+        f"{line}: {name}"
+        for name, line, given in uses(tree)
+        if name in TIME_OF_DAY and (given is None or given < TIME_OF_DAY[name])
+    ]
+
+
+def test_only_the_clock_asks_the_machine_for_the_time_of_day() -> None:
+    """A test that moves a server's clock moves all of the server: `podless.meta.clock` gives the time."""
+    found = {str(file.relative_to(SOURCE)): times_of_day(parsed(file)) for file in FILES}
+    assert found.pop("meta/clock.py")
+    wrong = [f"{file}:{line}" for file, lines in found.items() for line in lines]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_these_ask_for_the_time_that_no_test_moves() -> None:
+    asking = {
+        str(file.relative_to(SOURCE))
+        for file in FILES
+        if any(name == "podless.meta.clock.wall" for name, _, _ in uses(parsed(file)))
+    }
+    assert asking == {*WALL}
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("import time\nnow = time.time", 1),
+        ("import time as system\nsystem.time()", 1),
+        ("from time import time_ns as stamp\nstamp()", 1),
+        ("import datetime\ndatetime.datetime.now(datetime.UTC)", 1),
+        ("from datetime import UTC, datetime\nmake = lambda: datetime.now(UTC)", 1),
+        ("from datetime import date\ndate.today()", 1),
+        ("import time\ntime.strftime('%Y')\ntime.gmtime()\ntime.clock_gettime(time.CLOCK_REALTIME)", 3),
+        ("import time\ntime.strftime('%Y', time.gmtime(0))\ntime.monotonic()\ntime.perf_counter()", 0),
+        ("from datetime import UTC, datetime\ndatetime.fromtimestamp(0, UTC)", 0),
+        ("from podless.meta import clock\nclock.time()", 0),
+    ],
+)
+def test_the_time_of_day_is_found_however_it_is_asked_for(text: str, count: int) -> None:
+    assert len(times_of_day(ast.parse(text))) == count
+
+
 DOCS = TESTS.parent / "docs"
 NAMED = re.compile(r"`([a-z_][a-z_/]*(?:\.py|/))`")  # what begins with a slash is a key of the store
 

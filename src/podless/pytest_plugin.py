@@ -147,7 +147,7 @@ _SERVERS = {"podless", "podless_fresh", "podless_namespace"}
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Take note of when the test begins."""
-    item.stash[_BEGUN] = time.time()
+    item.stash[_BEGUN] = time.monotonic()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -168,7 +168,7 @@ def pytest_runtest_makereport(
 
 def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
     """What a report shows of a server."""
-    asked = server.requests.since(begun)
+    asked = server.requests.after(begun)
     lines = [f"{time.strftime('%H:%M:%S', time.localtime(one.at))} {one}" for one in asked[-_LINES:]]
     if len(asked) > _LINES:
         lines.insert(0, f"... and {len(asked) - _LINES} before")

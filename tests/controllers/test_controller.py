@@ -89,6 +89,74 @@ async def test_a_flush_from_within_does_not_wait_for_itself() -> None:
     await inward.stop()
 
 
+class Slow(Failing):
+    """Does one key at once, and the others when they may go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def reconcile(self, key: str) -> None:
+        if key != "quick":
+            self.begun.set()
+            await self.go_on.wait()
+        await super().reconcile(key)
+
+
+@pytest.mark.parametrize("first", ["slow", "quick"])
+async def test_who_waits_for_a_key_waits_for_no_other(first: str) -> None:
+    slow = Slow()
+    await slow.start()
+    slow.queue.add("slow")
+    if first == "slow":
+        await slow.begun.wait()  # the worker is at it
+    slow.queue.add("quick")
+    await slow.react("quick")
+    assert slow.asked == {"quick": 1}
+    assert not slow.go_on.is_set()
+    slow.go_on.set()
+    await slow.react("slow")
+    assert slow.asked == {"quick": 1, "slow": 1}
+    await slow.stop()
+
+
+async def test_who_waits_for_a_key_waits_until_what_was_written_meanwhile_is_done_too() -> None:
+    slow = Slow()
+    await slow.start()
+    slow.queue.add("slow")
+    await slow.begun.wait()
+    slow.queue.add("slow")  # while it is being worked on
+    waiting = asyncio.ensure_future(slow.react("slow"))
+    slow.go_on.set()
+    await waiting
+    assert slow.asked == {"slow": 2}
+    await slow.stop()
+
+
+async def test_many_wait_for_their_keys_at_once() -> None:
+    slow = Slow()
+    await slow.start()
+    names = [f"slow-{number}" for number in range(1000)]
+    for name in names:
+        slow.queue.add(name)
+    waiting = asyncio.gather(*(slow.react(name) for name in names))
+    await slow.begun.wait()
+    slow.go_on.set()
+    await waiting
+    assert slow.asked == dict.fromkeys(names, 1)
+    await slow.stop()
+
+
+async def test_who_waits_for_a_key_that_fails_is_let_go() -> None:
+    failing = Failing(ValueError())
+    await failing.start()
+    failing.queue.add("a")
+    await failing.react("a")
+    assert failing.asked == {"a": 1}
+    await failing.stop()
+    await failing.react("a")
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["add", "take", "done", "fail"]))))
 def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[str, str]]) -> None:
     async def scenario() -> None:

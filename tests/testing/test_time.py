@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
+import urllib.request
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from pathlib import Path
 
 import pytest
 
 from podless import Server
+from podless.http.audit.settings import Audit
 from tests.conftest import Client
 
 EVENT = {
@@ -33,6 +39,34 @@ def test_what_is_written_later_says_so() -> None:
         assert int(plain["metadata"]["creationTimestamp"][:4]) == year  # each has its own
         with pytest.raises(ValueError, match="back"):
             server.clock.advance(hours=-1)
+
+
+def test_what_a_server_says_of_requests_is_of_its_own_time(tmp_path: Path) -> None:
+    log = tmp_path / "audit.log"
+    with Server(audit=Audit(path=log)) as server:
+        server.clock.advance(days=400)
+        earliest = server.clock.now()
+        answer = Client(server.url, server.token).get("/api/v1/namespaces")
+        latest = server.clock.now()
+        (asked,) = server.requests.where(verb="list", resource="namespaces")
+        assert earliest.timestamp() <= asked.at <= latest.timestamp()
+        assert server.requests.since(earliest.timestamp())[-1] == asked
+        whole = earliest.replace(microsecond=0)
+        assert whole <= parsedate_to_datetime(answer.headers["Date"]) <= latest
+    told = [json.loads(line) for line in log.read_text().splitlines()]
+    stamps = [
+        datetime.fromisoformat(one[key]) for one in told for key in ("requestReceivedTimestamp", "stageTimestamp")
+    ]
+    assert stamps
+    assert min(stamps) >= whole
+
+
+def test_a_clock_that_was_moved_leaves_a_certificate_that_clients_take() -> None:
+    with Server() as server:
+        server.clock.advance(days=4000)
+        context = ssl.create_default_context(cafile=str(server.authority))
+        with urllib.request.urlopen(f"{server.url}/livez", context=context) as answer:
+            assert answer.status == 200
 
 
 def test_events_expire() -> None:

@@ -6,10 +6,10 @@ import argparse
 import asyncio
 import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
+from podless.meta import clock
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Cluster
@@ -50,12 +50,12 @@ async def _ask(access: configs.Access) -> dict[str, Any]:
 
 def _text(told: dict[str, Any]) -> str:
     lines = [
-        f"version    {told['version']}, up for {_time(time.time() - told['started'])}",
+        f"version    {told['version']}, up for {_time(clock.time() - told['started'])}",
         f"engine     {told['engine']}" + (f", {_size(told['size'])}" if told.get("size") else ""),
         f"revision   {told['revision']}",
         f"history    from {told['compacted']} on"
         + (f", {_size(told['history'])}" if "history" in told else "")
-        + (f", {_time(time.time() - told['oldest'])}" if told.get("oldest") else ""),
+        + (f", {_time(clock.time() - told['oldest'])}" if told.get("oldest") else ""),
         f"leader     {told['leader'] or 'none'}",
         "",
     ]

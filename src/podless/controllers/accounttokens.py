@@ -6,7 +6,7 @@ Source: "Service account token Secrets" of the Kubernetes documents.
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -79,6 +79,10 @@ class AccountTokens(Controller):
             if event.before is None or event.after is None:
                 for key in self._of.get(event.key, ()):
                     self.queue.add(key)
+
+    def due(self, key: str) -> Iterable[str]:
+        """Return the keys of an account's Secrets, or that of the Secret."""
+        return tuple(self._of.get(key, ())) if key.startswith(SERVICE_ACCOUNTS.prefix) else (key,)
 
     async def reconcile(self, key: str) -> None:
         """Fill the Secret, or delete it where its account is gone."""

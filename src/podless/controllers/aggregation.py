@@ -6,7 +6,7 @@ kube-aggregator's apiserver and controllers/status.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from podless.cache.entry import Entry
 from podless.cache.events import Event
@@ -49,6 +49,10 @@ class Registration(Controller):
     def awaited(self) -> Sequence[Kind]:
         """APIServices: discovery shows each before its write is answered."""
         return (self._kind,)
+
+    def due(self, key: str) -> Iterable[str]:
+        """Return the one key that there is."""
+        return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
         """Gather what is announced."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from podless.controllers.namespaces import SYSTEM
 from podless.controllers.write import amend, make
 from podless.kinds.kind import Kind
 from podless.meta import clock
+from podless.store import keys
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -83,6 +84,10 @@ class Contents(Controller):
                 continue
             if event.after is None or not _fits(content, event.after):
                 self.queue.add(event.before.namespace)
+
+    def due(self, key: str) -> Iterable[str]:
+        """Return the name of the namespace."""
+        return (keys.name(key),)
 
     async def reconcile(self, key: str) -> None:
         """Make what the namespace lacks, unless it is gone or going."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
@@ -107,8 +107,39 @@ class Controller:
         """Return what follows from a new object of an awaited kind, if that can be committed with it."""
         return None
 
-    async def flush(self, made: Object | None = None) -> None:
-        """Reconcile all that is due: for those whose answer waits for it. made: what was written, if it is new."""
+    def due(self, key: str) -> Iterable[str]:
+        """Return the keys of the queue that a write of the object under a key of the store makes due."""
+        return (key,)
+
+    async def react(self, key: str, made: Object | None = None) -> None:
+        """Reconcile what a write has made due, and nothing else: its answer waits for this.
+
+        key: of what was written. made: the object, if it is new.
+        """
+        await self.finish(self.due(key))
+
+    async def finish(self, keys: Iterable[str]) -> None:
+        """Reconcile these keys if they are due, and wait for those that are being worked on, but for no other."""
+        if self.name in _RECONCILING.get():
+            return  # it is this very work that asks
+        todo = [*keys]
+        if len(todo) > 1:
+            await asyncio.gather(*map(self._done_with, todo))
+        else:
+            for key in todo:
+                await self._done_with(key)
+
+    async def _done_with(self, key: str) -> None:
+        while True:
+            if self.queue.taken(key):
+                await self.queue.finished(key)
+            elif self.queue.pick(key):
+                await asyncio.gather(self._one(key))  # in a context of its own
+            else:
+                return
+
+    async def flush(self) -> None:
+        """Reconcile all that is due."""
         if self.name in _RECONCILING.get():
             return  # it is this very work that asks
         while self.queue.busy:

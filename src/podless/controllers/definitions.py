@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
@@ -22,6 +23,7 @@ from podless.kinds.builtin.definitions import CLEANUP
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.meta import clock
+from podless.store import keys
 from podless.verbs.call import API
 from podless.verbs.followup import Ahead
 
@@ -50,7 +52,7 @@ class Definitions(Controller):
         self._serving = Serving(api, inherit)
         self._settled: dict[str, int] = {}  # by key, the revision at which there was nothing left to do
         self._made: dict[str, Object] = {}  # new ones as they were written, so that they need not be read again
-        self._lock = asyncio.Lock()  # names are given one after the other
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by group
 
     async def begin(self) -> None:
         """Serve what is stored."""
@@ -77,15 +79,21 @@ class Definitions(Controller):
                 self._serving.forget(event.key)  # before those who watch hear of it
             self.queue.add(event.key)
 
-    async def flush(self, made: Object | None = None) -> None:
-        """As every controller's. made: a new definition, decoded."""
+    async def react(self, key: str, made: Object | None = None) -> None:
+        """As every controller's; where a definition is gone, those have their names by then that it kept from them."""
         if made is not None:
-            self._made[self._kind.key("", made["metadata"]["name"])] = made
-        await super().flush()
+            self._made[key] = made
+        await super().react(key)
+        if self._collection.get(key) is None:
+            await self.finish(self._naming.unnamed(key))
+
+    def _lock(self, key: str) -> asyncio.Lock:
+        """Names of a group are given one after the other."""
+        return self._locks.setdefault(keys.name(key).partition(".")[2], asyncio.Lock())
 
     async def reconcile(self, key: str) -> None:
         """Bring one definition into force, or take it out of it."""
-        async with self._lock:
+        async with self._lock(key):
             made = self._made.pop(key, None)
             entry = self._collection.get(key)
             if entry is None:

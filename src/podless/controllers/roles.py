@@ -8,7 +8,7 @@ changes them is answered.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -63,6 +63,10 @@ class Roles(Controller):
             await amend(self.api, kind, key, lambda found: _mended(found, wanted))
             return
         await make(self.api, kind, wanted, constant=clock.now())
+
+    def due(self, key: str) -> Iterable[str]:
+        """Return the one key that there is."""
+        return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
         """Give every aggregated role the rules of the roles that it selects."""

@@ -145,5 +145,5 @@ def _parameters(registry: Registry, given: Object) -> Declared | None:
 def _declared(kind: Kind, version: Version) -> Declared:
     from podless.cel.declared import Declared
 
-    # a real server takes the nanoseconds of the time, too, to tell types apart
-    return Declared(resolved(kind, version), resource=True, name=f"{kind.kind}{time.time_ns() % 10**9}")
+    # to tell types apart, as a real server does by the nanoseconds of the time
+    return Declared(resolved(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")

@@ -24,6 +24,7 @@ class WorkQueue:
         self._taken: set[str] = set()
         self._again: dict[str, float] = {}
         self._failures: dict[str, int] = {}
+        self._awaited: dict[str, list[asyncio.Future[None]]] = {}
         self._changed = asyncio.Event()
 
     def __len__(self) -> int:
@@ -51,6 +52,14 @@ class WorkQueue:
             found.append(key)
         return found
 
+    def pick(self, key: str) -> bool:
+        """Take one key, if it is due; `done` is to be called for it. Return whether it was."""
+        if self._due.get(key, math.inf) > self._loop.time():
+            return False
+        del self._due[key]
+        self._taken.add(key)
+        return True
+
     def done(self, key: str, *, failed: bool = False) -> None:
         """A key has been looked at; one that failed comes again, later each time."""
         self._taken.discard(key)
@@ -62,6 +71,9 @@ class WorkQueue:
             self._failures.pop(key, None)
         if again is not None:
             self.add(key, max(again - self._loop.time(), 0.0))
+        for future in self._awaited.pop(key, ()):
+            if not future.done():
+                future.set_result(None)
         self._changed.set()
 
     @property
@@ -75,6 +87,16 @@ class WorkQueue:
         if not self._due:  # as nearly always when a request asks
             return bool(self._taken)
         return bool(self._taken) or self._next() <= self._loop.time()
+
+    def taken(self, key: str) -> bool:
+        """Whether a key is being worked on."""
+        return key in self._taken
+
+    async def finished(self, key: str) -> None:
+        """Wait until a key that is being worked on is done."""
+        future = self._loop.create_future()
+        self._awaited.setdefault(key, []).append(future)
+        await future
 
     async def wait(self) -> None:
         """Wait until a key is due, or one that was taken is done."""

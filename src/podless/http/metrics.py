@@ -6,7 +6,6 @@ Next to nothing is counted while requests are answered: figures are read off whe
 from __future__ import annotations
 
 import resource
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from podless.cache.cache import Cache
 from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry
+from podless.meta import clock
 from podless.meta.histogram import Histogram
 from podless.meta.turns import Turns
 from podless.meta.watchdog import Watchdog
@@ -42,7 +42,7 @@ class Metrics:
         self._turns = turns
         self._measured = measured
         self._times = times
-        self._started = time.time()
+        self._started = clock.wall()
 
     def text(self) -> bytes:
         """All figures, each with what it is; of objects those that are in memory."""

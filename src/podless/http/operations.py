@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 
 from podless.http.message import JSON, TEXT, Request, Response
-from podless.meta import codec
+from podless.meta import clock, codec
 from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
 from podless.store import Compacted, backup
 from podless.verbs.call import API
@@ -22,7 +21,7 @@ class Operations:
     def __init__(self, api: API, leader: Callable[[], str]) -> None:
         self._api = api
         self._leader = leader
-        self._started = time.time()
+        self._started = clock.wall()
         self._let_go: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 

@@ -9,18 +9,20 @@ from dataclasses import dataclass
 
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
+from podless.meta import clock
 
 _MOST = 4000  # requests that are known
-_Line = tuple[float, str, str, RequestInfo, str, str, int]
+_Line = tuple[float, float, str, str, RequestInfo, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request and what came of it.
 
-    at: when it was answered, a Unix time. user: who asked (as whom, where that was asked for). agent: the User-Agent.
-    resource: with its group and subresource, such as "crontabs.stable.example.com/status"; "" for what is none. path:
-    with the query. status: the code of the answer, of a watch when it began; 0 where there was none.
+    at: when it was answered, a Unix time by the server's clock. user: who asked (as whom, where that was asked for).
+    agent: the User-Agent. resource: with its group and subresource, such as "crontabs.stable.example.com/status"; ""
+    for what is none. path: with the query. status: the code of the answer, of a watch when it began; 0 where there was
+    none.
     """
 
     at: float
@@ -51,7 +53,7 @@ class Requests:
 
     def filter(self, handler: Handler) -> Handler:
         """Takes note of each request when it is answered."""
-        lines, now = self._lines, time.time
+        lines, now = self._lines, clock.time
 
         async def later(request: Request, pending: Pending) -> Answer:
             self.open += 1
@@ -66,7 +68,9 @@ class Requests:
         def note(request: Request, answer: Answer) -> None:
             status = answer.status if isinstance(answer, Response) else 0 if isinstance(answer, Lost) else 200
             agent = request.headers.get("user-agent", "")
-            lines.append((now(), request.user.name, agent, request.info, request.path, request.query_text, status))
+            lines.append(
+                (self.last, now(), request.user.name, agent, request.info, request.path, request.query_text, status)
+            )
 
         def handle(request: Request) -> Answer | Pending:
             answer = handler(request)
@@ -92,8 +96,12 @@ class Requests:
         return _asked(self._lines[place])
 
     def since(self, moment: float) -> list[Asked]:
-        """Those that were answered at or after a Unix time."""
-        return [_asked(line) for line in self._lines.copy() if line[0] >= moment]
+        """Those that were answered at or after a Unix time, by the server's clock."""
+        return [_asked(line) for line in self._lines.copy() if line[1] >= moment]
+
+    def after(self, mark: float) -> list[Asked]:
+        """Return those that were answered at or after a reading of time.monotonic, however the clock was moved."""
+        return [_asked(line) for line in self._lines.copy() if line[0] >= mark]
 
     def where(self, **wanted: str | int) -> list[Asked]:
         """Those with these fields, as in where(verb="update", resource="crontabs.stable.example.com/status").
@@ -104,7 +112,7 @@ class Requests:
 
 
 def _asked(line: _Line) -> Asked:
-    at, user, agent, info, path, query, status = line
+    _, at, user, agent, info, path, query, status = line
     asked = info.asked
     resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
     resource += f"/{asked.subresource}" if asked.subresource else ""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import NamedTuple
 
+from podless.meta import clock
+
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _PRIVATE = b"Cache-Control: no-cache, private\r\n"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -26,7 +28,7 @@ class Clock:
 
     def lines(self, status: int, media: bytes) -> bytes:
         """The status line and the headers that all answers have but for those that say more. media: b"" for none."""
-        now = int(time.time())
+        now = int(clock.time())
         if now != self._second:
             self._second = now
             self._lines = {}

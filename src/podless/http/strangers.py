@@ -8,11 +8,12 @@ connection. What OpenSSL refuses for other reasons (a key too weak, a certificat
 from __future__ import annotations
 
 import contextlib
-import datetime
 import ssl
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any
+
+from podless.meta import clock
 
 _MOST = 256  # certificates of strangers that one context takes, then a new one is made; and of friends
 _READ, _HANDSHAKE, _CERTIFICATE, _TLS13 = "read", 22, 11, 0x0304
@@ -67,7 +68,7 @@ class Context(ssl.SSLContext):
 
         authorities = [one for pem in self.roots for one in trust.authorities(pem)]
         try:
-            trust.judge_client(chain, authorities, datetime.datetime.now(datetime.UTC))
+            trust.judge_client(chain, authorities, clock.moment())
         except trust.Untrusted:
             return False
         self._friends[sha256(chain[0]).digest()] = None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podless.http import strangers, validity
+from podless.meta import clock
 from podless.meta.files import write_file
 from podless.meta.option import StartError
 
@@ -119,7 +120,7 @@ class Certificates:
         authority, signer = self._read(self.authority), self._signer()
         parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         key = ec.generate_private_key(ec.SECP256R1())
-        now = datetime.now(UTC)
+        now = _now()
         certificate = (
             x509.CertificateBuilder()
             .subject_name(x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, user)]))
@@ -165,7 +166,7 @@ class Certificates:
             return True
         except ValueError:
             raise BadCertificate(f"{self._server}: not a certificate; remove it to have a new one made") from None
-        now = datetime.now(UTC)
+        now = _now()
         return not begins <= now < ends - _RENEW or not set(wanted) <= set(names)
 
     def _names_file(self) -> Path:
@@ -178,7 +179,7 @@ class Certificates:
 
         key = ec.generate_private_key(ec.SECP256R1())
         name = _name("podless-ca")
-        now = datetime.now(UTC)
+        now = _now()
         usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)
         certificate = (
             x509.CertificateBuilder()
@@ -204,7 +205,7 @@ class Certificates:
 
         authority, signer = self._read(self.authority), self._signer()
         key = ec.generate_private_key(ec.SECP256R1())
-        now = datetime.now(UTC)
+        now = _now()
         certificate = (
             x509.CertificateBuilder()
             .subject_name(_name("podless"))
@@ -222,6 +223,11 @@ class Certificates:
         write_file(self._server_key, _pem(key), 0o600)
         write_file(self._server, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
         write_file(self._names_file(), "\n".join(names).encode(), 0o644)
+
+
+def _now() -> datetime:
+    """Return the machine's time: clients judge certificates by clocks of their own, which no test moves with ours."""
+    return datetime.fromtimestamp(clock.wall(), UTC)
 
 
 def _name(common: str) -> x509.Name:

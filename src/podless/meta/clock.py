@@ -1,6 +1,7 @@
 """The time as objects carry it, and as all goes by that expires.
 
-A server's clock is that of the context its work runs in; there is one clock for all who set none.
+A server's clock is that of the context its work runs in; there is one clock for all who set none. No other module reads
+the machine's time of day (`tests/architecture.py`): how long something took is told by `time.monotonic` and its like.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import time as system
 from collections.abc import Callable
 from contextvars import ContextVar
+from datetime import UTC, datetime
 
 from podless.meta.bounded import bounded_cache
 
@@ -18,6 +20,10 @@ class Clock:
     def __init__(self) -> None:
         self.shift = 0.0
         self._listeners: dict[object, Callable[[float], None]] = {}
+
+    def time(self) -> float:
+        """Return what it shows, in seconds since 1970."""
+        return system.time() + self.shift
 
     def listen(self, listener: Callable[[float], None]) -> Callable[[], None]:
         """Call the listener with the seconds whenever the clock is advanced. Returns what ends that."""
@@ -41,6 +47,16 @@ _current = CURRENT.get
 def time() -> float:
     """The present time, in seconds since 1970."""
     return system.time() + _current().shift
+
+
+def wall() -> float:
+    """Return the machine's time, in seconds since 1970: for what others compare with theirs. No test moves it."""
+    return system.time()
+
+
+def moment() -> datetime:
+    """Return the present time, in UTC."""
+    return datetime.fromtimestamp(time(), UTC)
 
 
 def now(ahead: int = 0) -> str:

@@ -7,7 +7,6 @@ see.
 from __future__ import annotations
 
 import asyncio
-import datetime
 import errno
 import math
 import os
@@ -18,7 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from podless.meta import codec, gotext
+from podless.meta import clock, codec, gotext
 from podless.meta.aside import Aside
 from podless.remote.target import Target
 
@@ -197,7 +196,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
             sent = tls._sslobj.get_unverified_chain() or ()
             chain = [one if isinstance(one, bytes) else ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in sent]
             try:
-                trust.judge(chain, tls.server_hostname or "", roots, datetime.datetime.now(datetime.UTC))
+                trust.judge(chain, tls.server_hostname or "", roots, clock.moment())
             except trust.Untrusted as error:
                 transport.abort()
                 raise RemoteError(str(error)) from None

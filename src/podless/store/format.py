@@ -11,6 +11,7 @@ import sqlite3
 import time
 from pathlib import Path
 
+from podless.meta import clock
 from podless.meta.files import private
 from podless.store import refusals, wal
 from podless.store.contract import Damaged, StoreError
@@ -191,7 +192,7 @@ def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
     rows, state = _OLDER[version]
     name = path.with_name(f"{path.name}.new")
     name.touch(0o600)
-    now = int(time.time())
+    now = int(clock.time())
     made: sqlite3.Connection | None = None
     try:
         made = _made(str(name))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from time import time
 
 from podless.meta.clock import Clock
 
@@ -21,7 +20,7 @@ class Time:
 
     def now(self) -> datetime:
         """The time."""
-        return datetime.fromtimestamp(time() + self._clock.shift, UTC)
+        return datetime.fromtimestamp(self._clock.time(), UTC)
 
     def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
         """Go forward: events, tokens and history expire by that, and watches get their bookmarks, or end.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 from podless.auth.accounts import Bound
@@ -33,21 +32,17 @@ async def request(api: API, call: Call, obj: Object) -> Object:
     audiences = spec.get("audiences") or [AUDIENCE]
     seconds = spec["expirationSeconds"]
     uid = account.decode()["metadata"].get("uid", "")
-    now = clock.time()
+    now = int(clock.time())
     if (accounts := api.authenticator.accounts) is None:
         raise NotServed
     token = accounts.issue(account, uid, audiences, seconds, bound)
     shown = {"name": account.name, "namespace": account.namespace, "uid": metadata.get("uid") or uid}
     managed = {"managedFields": metadata["managedFields"]} if "managedFields" in metadata else {}
     return obj | {
-        "metadata": shown | {"creationTimestamp": _text(now)} | managed,
+        "metadata": shown | {"creationTimestamp": clock.text(now)} | managed,
         "spec": spec | {"audiences": audiences},
-        "status": {"token": token, "expirationTimestamp": _text(int(now) + seconds)},
+        "status": {"token": token, "expirationTimestamp": clock.text(now + seconds)},
     }
-
-
-def _text(moment: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
 def _check(call: Call, obj: Object, account: Entry) -> None:

@@ -61,7 +61,7 @@ class DaemonSets(Owner):
     async def _report(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:
         ready, available, rest = pods.counts(live, obj["spec"].get("minReadySeconds") or 0)
         if rest:
-            self.queue.add(key, rest)
+            self.rest(key, rest)
         status: Object = {
             "observedGeneration": obj["metadata"]["generation"],
             "currentNumberScheduled": len(live),

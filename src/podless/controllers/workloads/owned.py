@@ -9,6 +9,7 @@ from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
 from podless.kinds.kind import Kind
+from podless.meta import clock
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -33,11 +34,13 @@ class Owner(Controller):
     def __init__(self, api: API) -> None:
         super().__init__(api)
         self._places: dict[str, _Place] = {}
+        self._resting: set[str] = set()  # keys that are due at some later time of the clock
         self._made: dict[str, dict[str, Object]] = {}  # by uid of the owner and key
 
     async def begin(self) -> None:
         """Follow both kinds, and look at all owners once."""
         await self.follow(self.owners)
+        self.leave.append(clock.CURRENT.get().listen(self._advanced))
         things = await self.api.loaded(self.things)
         for entry in things.under(self.things.prefix)[0]:
             self._put(entry.key, entry.decode())
@@ -70,8 +73,19 @@ class Owner(Controller):
                 return _Place(ref["uid"], owners.key(metadata["namespace"], ref["name"]))
         return None
 
+    def rest(self, key: str, seconds: float) -> None:
+        """Look at an owner again when the clock has gone on by so many seconds."""
+        self._resting.add(key)
+        self.queue.add(key, seconds)
+
+    def _advanced(self, seconds: float) -> None:
+        """Look at all owners that rest: the clock was moved."""
+        for key in self._resting:
+            self.queue.add(key)
+
     async def reconcile(self, key: str) -> None:
         """Look at an owner, unless it is gone or going."""
+        self._resting.discard(key)
         entry = self.api.collection(self.owners).get(key)
         if entry is None or entry.terminating:
             return

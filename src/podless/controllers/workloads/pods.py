@@ -6,6 +6,8 @@ import time
 from calendar import timegm
 from typing import Any
 
+from podless.meta import clock
+
 Object = dict[str, Any]
 
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
@@ -39,7 +41,7 @@ def unavailable(pod: Object, seconds: int) -> float:
     since = _readiness(pod).get("lastTransitionTime")
     if not seconds or not since:
         return 0.0
-    return max(0.0, timegm(time.strptime(since, _FORM)) + seconds - time.time())
+    return max(0.0, timegm(time.strptime(since, _FORM)) + seconds - clock.time())
 
 
 def _readiness(pod: Object) -> Object:

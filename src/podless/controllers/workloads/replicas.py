@@ -36,7 +36,7 @@ class ReplicaSets(Owner):
     async def _report(self, key: str, obj: Object, active: list[Object]) -> None:
         ready, available, rest = pods.counts(active, obj["spec"].get("minReadySeconds") or 0)
         if rest:
-            self.queue.add(key, rest)
+            self.rest(key, rest)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
         whole = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
         status: Object = {

@@ -103,7 +103,7 @@ class StatefulSets(Owner):
         status = obj.get("status") or {}
         ready, available, rest = pods.counts(made, obj["spec"].get("minReadySeconds") or 0)
         if rest:
-            self.queue.add(key, rest)
+            self.rest(key, rest)
         updated = sum(_revision(pod) == revision for pod in made)
         done = updated == len(made) == ready
         current = revision if done or not status.get("currentRevision") else status["currentRevision"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -24,7 +23,7 @@ from podless.http.audit.policy import (
     bodies,
 )
 from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
-from podless.meta import codec, uids
+from podless.meta import clock, codec, uids
 
 Object = dict[str, Any]
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
@@ -42,7 +41,7 @@ class AuditContext:
     def __init__(self, audit: Auditor, request: Request) -> None:
         self._audit = audit
         self.request = request
-        self.began = time.time()
+        self.began = clock.time()
         self.id = uids.make()
         self.user: User | None = None
         self.other: User | None = None
@@ -99,7 +98,7 @@ class Auditor:
             return answer
         if isinstance(answer, Response):
             if COMPLETE not in audit.rule.omit:
-                self.tell(audit, COMPLETE, time.time(), answer)
+                self.tell(audit, COMPLETE, clock.time(), answer)
             return answer
         return self._stream(audit, answer)
 
@@ -111,7 +110,7 @@ class Auditor:
 
         def begin(sink: Sink) -> Callable[[], None]:
             if STARTED not in rule.omit:
-                self.tell(audit, STARTED, time.time(), good)
+                self.tell(audit, STARTED, clock.time(), good)
             ended = Ending(sink, lambda: self._ended(audit, good))
             stop = start(ended)
 
@@ -126,7 +125,7 @@ class Auditor:
     def _ended(self, audit: AuditContext, answer: Response) -> None:
         assert audit.rule is not None
         if COMPLETE not in audit.rule.omit:
-            self.tell(audit, COMPLETE, time.time(), answer)
+            self.tell(audit, COMPLETE, clock.time(), answer)
 
     def tell(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
         """Note one event."""

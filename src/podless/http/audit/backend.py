@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from podless.meta import clock
+
 log = logging.getLogger("podless")
 
 _SOON = 0.2  # seconds after which what was noted is in the file
@@ -100,7 +102,8 @@ class Backend:
         if str(self._path) == "-":
             return
         self._release()
-        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
+        # the oldest files go by name, those of earlier runs among them: so no clock that a test moves
+        stamp = datetime.fromtimestamp(clock.wall(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
         self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
         self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._written = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import orjson
 
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec
+from podless.meta import clock, codec
 from podless.meta.accept import clauses
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import pages, v2, v2pb, v3, v3pb
@@ -106,7 +106,7 @@ class Library:
         self,
         kinds: Callable[[], Iterable[Kind]],
         release: str = "v1.36",
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        now: Callable[[], datetime] = clock.moment,
         generation: Callable[[], object] = object,
     ) -> None:
         """kinds: gives those served now; a definition that changes must give another Kind. release: our version.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from podless.meta import clock
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import Client, Forgotten
@@ -76,7 +76,7 @@ class Compactor:
         get = m.Request(request_range=m.RangeRequest(key=_KEY))
         answer = await self._client.ask("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
         before, self._revision = self._revision, answer.header.revision
-        at, self._at = self._at, int(time.time())
+        at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # somebody else has done it
             (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
             self._known = found.mod_revision
