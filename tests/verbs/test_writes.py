@@ -83,6 +83,15 @@ def test_a_name_that_is_taken_is_generated_anew(client: Client, group: str, monk
     assert answers[2].headers["Retry-After"] == "1"
 
 
+def test_a_built_in_name_that_is_taken_is_generated_anew(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, body = "/api/v1/namespaces/default/configmaps", {"metadata": {"generateName": "taken-"}, "data": {"a": "b"}}
+    letters = itertools.chain("bbbbb", "bbbbb" + "ccccc")
+    monkeypatch.setattr(secrets, "choice", lambda _: next(letters))
+    answers = [client.post(path, body) for _ in range(2)]
+    assert [answer.body["metadata"].get("name") for answer in answers] == ["taken-bbbbb", "taken-ccccc"]
+    assert answers[1].body["data"] == {"a": "b"}
+
+
 def test_an_object_with_finalizers_waits_for_them(client: Client, group: str) -> None:
     make(client, group)
     path = f"{collection(group)}/a"

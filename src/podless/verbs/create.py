@@ -29,25 +29,22 @@ async def make(api: API, write: Write) -> Single:
     """Make the object as it was read. Raises what `create` does."""
     call, kind = write.call, write.call.kind
     await ADMITTED.run(api, write)
-    metadata = write.obj["metadata"]
+    metadata, told = write.obj["metadata"], len(call.warnings)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
-    allocates = admit.allocates(api, write)
-    if allocates:
+    if attempts > 1 or admit.allocates(api, write):
         await KEPT.run(api, write)
     while True:
-        attempts, told = attempts - 1, len(call.warnings)
         try:
             return await _insert(api, write)
         except Overtaken:
-            await AGAIN.run(api, write)
-            attempts += 1
-            del call.warnings[told:]
+            pass
         except Conflicted as conflict:
-            metadata = write.obj["metadata"]
+            attempts -= 1
             if not attempts:
                 existing = api.written(kind, conflict.current) if conflict.current is not None else None
-                raise _taken(call, metadata, existing) from None
-            del metadata["name"], call.warnings[told:]
+                raise _taken(call, write.obj["metadata"], existing) from None
+        await AGAIN.run(api, write)
+        del call.warnings[told:]
 
 
 async def _insert(api: API, write: Write) -> Single:
@@ -88,7 +85,7 @@ def own_fields(write: Write) -> None:
 
 
 def keep_copy(write: Write) -> None:
-    """Keep the object as admission left it: allocation may have to begin again."""
+    """Keep the object as admission left it: a name or an allocation may have to be chosen again."""
     write.given = view.copy(write.obj)
 
 
