@@ -23,7 +23,7 @@ def differences() -> dict[str, dict[int, str]]:
         for number in entry["steps"]:
             if number in steps or not entry["reason"].strip():
                 raise ValueError(f"{FILE.name}: {entry['recording']} step {number} is listed twice or has no reason")
-            steps[number] = entry["reason"].strip()
+            steps[number] = " ".join(entry["reason"].split())
     return found
 
 

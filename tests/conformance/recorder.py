@@ -83,8 +83,8 @@ def record_place(place: str, remote: Remote, *, out: Path | None = None, only: s
 
 
 def _checked(place: str, one: Recording) -> Recording:
-    if not isinstance(one, dict) or not {"name", "area"} <= {*one} or not _PARTS & {*one}:
-        raise UnusableError(f"{place}: a scenario is an object with name, area and steps")
+    if not isinstance(one, dict) or not ({"name", "area", "steps"} <= {*one} or {"name", "commands"} <= {*one}):
+        raise UnusableError(f"{place}: a scenario has name, area and steps; a session has name and commands")
     return one
 
 

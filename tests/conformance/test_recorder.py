@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,6 +80,15 @@ def test_a_recording_is_what_the_packed_one_is(remote: Server, tmp_path: Path, c
     assert made == [one for one in recorded.scenarios("patch") if "patch-json" in one["name"]]
 
 
+@pytest.mark.clients
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not on this machine")
+@pytest.mark.parametrize("is_verified", [True, False])
+def test_a_session_is_what_the_packed_one_is(remote: Server, tmp_path: Path, capsys: Any, is_verified: bool) -> None:
+    trusted = ["--ca", str(remote.authority)] if is_verified else ["--insecure"]
+    assert record(remote, "kubectl", "--filter", "walk-create", "--out", str(tmp_path), *trusted) == 0
+    assert recorded.read_recordings(tmp_path / "kubectl.jsonl.xz") == [recorded.find("kubectl", "walk-create")]
+
+
 def test_a_recording_has_the_prose_that_a_replay_hides(remote: Server, tmp_path: Path) -> None:
     steps = [{"method": "GET", "path": "/openapi/v3/version"}]
     file = write(tmp_path, NEW | {"steps": steps})
@@ -128,7 +138,7 @@ def test_many_recordings_are_not_written_in_place_and_others_need_their_parts(
     partial = copy.deepcopy(NEW)
     del partial["steps"]
     assert record(remote, str(write(tmp_path, partial)), "--insecure") == 2
-    assert "a scenario is an object with name, area and steps" in capsys.readouterr().err
+    assert "a scenario has name, area and steps" in capsys.readouterr().err
 
 
 def test_the_example_of_the_readme_is_recorded_and_replayed(remote: Server, tmp_path: Path, capsys: Any) -> None:
