@@ -81,6 +81,24 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
         assert ours.mutating(CREATE, kind, "", "") == ours.validating(CREATE, kind, "") == known
 
 
+def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
+    class Giving(Step):
+        asked = 0
+
+        def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
+            self.asked += 1
+            return operation == CREATE
+
+    one, other = Giving(), Giving()
+    every = Admission([one])
+    for _ in range(2):
+        assert every.allocating(CREATE, NAMESPACES, "") == [one]
+        assert every.allocating(UPDATE, NAMESPACES, "") == []
+    assert one.asked == 2
+    every.steps.insert(0, other)
+    assert every.allocating(CREATE, NAMESPACES, "") == [other, one]
+
+
 @pytest.fixture
 def recorder(server: Server, client: Client, request: Any) -> Iterator[Recorder]:
     group = f"{request.node.originalname.replace('_', '-')}.example.com"

@@ -26,6 +26,8 @@ from podless.auth.authorizer import Authorizer
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 
+_KNOWN_MOST = 1000  # sorts of writes of which the steps that allocate are remembered
+
 
 def plugins(state: State, authorizer: Authorizer) -> list[Step]:
     """Return all steps of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
@@ -76,6 +78,8 @@ class Admission:
         self._mutating: dict[bool, list[Step]] = {}
         self._allocating: dict[bool, list[Step]] = {}
         self._validating: dict[bool, list[Step]] = {}
+        # by operation, prefix of the kind and subresource
+        self._allocated: dict[tuple[str, str, str], list[Step]] = {}
 
     async def start(self) -> None:
         """Have all steps get ready."""
@@ -93,7 +97,17 @@ class Admission:
         """Return the steps that complete such a write right before the object is checked."""
         if self._known != self.steps:
             self._sort()
-        return [step for step in self._allocating[kind.custom] if step.allocates(operation, kind, subresource)]
+        asked = self._allocating[kind.custom]
+        if not asked:  # as for custom kinds
+            return asked
+        about = operation, kind.prefix, subresource
+        known = self._allocated.get(about)
+        if known is None:
+            if len(self._allocated) >= _KNOWN_MOST:
+                self._allocated.clear()
+            known = [step for step in asked if step.allocates(operation, kind, subresource)]
+            self._allocated[about] = known
+        return known
 
     def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
         """Return the steps that look at such a write once the object has been found to be valid."""
@@ -104,6 +118,7 @@ class Admission:
     def _sort(self) -> None:
         """Most steps have one phase only, and need not be asked about the others."""
         self._known = list(self.steps)
+        self._allocated.clear()
         for custom in (False, True):
             asked = [step for step in self.steps if not (custom and step.builtin)]
             self._mutating[custom] = [step for step in asked if type(step).mutates is not Step.mutates]

@@ -17,9 +17,9 @@ class Step:
       Deletes have no such phase.
     - `validate`: accept or refuse the object once all rules of its kind are obeyed.
 
-    Each phase has a method that says whether it concerns such writes. It is called for every write and must cost next
-    to nothing. `mutate` may replace the object, `allocate` changes it in place, `validate` leaves it alone. All three
-    raise an APIError to refuse the write.
+    Each phase has a method that says whether it concerns such writes. `mutates` and `validates` are called for every
+    write and must cost next to nothing; `allocates` is called once for each sort of write. `mutate` may replace the
+    object, `allocate` changes it in place, `validate` leaves it alone. All three raise an APIError to refuse the write.
 
     builtin: whether the step concerns built-in kinds only; it is not asked about custom ones.
     """
@@ -37,7 +37,7 @@ class Step:
         """Change the object, or refuse the write."""
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Return whether `allocate` is to be called for such writes; the same answer at any time."""
+        """Return whether `allocate` is to be called for such writes; the answer is remembered."""
         return False
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
