@@ -107,8 +107,15 @@ class Controller:
         """Return what follows from a new object of an awaited kind, if that can be committed with it."""
         return None
 
-    async def flush(self, made: Object | None = None) -> None:
-        """Reconcile all that is due: for those whose answer waits for it. made: what was written, if it is new."""
+    async def react(self, key: str, made: Object | None = None) -> None:
+        """Reconcile what a write has made due: its answer waits for this.
+
+        key: of what was written, "" for all that is due. made: the object, if it is new.
+        """
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Reconcile all that is due."""
         if self.name in _RECONCILING.get():
             return  # it is this very work that asks
         while self.queue.busy:

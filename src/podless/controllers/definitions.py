@@ -77,11 +77,11 @@ class Definitions(Controller):
                 self._serving.forget(event.key)  # before those who watch hear of it
             self.queue.add(event.key)
 
-    async def flush(self, made: Object | None = None) -> None:
+    async def react(self, key: str, made: Object | None = None) -> None:
         """As every controller's. made: a new definition, decoded."""
         if made is not None:
-            self._made[self._kind.key("", made["metadata"]["name"])] = made
-        await super().flush()
+            self._made[key] = made
+        await super().react(key)
 
     async def reconcile(self, key: str) -> None:
         """Bring one definition into force, or take it out of it."""

@@ -67,7 +67,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             await api.cache.refresh()
             definitions = api.follow_ups.of(DEFINITIONS)
             if definitions is not None and definitions.busy:
-                await definitions.flush()
+                await definitions.react("")
             scope = current.begin()
             try:
                 answer = handler(request)

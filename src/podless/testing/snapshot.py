@@ -47,7 +47,7 @@ async def restore(app: App, wanted: Snapshot) -> None:
         break
     definitions = app.cluster.api.follow_ups.of(builtin.DEFINITIONS)
     if definitions is not None:
-        await definitions.flush()  # the kinds are served again that were
+        await definitions.react("")  # the kinds are served again that were
 
 
 def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:

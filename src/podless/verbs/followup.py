@@ -27,8 +27,11 @@ class FollowUp(Protocol):
     def busy(self) -> bool:
         """Whether there are writes that have not been followed up yet."""
 
-    async def flush(self, made: Object | None = None) -> None:
-        """Wait until all writes so far are followed up. made: the new object, decoded, where that is at hand."""
+    async def react(self, key: str, made: Object | None = None) -> None:
+        """Wait until a write is followed up.
+
+        key: of what was written, "" for all writes so far. made: the new object, decoded, where that is at hand.
+        """
 
     def foresee(self, key: str, made: Object) -> Ahead | None:
         """Return what can be committed at once with a new object; None if there is nothing or it is not known yet."""

@@ -179,7 +179,7 @@ def _write(
     if follow_up is not None and obj is not None and along is None and (ahead := _ahead(follow_up, operation, obj)):
         return _shielded(_foreseen(api, operation, follow_up, obj, ahead))
     commit = _commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
-    return commit if follow_up is None else _shielded(_followed(commit, follow_up, obj))
+    return commit if follow_up is None else _shielded(_followed(commit, follow_up, operation.key, obj))
 
 
 async def _shielded(work: Coroutine[Any, Any, int]) -> int:
@@ -187,9 +187,9 @@ async def _shielded(work: Coroutine[Any, Any, int]) -> int:
     return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 
-async def _followed(commit: Awaitable[int], follow_up: FollowUp, obj: Object | None) -> int:
+async def _followed(commit: Awaitable[int], follow_up: FollowUp, key: str, obj: Object | None) -> int:
     revision = await commit
-    await follow_up.flush(obj and _at(obj, revision))
+    await follow_up.react(key, obj and _at(obj, revision))
     return revision
 
 
@@ -207,7 +207,8 @@ async def _foreseen(api: API, operation: Operation, follow_up: FollowUp, obj: Ob
     """As `_followed`, with what follows in commits of the same chain."""
     first, *later = await api.store.chain(((operation,), *ahead.commits))
     await api.cache.reach(later[-1] if later else first)
-    await follow_up.flush(_at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first))
+    made = _at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first)
+    await follow_up.react(operation.key, made)
     return first
 
 
