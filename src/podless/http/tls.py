@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CA_TIME = timedelta(days=3650)
 _SERVER_TIME = timedelta(days=365)
 _RENEW = timedelta(days=30)
+OLDEST = ssl.TLSVersion.TLSv1_2  # version of TLS that is spoken
 _SKEW = timedelta(minutes=5)
 _NAMES = (
     "localhost",
@@ -95,7 +96,7 @@ class Certificates:
         except OSError as error:
             raise BadCertificate(f"{error.filename}: not a file of certificates ({error})") from None
         context = strangers.context(roots, lambda: self.context(clients))
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])
         try:
             context.load_cert_chain(self._server, self._server_key)
