@@ -115,9 +115,20 @@ def test_what_a_stranger_signs_is_as_strange(served: Server, tmp_path: Path) -> 
     assert ask(served, context(tmp_path, *stranger.client("mallory", ["system:masters"], 1)))[0] == 401
 
 
+@pytest.mark.parametrize("early", [False, True])
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_session_that_goes_on_is_judged_again(served: Server, tmp_path: Path, version: ssl.TLSVersion) -> None:
-    """No certificate is sent where a session goes on."""
+def test_a_session_that_goes_on_is_judged_again(
+    served: Server, tmp_path: Path, version: ssl.TLSVersion, early: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No certificate is sent where a session goes on. early: nobody asks before the context is let go of."""
+    trusted = strangers.Handshake.trusted
+
+    def ask_late(self: strangers.Handshake, certificate: bytes) -> bool:
+        self.over()
+        return trusted(self, certificate)
+
+    if early:
+        monkeypatch.setattr(strangers.Handshake, "trusted", ask_late)
     address = served.url.removeprefix("https://").split(":")
     own = Certificates(served.authority.parent).client("zoe", [], 1)
     unknown = signed_by_itself(tmp_path, -DAY, DAY)

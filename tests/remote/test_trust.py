@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from podless.remote.trust import Untrusted, authorities, judge
+from podless.remote import verification
+from podless.remote.trust import Untrusted, authorities, judge, judge_client
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 DAY = datetime.timedelta(days=1)
@@ -58,7 +59,8 @@ def make(
             digits = one.replace(".", "").isdigit()
             given.append(x509.IPAddress(ipaddress.ip_address(one)) if digits else x509.DNSName(one))
         builder = builder.add_extension(x509.SubjectAlternativeName(given), critical=not name)
-    return Made(builder.sign(by.key if by else key, hashes.SHA256()), key)
+    signer = by.key if by else key
+    return Made(builder.sign(signer, None if isinstance(signer, ed25519.Ed25519PrivateKey) else hashes.SHA256()), key)
 
 
 def told(chain: Sequence[Made], roots: Sequence[Made], host: str = HOST) -> str:
@@ -182,6 +184,53 @@ def test_an_authority_for_some_names_only() -> None:
     assert told([make("hook", root, names=[HOST])], [root]) == ""
     for name in ("example.com", "x.bad.svc"):
         assert "is not authorized to sign for this name" in told([make("hook", root, names=[name])], [root], name)
+
+
+def test_a_critical_constraint_that_is_not_understood() -> None:
+    nobody = x509.DirectoryName(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "nobody")]))
+    for limits in (x509.NameConstraints([nobody], None), x509.NameConstraints([x509.DNSName("svc")], [nobody])):
+        root = make("root", ca=True, extensions=[(limits, True)])
+        assert told([make("hook", root, names=[HOST])], [root]) == "x509: unhandled critical extension"
+        loose = make("root", ca=True, extensions=[(limits, False)])
+        assert told([make("hook", loose, names=[HOST])], [loose]) == ""
+
+
+def test_an_authority_for_some_mailboxes_and_uris_only() -> None:
+    limits = x509.NameConstraints([x509.RFC822Name("a@b.c"), x509.UniformResourceIdentifier("b.c")], None)
+    root = make("root", ca=True, extensions=[(limits, True)])
+    wrong = "x509: a root or intermediate certificate is not authorized to sign for this name: "
+    for given, text in {
+        x509.RFC822Name("a@B.C"): "",
+        x509.RFC822Name("z@b.c"): f'{wrong}email address "z@b.c" is not permitted by any constraint',
+        x509.UniformResourceIdentifier("spiffe://x.b.c/y"): "",
+        x509.UniformResourceIdentifier("spiffe://c/y"): f'{wrong}URI "spiffe://c/y" is not permitted by any constraint',
+        x509.UniformResourceIdentifier("urn:x"): (
+            f'{wrong}URI with empty host ("urn:x") cannot be matched against constraints'
+        ),
+    }.items():
+        names = x509.SubjectAlternativeName([x509.DNSName(HOST), given])
+        assert told([make("hook", root, extensions=[(names, False)])], [root]) == text
+
+
+def test_a_wildcard_stands_for_the_names_that_it_covers() -> None:
+    root = make("root", ca=True, extensions=[(x509.NameConstraints(None, [x509.DNSName("bad.tools.svc")]), True)])
+    assert "is excluded by constraint" in told([make("hook", root, names=["*.tools.svc"])], [root])
+    assert told([make("hook", root, names=["*.tools.svc", "*.svc"])], [root]) != ""
+    assert told([make("hook", root, names=[HOST, "*.svc"])], [root]) == ""
+
+
+def test_names_of_no_kind_that_is_known() -> None:
+    names = x509.SubjectAlternativeName([x509.RegisteredID(x509.ObjectIdentifier("1.2.3"))])
+    client = make("", ROOT, extensions=[(names, True)])
+    with pytest.raises(Untrusted, match="unhandled critical extension"):
+        judge_client([client.der], [ROOT.certificate], NOW)
+
+
+def test_nobody_is_trusted_whom_the_second_judge_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verification, "accepts", lambda chain, now: False)
+    assert told([LEAF], [ROOT]) == "x509: certificate signed by unknown authority"
+    monkeypatch.setattr(verification, "has_say", lambda chain: False)
+    assert told([LEAF], [ROOT]) == ""
 
 
 def test_authorities_are_taken_as_far_as_they_can_be_read() -> None:

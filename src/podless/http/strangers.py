@@ -29,14 +29,19 @@ class Handshake(ssl.SSLObject):
 
     def trusted(self, certificate: bytes) -> bool:
         """Whether the client's certificate (DER) is good. In a session that goes on it was not sent again."""
-        if self.judged is None and isinstance(self.context, Context):
-            self.judged = _HOOK is None or self.context.known(certificate)
-        return self.judged is not False
+        self._judge(certificate)
+        return self.judged is True
 
     def over(self) -> None:
         """The handshake is: from now on nobody hears of each record, which costs as much as to encrypt a short one."""
         if isinstance(self.context, Context):
+            self._judge(self.getpeercert(True))  # the context that is left knows nobody
             self.context = self.context.deaf
+
+    def _judge(self, certificate: bytes | None) -> None:
+        if self.judged is None and certificate is not None:
+            context = self.context
+            self.judged = _HOOK is None or (isinstance(context, Context) and context.known(certificate))
 
 
 class Context(ssl.SSLContext):

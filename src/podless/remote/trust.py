@@ -1,14 +1,13 @@
 """Whether a server or a client is who it should be, by its certificates: judged as Go judges it, in its words.
 
 OpenSSL's judgement differs: it takes a Common Name for a host name, refuses keys that Go takes, and gives up where the
-first of two authorities of one name did not sign. Source: crypto/x509 and crypto/tls of Go 1.24, their documentation.
+first of two authorities of one name did not sign. Source: crypto/x509 and crypto/tls of Go 1.26, their documentation.
 """
 
 from __future__ import annotations
 
 import datetime
 import ipaddress
-from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from cryptography import x509
@@ -19,7 +18,8 @@ from cryptography.hazmat.primitives.hashes import MD5, SHA1
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from podless.meta import gotext
-from podless.meta.addresses import Address, Network
+from podless.meta.addresses import Address
+from podless.remote import nameconstraints, verification
 
 _LEAST_BITS, _MOST_BITS = 1024, 8192  # of an RSA key
 _MOST_CHECKS = 100  # signatures that are looked at for one server
@@ -29,10 +29,10 @@ _KNOWN = (
     x509.BasicConstraints,
     x509.KeyUsage,
     x509.ExtendedKeyUsage,
-    x509.SubjectAlternativeName,
-    x509.NameConstraints,
     x509.CertificatePolicies,
+    x509.CRLDistributionPoints,
 )
+_NAMES = (x509.DNSName, x509.IPAddress, x509.RFC822Name, x509.UniformResourceIdentifier)
 
 
 T = TypeVar("T", bound=x509.ExtensionType)
@@ -112,59 +112,73 @@ class _Judge:
         if host is not None:
             check_host(leaf, host)
         chains = [[leaf]] if leaf in self.roots else self.chains([leaf])
-        if not any(all(_fits(one, self.use) for one in chain) for chain in chains):
+        fitting = [chain for chain in chains if all(_fits(one, self.use) for one in chain)]
+        if not fitting:
             raise Untrusted("certificate specifies an incompatible key usage")
+        faults = [nameconstraints.find_fault(chain) for chain in fitting]
+        if all(faults):
+            told = "a root or intermediate certificate is not authorized to sign for this name"
+            raise Untrusted(f"{told}: {faults[0]}")
+        if not any(not fault and self.confirmed(chain) for chain, fault in zip(fitting, faults, strict=True)):
+            raise Untrusted("certificate signed by unknown authority")
+
+    def confirmed(self, chain: list[x509.Certificate]) -> bool:
+        """Whether the cryptography package says the same of a chain, as far as it has a say."""
+        return not verification.has_say(chain) or verification.accepts(chain, self.now)
 
     def chains(self, below: list[x509.Certificate]) -> list[list[x509.Certificate]]:
         """Ways from the last of some certificates to a trusted one. Raises Untrusted where there is none."""
         child = below[-1]
         found: list[list[x509.Certificate]] = []
         hint = ""
+        failed: Untrusted | None = None  # of the last one that was tried
         for parent, trusted in [*((one, True) for one in self.roots), *((one, False) for one in self.others)]:
             if parent.subject.public_bytes() != child.issuer.public_bytes() or parent in below:
                 continue
             self.checks += 1
             if self.checks > _MOST_CHECKS:
                 raise Untrusted("signature check attempts limit reached while verifying certificate chain")
-            why = _unsigned(child, parent)
-            try:
-                if why:
-                    raise Untrusted(why)
-                self.valid(parent, below, issuer=not trusted)
-            except Untrusted as error:
-                told, name = gotext.quote(str(error) if why else f"x509: {error}"), gotext.quote(_called(parent))
+            if why := _unsigned(child, parent):
+                told, name = gotext.quote(why), gotext.quote(_called(parent))
                 because = f" (possibly because of {told} while trying to verify candidate authority certificate {name})"
                 hint = hint or because
                 continue
-            if trusted:
-                found.append([*below, parent])
-                continue
             try:
-                found += self.chains([*below, parent])
-            except Untrusted:
-                continue
+                self.valid(parent, below, issuer=not trusted)
+                found += [[*below, parent]] if trusted else self.chains([*below, parent])
+                failed = None
+            except Untrusted as error:
+                failed = error
         if not found:
-            raise Untrusted(f"certificate signed by unknown authority{hint}")
+            raise failed or Untrusted(f"certificate signed by unknown authority{hint}")
         return found
 
     def valid(self, certificate: x509.Certificate, below: list[x509.Certificate], *, issuer: bool = False) -> None:
         """Raises Untrusted for one that may not be where it is. issuer: it is neither the first nor trusted."""
+        if any(one.critical and not _is_handled(one.value) for one in certificate.extensions):
+            raise Untrusted("unhandled critical extension")
         began, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
         expired = "certificate has expired or is not yet valid: current time"
         if self.now < began:
             raise Untrusted(f"{expired} {_time(self.now)} is before {_time(began)}")
         if self.now > ends:
             raise Untrusted(f"{expired} {_time(self.now)} is after {_time(ends)}")
-        if any(one.critical and not isinstance(one.value, _KNOWN) for one in certificate.extensions):
-            raise Untrusted("unhandled critical extension")
         if not below:
             return
-        _check_constraints(certificate, below)
         basic = _extension(certificate, x509.BasicConstraints)
         if issuer and (basic is None or not basic.ca):
             raise Untrusted("certificate is not authorized to sign other certificates")
         if basic is not None and basic.path_length is not None and len(below) - 1 > basic.path_length:
             raise Untrusted("too many intermediates for path length constraint")
+
+
+def _is_handled(extension: x509.ExtensionType) -> bool:
+    """Whether what a critical extension says is looked at; Go also takes some about policies."""
+    if isinstance(extension, x509.NameConstraints):
+        return nameconstraints.are_handled(extension)
+    if isinstance(extension, x509.SubjectAlternativeName):
+        return any(isinstance(one, _NAMES) for one in extension)
+    return isinstance(extension, _KNOWN)
 
 
 def _extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
@@ -259,41 +273,3 @@ def _matches(pattern: str, host: str) -> bool:
     if one.startswith("*."):
         return "." in other and bool(other.partition(".")[0]) and one[2:] == other.partition(".")[2]
     return one == other
-
-
-def _check_constraints(parent: x509.Certificate, below: Iterable[x509.Certificate]) -> None:
-    """Whether an authority may speak for the names of those below it. Raises Untrusted."""
-    limits = _extension(parent, x509.NameConstraints)
-    if limits is None:
-        return
-    for certificate in below:
-        names, addresses = _names(certificate)
-        for name in names:
-            _check(f"DNS name {gotext.quote(name)}", limits, x509.DNSName, _under(name))
-        for address in addresses:
-            _check(f"IP address {gotext.quote(str(address))}", limits, x509.IPAddress, _in_network(address))
-
-
-def _under(name: str) -> Callable[[x509.GeneralName], bool]:
-    def inside(limit: x509.GeneralName) -> bool:
-        domain = str(limit.value).lower().lstrip(".")
-        return not domain or f".{name.lower()}".endswith(f".{domain}")
-
-    return inside
-
-
-def _in_network(address: Address) -> Callable[[x509.GeneralName], bool]:
-    return lambda limit: isinstance(limit.value, Network) and address in limit.value
-
-
-def _check(
-    what: str, limits: x509.NameConstraints, kind: type[x509.GeneralName], inside: Callable[[x509.GeneralName], bool]
-) -> None:
-    for limit in limits.excluded_subtrees or ():
-        if isinstance(limit, kind) and inside(limit):
-            told = f"{what} is excluded by constraint {gotext.quote(str(limit.value))}"
-            raise Untrusted(f"a root or intermediate certificate is not authorized to sign for this name: {told}")
-    permitted = [limit for limit in limits.permitted_subtrees or () if isinstance(limit, kind)]
-    if permitted and not any(map(inside, permitted)):
-        told = f"{what} is not permitted by any constraint"
-        raise Untrusted(f"a root or intermediate certificate is not authorized to sign for this name: {told}")

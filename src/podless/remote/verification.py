@@ -1,0 +1,83 @@
+"""Have the cryptography package judge a chain of certificates: two judges agree before anybody is trusted.
+
+Its verifier is for the certificates of the Web, and asks more of them than Go does: of keys, signatures and the form of
+names. What it says of such certificates does not count: `has_say`. Requirements that can be set are set to Go's.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ec import (
+    SECP256R1,
+    SECP384R1,
+    SECP521R1,
+    EllipticCurve,
+    EllipticCurvePublicKey,
+)
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+from cryptography.x509.oid import SignatureAlgorithmOID
+from cryptography.x509.verification import Criticality, ExtensionPolicy, PolicyBuilder, Store, VerificationError
+
+_LEAST_BITS = 2048  # of an RSA key
+_CURVES: tuple[type[EllipticCurve], ...] = (SECP256R1, SECP384R1, SECP521R1)
+_SIGNATURES = {
+    SignatureAlgorithmOID.RSA_WITH_SHA256,
+    SignatureAlgorithmOID.RSA_WITH_SHA384,
+    SignatureAlgorithmOID.RSA_WITH_SHA512,
+    SignatureAlgorithmOID.ECDSA_WITH_SHA256,
+    SignatureAlgorithmOID.ECDSA_WITH_SHA384,
+    SignatureAlgorithmOID.ECDSA_WITH_SHA512,
+}
+_KNOWN = (
+    x509.AuthorityKeyIdentifier,
+    x509.BasicConstraints,
+    x509.ExtendedKeyUsage,
+    x509.KeyUsage,
+    x509.SubjectAlternativeName,
+    x509.SubjectKeyIdentifier,
+)
+_LIMITS = (x509.DNSName, x509.IPAddress)
+
+
+def accepts(chain: list[x509.Certificate], now: datetime.datetime) -> bool:
+    """Return whether the first certificate of a chain is good if the last one is trusted."""
+    above = ExtensionPolicy.permit_all().require_present(x509.BasicConstraints, Criticality.AGNOSTIC, None)
+    policy = PolicyBuilder().store(Store([chain[-1]])).time(now)
+    policy = policy.extension_policies(ca_policy=above, ee_policy=ExtensionPolicy.permit_all())
+    policy = policy.max_chain_depth(len(chain))
+    try:
+        policy.build_client_verifier().verify(chain[0], chain[1:-1])
+    except VerificationError:
+        return False
+    return True
+
+
+def has_say(chain: list[x509.Certificate]) -> bool:
+    """Return whether the verifier judges chains of such certificates as Go does."""
+    own = any(isinstance(one.value, x509.NameConstraints) for one in chain[0].extensions)  # it holds a leaf to its own
+    return len(chain) > 1 and not own and all(map(_is_plain, chain))
+
+
+def _is_plain(certificate: x509.Certificate) -> bool:
+    key = certificate.public_key()
+    if isinstance(key, RSAPublicKey):
+        strong = key.key_size >= _LEAST_BITS
+    else:
+        strong = isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, _CURVES)
+    return (
+        strong
+        and certificate.version is x509.Version.v3
+        and bool(certificate.issuer)
+        and certificate.signature_algorithm_oid in _SIGNATURES
+        and all(map(_is_judged, certificate.extensions))
+    )
+
+
+def _is_judged(extension: x509.Extension[x509.ExtensionType]) -> bool:
+    value = extension.value
+    if isinstance(value, x509.NameConstraints):
+        limits = (*(value.permitted_subtrees or ()), *(value.excluded_subtrees or ()))
+        return all(isinstance(one, _LIMITS) and not str(one.value).startswith(".") for one in limits)
+    return isinstance(value, _KNOWN) or not extension.critical
