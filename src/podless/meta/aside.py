@@ -21,8 +21,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from podless.meta.codec import in_steps
 from podless.meta.errors import Timeout, TooManyRequests, Unavailable
+from podless.meta.gcpause import PAUSE, paused
 from podless.meta.parts import parts, release
-from podless.meta.quiet import REST, quiet
 from podless.meta.turns import Turns
 
 P = ParamSpec("P")
@@ -61,7 +61,7 @@ class _Piece:
             with self._lock:
                 self._thread, self._until = thread, _spent(thread) + self._seconds
             try:
-                with quiet():
+                with paused():
                     return work()
             except Exception as error:  # what it was working on goes here, and not where the answer is made
                 traceback.clear_frames(error.__traceback__)
@@ -119,7 +119,7 @@ class Aside:
         async with self.turns.turn(user, size):
             made: list[Any] = []
             token = _made.set(made)
-            rest = REST.begin()
+            pause = PAUSE.begin()
             try:
                 yield
             except Exception as error:  # what the request is about goes in pieces, and not where the answer is made
@@ -127,7 +127,7 @@ class Aside:
                 raise
             finally:
                 _made.reset(token)
-                await self._let_go(made, rest)
+                await self._let_go(made, pause)
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """What some work gives, done beside the loop where an object of so many bytes makes it long.
@@ -178,19 +178,19 @@ class Aside:
             self._thread = ThreadPoolExecutor(1, "podless-aside")
         return self._thread
 
-    async def _let_go(self, made: list[Any], rest: int) -> None:
+    async def _let_go(self, made: list[Any], pause: int) -> None:
         """Take what was made apart; the parts go once nobody else has them, and the collector rests until then."""
         held: list[Any] = []
 
         def go() -> None:
             release(held)
-            REST.end(rest)
+            PAUSE.end(pause)
 
         def submit() -> None:
             if self._thread is not None:
                 self._thread.submit(go)
             else:
-                REST.end(rest)
+                PAUSE.end(pause)
 
         loop = asyncio.get_running_loop()
         try:
