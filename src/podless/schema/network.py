@@ -159,7 +159,7 @@ class _Mail:
     """A reader of one RFC 5322 address, with the leniences of Go's net/mail."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at = each(text), 0
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]

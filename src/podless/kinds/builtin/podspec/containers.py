@@ -48,12 +48,11 @@ class Pod:
 
 def visit(spec: Object, path: str) -> list[tuple[Object, str]]:
     """All containers with their paths, in the order in which errors about all of them come."""
-    found = [
-        (container, f"{path}.{part}[{place}]")
-        for part in ("initContainers", "containers", "ephemeralContainers")
-        for place, container in enumerate(spec.get(part) or ())
-    ]
-    return each(found)
+    found: list[tuple[Object, str]] = []
+    for part in ("initContainers", "containers", "ephemeralContainers"):
+        if given := spec.get(part):
+            found += [(container, f"{path}.{part}[{place}]") for place, container in enumerate(each(given))]
+    return found
 
 
 def regular(given: list[Object], path: str, pod: Pod) -> Errors:
