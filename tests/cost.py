@@ -1,4 +1,4 @@
-"""What an input costs, without a clock: the lines of Python that are executed for it.
+"""What an input costs, without a clock: the lines of Python that are executed for it, and the steps that are charged.
 
 Work inside of C (a search in a list, a slice) does not show: what is quadratic there has to be seen by reading.
 """
@@ -9,15 +9,20 @@ import contextlib
 import math
 import sys
 from collections.abc import Callable
+from contextvars import copy_context
 from types import FrameType
 from typing import Any, TypeVar
 
 from podless.meta.bounded import caches
+from podless.meta.errors import Timeout
+from podless.meta.meter import LATE, METER, Meter
 
 T = TypeVar("T")
 _Refused = tuple[type[Exception], ...]
 _SLACK = 1.1
-_NOISE = 50  # lines that the collector of garbage may run meanwhile
+_NOISE = 80  # lines that the collector of garbage may run meanwhile
+_STEP = 500  # lines that one step may stand for
+_ENDLESS = 1 << 62
 
 
 class Lines:
@@ -47,26 +52,82 @@ class Lines:
         sys.settrace(self._before)
 
 
-def lines(work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
-    """The lines of Python that `work(given)` executes on this thread. refused: exceptions that it may end in."""
+class Allowance(Meter):
+    """A meter without a clock, for work that may be charged so many steps."""
+
+    __slots__ = ("_steps",)
+
+    def __init__(self, steps: int = _ENDLESS) -> None:
+        self.left = self._steps = steps
+
+    @property
+    def charged(self) -> int:
+        """The steps that were charged."""
+        return self._steps - self.left
+
+    def look(self) -> None:
+        """Raise Timeout: all steps are charged."""
+        raise Timeout(LATE, {})
+
+
+def metered(meter: Meter, work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
+    """The lines of Python that `work(given)` executes on this thread under a meter.
+
+    refused: exceptions that it may end in.
+    """
     for cache in caches():  # nothing is known from before
         cache.clear()
     count = Lines()
-    with count, contextlib.suppress(*refused):
-        work(given)
+
+    def run() -> None:
+        METER.set(meter)
+        with count, contextlib.suppress(*refused):
+            work(given)
+
+    copy_context().run(run)
     return count.number
 
 
+def lines(work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
+    """The lines of Python that `work(given)` executes on this thread. refused: exceptions that it may end in."""
+    return metered(Allowance(), work, given, refused)
+
+
 def assert_linear(
-    work: Callable[[T], object], make: Callable[[int], T], size: int = 150, refused: _Refused = ()
+    work: Callable[[T], object],
+    make: Callable[[int], T],
+    size: int = 150,
+    refused: _Refused = (),
+    *,
+    charged: bool = True,
 ) -> None:
     """Fails where the lines executed for inputs of n, 2n and 4n grow faster than n log n.
 
     make: gives an input of a size; the sizes must be so large that what is done for each item shows beside the rest.
+    charged: fails where they grow faster than the steps that are charged, too.
     """
     with contextlib.suppress(*refused):
         work(make(size))  # what is only done once
-    assert_growth({times: lines(work, make(size * times), refused) for times in (1, 2, 4)}, size)
+    counts, steps = {}, {}
+    for times in (1, 2, 4):
+        meter = Allowance()
+        counts[times] = metered(meter, work, make(size * times), refused)
+        steps[times] = meter.charged
+    assert_growth(counts, size)
+    if charged:
+        assert_charged(counts, steps)
+
+
+def assert_charged(counts: dict[int, int], steps: dict[int, int], what: str = "") -> None:
+    """Fails where more lines are executed for a larger input, and fewer steps charged than that takes.
+
+    counts, steps: by how many times a size they were for. what: for whom.
+    """
+    for times in (2, 4):
+        more, paid = counts[times] - counts[1], steps[times] - steps[1]
+        assert more <= max(paid, 0) * _STEP + _NOISE, (
+            f"{more} lines more for {times} times the size, and {paid} steps {what}"
+        )
 
 
 def assert_growth(counts: dict[int, int], size: int, what: str = "") -> None:

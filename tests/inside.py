@@ -19,7 +19,8 @@ from podless.http import api
 from podless.http.message import Answer, Pending, Request, Response
 from podless.meta import aside
 from podless.meta.bounded import caches
-from tests.cost import Lines, assert_growth
+from podless.meta.meter import METER
+from tests.cost import Allowance, Lines, assert_charged, assert_growth
 
 _NEVER = 1 << 40
 _ATTEMPTS = 3
@@ -84,6 +85,7 @@ class Inside:
         self._app = App(Settings(tls=False, garbage_delay=None))
         self._loop.run_until_complete(self._app.start())
         self._revision = ""
+        self.charged = 0  # steps of the last request
 
     def ask(self, ask: Ask) -> tuple[int, bytes, int]:
         """What comes back: the code, the body, and how many lines it cost."""
@@ -97,7 +99,8 @@ class Inside:
         body = sent if isinstance(sent, bytes) else b"" if sent is None else json.dumps(sent).encode()
         for cache in caches():  # nothing is known from before
             cache.clear()
-        count = Lines()
+        count, meter = Lines(), Allowance()
+        METER.set(meter)
         assert self._app.handler is not None
         with count:
             request = Request(ask.method, ask.target, headers)
@@ -107,12 +110,17 @@ class Inside:
         assert isinstance(answer, Response), ask
         with count:
             told = b"".join(bytes(piece) for piece in answer.chunks)
+        self.charged = meter.charged
         if found := _REVISION.search(told):
             self._revision = found[1].decode()
         return answer.status, told, count.number
 
-    def assert_linear(self, make: Callable[[int], list[Ask]], codes: list[int] | None = None, size: int = 50) -> None:
+    def assert_linear(
+        self, make: Callable[[int], list[Ask]], codes: list[int] | None = None, size: int = 50, *, charged: bool = True
+    ) -> None:
         """Fails where one of some requests costs more than its share for inputs of n, 2n and 4n.
+
+        charged: also where it is charged less than its share, of those that have a body.
 
         make: gives them for a size; they are asked one after the other, and are answered with the codes; without
         them with any that blames no server. What a controller does meanwhile can make one of them begin again (a
@@ -121,27 +129,33 @@ class Inside:
         for ask in make(size):  # what is only done once
             self.ask(ask)
         counts: dict[int, list[int]] = {}
+        steps: dict[int, list[int]] = {}
         for attempt in range(1, _ATTEMPTS + 1):
             for times in (1, 2, 4):
-                found = self._count(make(size * times), codes)
+                found, steps[times] = self._count(make(size * times), codes)
                 counts[times] = [min(pair) for pair in zip(found, counts.get(times, found), strict=True)]
             try:
                 for place, ask in enumerate(make(1)):
-                    assert_growth({times: counts[times][place] for times in counts}, size, str(ask)[:300])
+                    lines = {times: counts[times][place] for times in counts}
+                    assert_growth(lines, size, str(ask)[:300])
+                    if charged and ask.body is not None:
+                        assert_charged(lines, {times: steps[times][place] for times in steps}, str(ask)[:300])
                 return
             except AssertionError:
                 if attempt == _ATTEMPTS:
                     raise
 
-    def _count(self, asked: list[Ask], codes: list[int] | None) -> list[int]:
-        """The lines that each of some requests costs."""
+    def _count(self, asked: list[Ask], codes: list[int] | None) -> tuple[list[int], list[int]]:
+        """The lines that each of some requests costs, and the steps that it is charged."""
         counts: list[int] = []
+        steps: list[int] = []
         for place, ask in enumerate(asked):
             status, told, number = self.ask(ask)
             wanted = status == codes[place] if codes is not None else status < 500
             assert wanted, (status, ask.method, ask.target[:200], told[:600])
             counts.append(number)
-        return counts
+            steps.append(self.charged)
+        return counts, steps
 
     def close(self) -> None:
         self._loop.run_until_complete(self._app.stop())

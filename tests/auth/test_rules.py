@@ -106,7 +106,7 @@ def test_a_role_of_many_of_everything_costs_what_it_says() -> None:
         held = [{"verbs": ["*"], "apiGroups": ["*"], "resources": named("r", size // 2)}]
         return rules.missing(held, [wanted], most=100)
 
-    assert_linear(confirm, lambda size: size, 100)
+    assert_linear(confirm, lambda size: size, 100, charged=False)  # which is done on the loop
     assert len(confirm(1000)) == 1  # of what is missing only so much is told
 
 

@@ -304,4 +304,4 @@ def test_the_audit_log() -> None:
         body = {"metadata": {"name": "x", "managedFields": [{}] * size}, "items": [{"metadata": {}}] * size}
         auditor._line({"requestObject": auditor._document(json.dumps(body).encode(), "application/json")})
 
-    assert_linear(tell, lambda size: size, 200)
+    assert_linear(tell, lambda size: size, 200, charged=False)  # which is done on the loop

@@ -16,8 +16,10 @@ from podless.auth.user import User
 from podless.http import fairness
 from podless.http.limits import Limits
 from podless.http.message import Request, Response
+from podless.meta import aside
 from podless.meta.errors import BadRequest
 from tests.conftest import Client
+from tests.cost import Allowance
 
 SOURCE = str(Path(podless.__file__).parent)
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -57,6 +59,16 @@ def test_bodies_that_are_refused(client: Client, body: bytes, status: int) -> No
     with no_frames_left():
         for _ in range(3):
             assert client.post(MAPS, body).status == status
+
+
+def test_bodies_whose_work_is_cut_off(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = (
+        b'{"metadata": {"name": "a"}, "data": {' + b", ".join(b'"k%d": "v"' % number for number in range(5000)) + b"}}"
+    )
+    monkeypatch.setattr(aside, "Meter", lambda seconds: Allowance(1000))
+    with no_frames_left():
+        for _ in range(3):
+            assert client.post(MAPS, body).status == 504
 
 
 async def test_a_request_that_waited_and_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,8 +164,8 @@ def test_the_type_in_a_content_type(header: str, media: str) -> None:
 
 @pytest.mark.parametrize("piece", [" ", "; a=b", '; a="\\"', ";a=b ", '"', "\\"])
 def test_the_work_grows_with_a_content_type(piece: str) -> None:
-    assert_linear(lambda n: negotiate._media_type("a/b; a=b" + piece * n), lambda n: n, 200)
-    assert_linear(lambda n: negotiate._media_type("a/b; a=b" + piece * n + "!"), lambda n: n, 200)
+    assert_linear(lambda n: negotiate._media_type("a/b; a=b" + piece * n), lambda n: n, 200, charged=False)
+    assert_linear(lambda n: negotiate._media_type("a/b; a=b" + piece * n + "!"), lambda n: n, 200, charged=False)
 
 
 def test_an_error_is_in_no_other_form_than_json_for_who_wants_an_object_turned_into_something() -> None:

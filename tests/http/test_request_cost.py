@@ -68,6 +68,7 @@ SPECS: dict[str, Callable[[int], Object]] = {
     "any": lambda size: {"any": {name: {name: [1, None, 1.5]} for name in numbers(size, "a")}},
     "either": lambda size: {"either": [1, "x"] * size},
 }
+GENERATED = ("set", "list", "names", "either")  # whose loops are in the code that is made of a schema
 METADATA: dict[str, Callable[[int], Object]] = {
     "labels": lambda size: {"labels": dict.fromkeys(numbers(size, "l"), "v")},
     "annotations": lambda size: {"annotations": dict.fromkeys(numbers(size, "a"), "v" * 20)},
@@ -106,7 +107,9 @@ CODES = [201, 200, 200, 200, 200, 200, 404, 200, 200, 200, 200, 200]
 @pytest.mark.parametrize("form", SPECS)
 def test_specs(gadgets: Inside, form: str) -> None:
     make = SPECS[form]
-    gadgets.assert_linear(lambda size: life(gadget(make(size)), gadget({**make(size), "text": "y"})), CODES)
+    gadgets.assert_linear(
+        lambda size: life(gadget(make(size)), gadget({**make(size), "text": "y"})), CODES, charged=form not in GENERATED
+    )
 
 
 @pytest.mark.parametrize("form", METADATA)
@@ -289,7 +292,7 @@ def test_queries(inside: Inside) -> None:
             Ask("POST", f"{MAPS}?dryRun={long}&fieldManager={long}&fieldValidation={long}", config(1)),
         ]
 
-    inside.assert_linear(make, size=300)
+    inside.assert_linear(make, size=300, charged=False)  # they are read on the loop
 
 
 def test_heads(inside: Inside) -> None:
@@ -332,8 +335,8 @@ def test_bodies_that_are_none(inside: Inside, media: str, part: bytes) -> None:
 
 
 def test_continue_tokens() -> None:
-    assert_linear(read_token, lambda size: write_token(Token(1, "default/" + "x" * size)), 500)
-    assert_linear(read_token, lambda size: "A" * size, 500, (Exception,))
+    assert_linear(read_token, lambda size: write_token(Token(1, "default/" + "x" * size)), 500, charged=False)
+    assert_linear(read_token, lambda size: "A" * size, 500, (Exception,), charged=False)
 
 
 def test_collections(inside: Inside) -> None:

@@ -12,7 +12,7 @@ import pytest
 from podless.meta import aside, clock, codec
 from podless.meta.aside import Aside
 from podless.meta.errors import Timeout, TooManyRequests, Unavailable
-from tests.cost import lines
+from podless.meta.meter import METER, charge
 
 
 @pytest.mark.parametrize("size", [0, 1 << 20])
@@ -92,12 +92,11 @@ async def test_the_garbage_collector_rests_meanwhile_and_goes_on() -> None:
 
 def spin() -> None:
     while True:
-        pass
+        charge(100)
 
 
-async def test_what_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_LOOK", 0.01)
-    beside = Aside(seconds=0.02)
+async def test_what_takes_too_long_is_ended() -> None:
+    beside = Aside(seconds=0.0)
     try:
         for _ in range(3):
             with pytest.raises(Timeout):
@@ -111,9 +110,8 @@ class Large:
     """Something that a reference can be kept to."""
 
 
-async def test_an_error_holds_nothing_that_was_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_LOOK", 0.01)
-    beside = Aside(seconds=0.02)
+async def test_an_error_holds_nothing_that_was_worked_on() -> None:
+    beside = Aside(seconds=0.0)
     known: list[weakref.ref[Large]] = []
 
     def work() -> None:
@@ -143,25 +141,36 @@ async def test_an_error_holds_nothing_that_was_worked_on(monkeypatch: pytest.Mon
     assert len(known) == 3
 
 
-async def test_what_nobody_waits_for_any_more_is_ended_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aside, "_LOOK", 0.01)
-    beside = Aside(seconds=0.02)
+async def test_what_nobody_waits_for_any_more_is_ended_too() -> None:
+    beside, begun, go = Aside(seconds=0.0), threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        go.wait(10)
+        spin()
+
     try:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.01):
-                await beside.run(1 << 20, spin)
-        assert await beside.run(1 << 20, divmod, 7, 2) == (3, 1)
+        task = asyncio.ensure_future(beside.run(1 << 20, work))
+        while not begun.is_set():  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go.set()
+        assert await beside.run(1 << 20, divmod, 7, 2) == (3, 1)  # which its one thread could not do otherwise
     finally:
         beside.close()
 
 
-async def test_work_beside_leaves_nothing_for_the_interpreter_to_look_for() -> None:
-    beside = Aside()
+async def test_each_piece_has_a_meter_of_its_own_and_short_work_has_none() -> None:
+    beside, outside = Aside(), METER.get()
     try:
-        assert await beside.run(1 << 20, divmod, 7, 2) == (3, 1)
+        meters = [await beside.run(1 << 20, METER.get) for _ in range(2)]
+        assert len({id(meter) for meter in (*meters, outside)}) == 3
+        assert await beside.run(0, METER.get) is outside
+        assert METER.get() is outside
     finally:
         beside.close()
-    assert lines(lambda _: None, 0) < 20  # Python 3.11 counts without end while it looks for an exception
 
 
 async def test_what_was_made_for_a_request_goes_after_it_in_pieces() -> None:

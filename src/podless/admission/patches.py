@@ -18,7 +18,8 @@ from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
 from podless.kinds.types import SCALE
 from podless.meta import codec, gotext, structs
-from podless.meta.errors import APIError
+from podless.meta.errors import APIError, Timeout
+from podless.meta.meter import charge, each
 
 Object = dict[str, Any]
 
@@ -35,7 +36,7 @@ def patched(obj: Object, raw: bytes) -> Object:
     """The object after a JSON patch; itself where a test in it does not hold. Raises Unfit; jsonpatch.Rejected too."""
     try:
         found = jsonpatch.apply(obj, raw, checked=False)
-    except jsonpatch.Rejected:
+    except (jsonpatch.Rejected, Timeout):
         raise
     except APIError as error:
         raise Unfit(error.message) from None
@@ -78,17 +79,18 @@ def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
 def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
     """The parts of a value that would replace more than they say."""
     found: list[str] = []
+    charge(1)
     if isinstance(value, dict) and shape.map is not None:
         if shape.map.atomic:
             found.append(path)
-        for name, item in value.items():
+        for name, item in each(value).items():
             _, inner, declared = shape.map.child(name)
             if declared and inner is not None:
                 found += _atomic(item, inner, f"{path}.{name}")
     elif isinstance(value, list) and shape.list is not None:
         if not shape.list.associative:
             found.append(path)
-        for index, item in enumerate(value):
+        for index, item in enumerate(each(value)):
             found += _atomic(item, shape.list.item, f"{path}[{index}]")
     return found
 

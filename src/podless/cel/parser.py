@@ -17,6 +17,7 @@ from podless.cel.macros import Macro
 from podless.cel.recovery import Fault, Stop, Stream
 from podless.cel.syntax import Call, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Select
 from podless.cel.types import BOOL, NULL, STRING
+from podless.meta.meter import charge
 
 MAX_DEPTH = 250
 MAX_SIZE = 100_000
@@ -51,6 +52,7 @@ def parse(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
     if len(source) > MAX_SIZE:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}"
         raise CompileError(source, [Issue(-1, text)])
+    charge(len(source))
     parser = _Parser(source, known, issues)
     try:
         tree = parser.start()

@@ -13,6 +13,7 @@ from podless.cel.room import roomy
 from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type
+from podless.meta.errors import Timeout
 
 # what one evaluation may cost, in kube-apiserver and here
 LIMIT = 1_000_000
@@ -58,6 +59,8 @@ class Program:
             result = quick(*values, limit)
         except CostExceeded:
             raise exceeded(limit + 1) from None
+        except Timeout:
+            raise
         except Exception:
             return self._again(*values, limit)
         if result[1] > limit:
@@ -74,7 +77,7 @@ class Program:
             self._exact = self._make(True)
         try:
             result = self._exact(*values)
-        except EvaluationError:
+        except (EvaluationError, Timeout):
             raise
         except RecursionError:
             raise EvaluationError("the value nests too deep") from None

@@ -12,6 +12,7 @@ from podless.fields import elements, values
 from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
 from podless.meta import gotext
 from podless.meta.field import MOST
+from podless.meta.meter import FEW, charge, each
 
 Fault = tuple[str, str]  # (path, text)
 
@@ -35,6 +36,8 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
     if kind is dict:
         if shape.map is None:
             return False
+        if len(value) > FEW:
+            charge(len(value))
         plan = shape.map.plan(value)
         if plan is not None:
             for key, _, below in plan.below:  # noqa: SIM110 (twice as fast as all())
@@ -50,6 +53,8 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
                 return False
         return True
     if kind is list:
+        if len(value) > FEW:
+            charge(len(value))
         if shape.list is None or (shape.list.associative and not _known(value, shape.list, repeats)):
             return False
         inner = shape.list.item
@@ -97,7 +102,7 @@ def _refusal(value: Any, shape: Shape) -> str:
 def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
     found: list[Fault] = []
     known = form.known
-    for key, item in value.items():
+    for key, item in each(value).items():
         if len(found) >= MOST:
             break
         name, shape, _ = known.get(key) or form.child(key)
@@ -115,7 +120,7 @@ def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
 def _list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
     found: list[Fault] = []
     shape, seen = form.item, set()
-    for index, item in enumerate(value):
+    for index, item in enumerate(each(value)):
         if len(found) >= MOST:
             break
         name = f"i:{index}"

@@ -10,6 +10,9 @@ from typing import Any
 from podless.fields.check import check
 from podless.fields.sets import LEAF, SELF, Fields, marked
 from podless.fields.typed import ListShape, MapShape, Misfit, Plan, Shape, element
+from podless.meta.meter import FEW, charge, each
+
+_PAIR = 2  # fields that are not worth a charge: of trees with fewer branches there are no large ones
 
 
 def leaves(value: dict[str, Any], shape: Shape) -> Fields:
@@ -31,6 +34,8 @@ def _said(value: Any, shape: Shape) -> Fields | None:
 
 
 def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
+    if len(value) > FEW:
+        charge(len(value))
     plan = form.plan(value)
     if plan is not None:
         return _said_below(value, plan)
@@ -65,7 +70,7 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
     repeated = set()
     shape = form.item
     scalars = shape.types if shape.single and shape.scalar else ()
-    for item in value:
+    for item in each(value):
         name = element(form, item)
         if name in out:
             repeated.add(name)
@@ -91,6 +96,8 @@ def whole(value: Any, shape: Shape) -> Fields:
 
 
 def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
+    if len(value) > _PAIR:
+        charge(len(value))
     plan = form.plan(value)
     if plan is not None:
         if not plan.below:
@@ -114,6 +121,8 @@ def _whole_list(value: list[Any], form: ListShape) -> Fields:
     out: Fields = {SELF: LEAF}
     shape = form.item
     types = shape.types
+    if len(value) > FEW:
+        charge(len(value))
     for item in value:
         name = element(form, item)
         out[name] = LEAF if type(item) in types or name in out else whole(item, shape)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, element
+from podless.meta.meter import charge, each
 
 _ABSENT: Any = object()
 _LEAVES = SCALARS["untyped"] - {NONE}  # values of these types win, whatever they meet
@@ -39,7 +40,7 @@ def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
     if form.atomic or not (left or right):
         return theirs
     merged = dict(left)
-    for key, item in right.items():
+    for key, item in each(right).items():
         if type(item) in _LEAVES:
             merged[key] = item
             continue
@@ -65,6 +66,7 @@ class _Merging:
 
     def __init__(self, left: list[Any], right: list[Any], form: ListShape) -> None:
         self.left, self.right, self.form = left, right, form
+        charge(len(left) + len(right))
         self.left_names = [element(form, item) for item in left]
         self.right_names = [element(form, item) for item in right]
         self.by_left: dict[str, Any] = {}

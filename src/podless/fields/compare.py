@@ -15,6 +15,7 @@ from podless.fields.sets import LEAF, Fields, union
 from podless.fields.typed import ListShape, Misfit, Shape, element
 from podless.fields.values import equal
 from podless.meta.codec import encode
+from podless.meta.meter import charge
 
 
 class Comparison(NamedTuple):
@@ -28,6 +29,7 @@ class Comparison(NamedTuple):
 _T = TypeVar("_T", dict[str, Any], list[Any])
 _Nodes = tuple[Fields | None, Fields | None, Fields | None]
 _ABSENT = object()
+_PAIR = 4  # fields of two states that are not worth a charge
 _SAME: _Nodes = (None, None, None)
 _MODIFIED: _Nodes = (None, LEAF, None)
 
@@ -95,6 +97,8 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
     form = shape.map
     if form is None or form.atomic or not (ours or theirs):
         return _leaf(old, new, shape)
+    if len(theirs) + len(ours) > _PAIR:
+        charge(len(theirs) + len(ours))
     known = form.known
     removed: Fields = {}
     modified: Fields = {}
@@ -134,6 +138,7 @@ def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) 
     form = shape.list
     if form is None or not form.associative or not (ours or theirs):
         return _leaf(old, new, shape)
+    charge(len(ours) + len(theirs))
     before, after = _indexed(ours, form), _indexed(theirs, form)
     removed: Fields = {}
     modified: Fields = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta import codec, gonumber, gotext
+from podless.meta.meter import each
 
 _HTML = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _FIELD, _KEY, _VALUE, _INDEX, _UNKNOWN = range(5)
@@ -82,9 +83,9 @@ def _rank(value: Any) -> tuple[Any, ...]:
     if isinstance(value, str):
         return 1, value
     if isinstance(value, list):
-        return 3, tuple(map(_rank, value))
+        return 3, tuple(map(_rank, each(value)))
     if isinstance(value, dict):
-        return 4, tuple((name, _rank(item)) for name, item in sorted(value.items()))
+        return 4, tuple((name, _rank(item)) for name, item in sorted(each(value).items()))
     return (5,)
 
 
@@ -107,7 +108,7 @@ def _shown(text: str) -> str:
 
 def _printed(value: Any) -> str:
     if isinstance(value, list):
-        return "[" + ",".join(map(_printed, value)) + "]"
+        return "[" + ",".join(map(_printed, each(value))) + "]"
     if isinstance(value, dict):
-        return "".join(f"{name}={_printed(item)}" for name, item in value.items())
+        return "".join(f"{name}={_printed(item)}" for name, item in each(value).items())
     return gotext.value(value)

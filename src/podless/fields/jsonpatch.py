@@ -18,6 +18,7 @@ from podless.fields.patchtext import Written
 from podless.meta import codec, gotext
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
 from podless.meta.gotypes import JSON_NAMES
+from podless.meta.meter import charge, each
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON that all copy operations of one patch may add
@@ -43,7 +44,7 @@ def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = Fals
     patch = _Patch(document, _unsettled(raw, operations), shown=shown)
     if shown:
         operations = patchtext.written(raw, operations)
-    for number, operation in enumerate(operations):
+    for number, operation in enumerate(each(operations)):
         word = operation.get("op")
         step = _STEPS.get(word) if isinstance(word, str) else None
         if step is None:
@@ -89,7 +90,7 @@ def floats(raw: bytes) -> codec.Floats:
     found: codec.Floats = []
     patch = codec.decode_json(raw, floats=found)
     placed: codec.Floats = []
-    for (number, key, *rest), value in found:
+    for (number, key, *rest), value in each(found):
         operation = patch[number]
         if key == "value" and operation.get("op") in ("add", "replace"):
             _, *parts = str(operation.get("path")).split("/")
@@ -102,8 +103,8 @@ def findings(raw: bytes) -> list[str]:
     repeated: list[str] = []
     patch = codec.decode_json(raw, repeated)
     found = [f"json patch {finding}" for finding in repeated]
-    for number, operation in enumerate(patch or []):
-        unknown = [key for key in operation or {} if key not in _FIELDS]
+    for number, operation in enumerate(each(patch or [])):
+        unknown = [key for key in each(operation or {}) if key not in _FIELDS]
         found += (f"json patch unknown field {gotext.quote(f'[{number}].{key}')}" for key in unknown)
     return found
 
@@ -111,13 +112,13 @@ def findings(raw: bytes) -> list[str]:
 def _fault(patch: Any, whole: str, one: str) -> str | None:
     if not isinstance(patch, list):
         return f"{JSON_NAMES[type(patch)]} into Go value of type {whole}"
-    wrong = next((op for op in patch if op is not None and not isinstance(op, dict)), None)
+    wrong = next((op for op in each(patch) if op is not None and not isinstance(op, dict)), None)
     return None if wrong is None else f"{JSON_NAMES[type(wrong)]} into Go value of type {one}"
 
 
 def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
-    for operation in patch:
-        for key, value in (operation or {}).items():
+    for operation in each(patch):
+        for key, value in each(operation or {}).items():
             if key in _FIELDS[:3] and value is not None and not isinstance(value, str):
                 return f"{JSON_NAMES[type(value)]} into Go struct field {_OP}.{key} of type string"
     return None
@@ -125,7 +126,7 @@ def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
 
 def _unsettled(raw: bytes, operations: list[dict[str, Any]]) -> list[Any] | None:
     """The operations with numbers as written, because a test compares texts: 1.0 is not 1."""
-    if not any(operation.get("op") == "test" for operation in operations):
+    if not any(operation.get("op") == "test" for operation in each(operations)):
         return None
     try:
         written = orjson.loads(raw)
@@ -202,6 +203,7 @@ class _Patch:
         Raises Rejected.
         """
         _, *parts = _word(operation, key).split("/")
+        each(parts)
         if not parts:
             raise _missing(operation, told)
         *way, last = (part.replace("~1", "/").replace("~0", "~") for part in parts)
@@ -231,6 +233,7 @@ class _Patch:
 
     def sort(self) -> None:
         """Objects that were written to have sorted keys, as in the texts that a real server shows of them."""
+        each(self.own)
         for container in self.own.values():
             if isinstance(container, dict):
                 items = sorted(container.items())
@@ -239,7 +242,8 @@ class _Patch:
 
     def show(self) -> Any:
         """The document, to be encoded: with the values as they are written."""
-        for container in self.own.values():
+        for container in each(self.own).values():
+            each(container)
             for key, item in container.items() if isinstance(container, dict) else enumerate(container):
                 if isinstance(item, Written):
                     container[key] = orjson.Fragment(item.raw)
@@ -379,6 +383,8 @@ def _same(one: Any, other: Any) -> bool:
     """Whether two values are equal as JSON texts, the order of keys apart."""
     if type(one) is not type(other):
         return False
+    if isinstance(one, dict | list):
+        charge(len(one))
     if isinstance(one, dict):
         return len(one) == len(other) and all(key in other and _same(item, other[key]) for key, item in one.items())
     if isinstance(one, list):

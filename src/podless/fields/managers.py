@@ -21,6 +21,7 @@ from podless.fields.typed import Misfit
 from podless.fields.values import equal
 from podless.meta import codec, gotext, gotypes, restore
 from podless.meta.errors import APIError, BadRequest, Internal
+from podless.meta.meter import charge, each
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
 from podless.meta.structs_meta import MANAGED_FIELDS_ENTRY
 
@@ -56,8 +57,9 @@ class ApplyConflict(APIError):
 
     def __init__(self, found: Sequence[tuple[Owner, Path]]) -> None:
         by_owner: dict[Owner, list[Path]] = {}
-        for owner, path in found:
+        for owner, path in each(found):
             by_owner.setdefault(owner, []).append(path)
+        charge(len(found))
         owners = sorted(by_owner, key=_identifier)
         if len(found) == 1:
             text = f"1 conflict: conflict with {_who(owners[0])}: {shown(found[0][1])}"
@@ -114,7 +116,7 @@ def decode(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
     """
     owners: Owners = {}
     times: Times = {}
-    for place, entry in enumerate(entries or ()):
+    for place, entry in enumerate(each(entries or ())):
         operation, version = entry.get("operation"), entry.get("apiVersion", "")
         if not known:
             _check_entry(entry, place)
@@ -144,7 +146,7 @@ def _check_entry(entry: Any, place: int) -> None:
 def encode(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
     """managedFields from owners; sorted by operation, time, manager, version and subresource."""
     found: list[Entry] = []
-    for owner, owned in owners.items():
+    for owner, owned in each(owners).items():
         entry: Entry = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owned.version}
         if times.get(owner):
             entry["time"] = times[owner]
@@ -253,6 +255,7 @@ def _capped(owners: Owners, times: Times) -> Owners:
     over = len(updaters) - _MOST_UPDATES
     if over <= 0:
         return owners
+    charge(len(updaters))
     updaters.sort(key=lambda owner: (times.get(owner) or "", _identifier(owner)))
     first: dict[str, Owner] = {}
     gathered: dict[Owner, list[Fields]] = {}

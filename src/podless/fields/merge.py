@@ -20,6 +20,7 @@ from podless.fields.remove import remove
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import Misfit, Shape
 from podless.fields.values import equal
+from podless.meta.meter import each
 
 Object = dict[str, Any]
 
@@ -157,7 +158,7 @@ def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = Fa
     """The owners with their fields under the present schema; those of versions that are gone are left out."""
     found: Owners = {}
     served: dict[str, bool] = {}
-    for owner, owned in owners.items():
+    for owner, owned in each(owners).items():
         if owned.version not in served:
             served[owned.version] = _served(place, obj, owned.version)
         if not served[owned.version]:
@@ -186,7 +187,7 @@ def _settle(
     seen = {place.version: _dropped(place, compared, place.version)}
     changed: dict[str, Fields] = {}
     taken: dict[Owner, Fields] = {}
-    for other, owned in owners.items():
+    for other, owned in each(owners).items():
         if other == owner:
             continue
         if owned.version not in seen:

@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.meta.errors import BadRequest
 from podless.meta.gotypes import JSON_NAMES
+from podless.meta.meter import charge
 from podless.meta.sorting import in_order
 
 BROKEN = "Invalid JSON Patch"
@@ -37,6 +38,7 @@ def apply(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     Objects that were looked into have sorted keys, as in the texts that a real server shows of them.
     """
     merged = document.copy()
+    charge(len(patch) + len(merged))
     for key, item in patch.items():
         if item is None:
             merged.pop(key, None)
@@ -53,6 +55,8 @@ def apply(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
 
 def _pruned(value: Any) -> Any:
     """A value without the nulls of its objects."""
+    if isinstance(value, dict | list):
+        charge(len(value))
     if isinstance(value, dict):
         return {key: _pruned(value[key]) for key in in_order(value) if value[key] is not None}
     if isinstance(value, list):

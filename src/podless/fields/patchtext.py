@@ -7,6 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 from podless.meta import jsontext
+from podless.meta.meter import charge, each
 
 _TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
 _DECODER = json.JSONDecoder()
@@ -27,6 +28,7 @@ def written(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]
         return operations
     if len(texts) != len(operations):
         return operations
+    each(texts)
     return [
         operation if text is None else {**operation, "value": Written(text.encode())}
         for operation, text in zip(operations, texts, strict=True)
@@ -39,7 +41,9 @@ def _texts(text: str) -> list[str | None]:
     place = _skip(text, 0, "[")
     while text[place : place + 1] == "{":
         value, place = None, _skip(text, place, "{")
+        charge(1)
         while text[place : place + 1] != "}":
+            charge(1)
             key, place = _DECODER.raw_decode(text, place)
             start = _skip(text, place, ":")
             _, place = _DECODER.raw_decode(text, start)
@@ -69,6 +73,7 @@ def marked(raw: bytes) -> tuple[bytes, list[bytes]]:
     found: list[bytes] = []
 
     def mark(match: re.Match[str]) -> str:
+        charge(1)
         if match[2]:
             return match[0]
         found.append(match[0].encode())
@@ -81,6 +86,7 @@ def unmarked(encoded: bytes, found: list[bytes]) -> bytes:
     """What was encoded, with the values as they were written in the place of their marks."""
 
     def value(match: re.Match[bytes]) -> bytes:
+        charge(1)
         place = int(match[1]) if len(match[1]) < _MOST else len(found)
         return found[place] if place < len(found) else match[0]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from podless.fields.sets import LEAF, SELF, Fields, member
 from podless.fields.typed import DEDUCED, ListShape, MapShape, Shape
+from podless.meta.meter import FEW, charge
 
 
 def reconcile(fields: Fields, shape: Shape) -> Fields:
@@ -23,6 +24,8 @@ def _map(node: Fields, form: MapShape) -> Fields:
     if form.atomic:
         return LEAF
     changed: Fields = {}
+    if len(node) > FEW:
+        charge(len(node))
     for name, inner in node.items():
         if inner and name[:2] == "f:":
             _, shape, _ = form.child(name[2:])
@@ -38,6 +41,8 @@ def _list(node: Fields, form: ListShape) -> Fields:
     if not form.associative:
         return LEAF
     changed: Fields = {}
+    if len(node) > FEW:
+        charge(len(node))
     for name, inner in node.items():
         if inner and name != SELF:
             kept = reconcile(inner, form.item)
@@ -53,6 +58,7 @@ def named(fields: Fields, shape: Shape | None) -> Fields:
     """
     out: Fields = {}
     form = shape.map if shape is not None else None
+    charge(len(fields))
     for name, node in fields.items():
         if name == SELF or not node:
             out[name] = node

@@ -9,6 +9,7 @@ from typing import Any
 
 from podless.fields.sets import Fields, member
 from podless.fields.typed import ListShape, MapShape, Shape, element
+from podless.meta.meter import charge
 
 
 def remove(value: Any, fields: Fields, shape: Shape) -> Any:
@@ -29,6 +30,7 @@ def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any
     if form.atomic:
         return {}
     kept = {}
+    charge(len(value))
     for key, item in value.items():
         name, shape, _ = form.child(key)
         node = fields.get(name)
@@ -43,6 +45,7 @@ def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any]:
     if not form.associative:
         return []
     kept = []
+    charge(len(value))
     for item in value:
         node = fields.get(element(form, item))
         if node is None:

@@ -13,6 +13,7 @@ from podless.fields import sets
 from podless.fields.managers import Entry, decode, encode
 from podless.fields.merge import Owned, Owners
 from podless.fields.sets import Path
+from podless.meta.meter import each
 
 SCALE = "autoscaling/v1"
 _REPLICAS: Path = ("f:spec", "f:replicas")
@@ -24,7 +25,7 @@ def to_scale(entries: Any, paths: Paths) -> list[Entry]:
     """managedFields of the Scale of an object that has these."""
     owners, times = decode(entries, known=True)
     seen: Owners = {}
-    for owner, owned in owners.items():
+    for owner, owned in each(owners).items():
         path = paths.get(owned.version)
         if path is not None and sets.has(owned.fields, path):
             seen[owner] = Owned(sets.of(_REPLICAS), SCALE)
@@ -39,7 +40,7 @@ def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, c
     owners, times = decode(entries, known=True)
     scalers, _ = decode(scale, known=True)
     found: Owners = {}
-    for owner, owned in owners.items():
+    for owner, owned in each(owners).items():
         if owned.version not in paths:
             continue
         path = paths[owned.version]

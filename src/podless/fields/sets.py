@@ -15,6 +15,7 @@ from typing import Any
 
 from podless.fields import elements
 from podless.fields.elements import UnknownElement
+from podless.meta.meter import FEW, charge, each
 from podless.meta.sorting import in_order
 
 Fields = dict[str, Any]
@@ -65,6 +66,7 @@ def has(fields: Fields, path: Path) -> bool:
 
 def paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
     """The paths in the set, in its order: first the members of a level, then what is below each."""
+    charge(len(fields))
     names = in_order([name for name in fields if name != SELF], elements.rank)
     for name in names:
         if member(fields[name]):
@@ -79,6 +81,8 @@ def union(one: Fields, other: Fields) -> Fields:
     if not other or not one:
         return one or other
     merged = dict(one)
+    if len(other) > FEW:
+        charge(len(other))
     for name, node in other.items():
         held = merged.get(name)
         merged[name] = node if held is None else _joined(held, node)
@@ -96,8 +100,9 @@ def joined(nodes: list[Fields]) -> Fields:
     if len(nodes) == 1:
         return nodes[0]
     below: dict[str, list[Fields]] = {}
+    charge(len(nodes))
     for node in nodes:
-        for name, inner in node.items():
+        for name, inner in each(node).items():
             if name != SELF:
                 below.setdefault(name, []).append(inner)
     made = {name: joined(inner) for name, inner in below.items()}
@@ -113,6 +118,8 @@ def total(several: list[Fields]) -> Fields:
 def intersection(one: Fields, other: Fields) -> Fields:
     """What is in both sets."""
     shared: Fields = {}
+    if len(one) > FEW:
+        charge(len(one))
     for name, node in one.items():
         held = other.get(name)
         if held is not None and name != SELF:
@@ -125,6 +132,8 @@ def intersection(one: Fields, other: Fields) -> Fields:
 def difference(one: Fields, other: Fields) -> Fields:
     """What is in the first set and not in the second; fields below a field of the second stay."""
     left: Fields = {}
+    if len(one) > FEW:
+        charge(len(one))
     for name, node in one.items():
         if name == SELF:
             continue
@@ -145,6 +154,8 @@ def difference(one: Fields, other: Fields) -> Fields:
 def difference_below(one: Fields, other: Fields) -> Fields:
     """What is in the first set, and is neither in the second nor below one of its fields."""
     left: Fields = {}
+    if len(one) > FEW:
+        charge(len(one))
     for name, node in one.items():
         if name == SELF:
             continue
@@ -174,6 +185,7 @@ def _parsed(raw: Any) -> tuple[Fields, bool]:
         raise ValueError("a set of fields is an object")
     found: dict[str, list[Fields]] = {}
     said = False
+    charge(len(raw))
     for text, item in raw.items():
         if text == SELF:
             said = True
@@ -193,6 +205,8 @@ def ordered(fields: Fields) -> Fields:
     """The set with its elements in the order in which a real server writes them."""
     if len(fields) < 2:
         return {name: ordered(node) for name, node in fields.items()} if fields else fields
+    if len(fields) > FEW:
+        charge(len(fields))
     names = in_order([name for name in fields if name != SELF], elements.rank)
     out: Fields = {SELF: LEAF} if SELF in fields else {}
     for name in names:

@@ -12,6 +12,7 @@ from typing import Any
 from podless.meta import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
 from podless.meta.gotypes import JSON_NAMES, ListOf, MapOf, Raw, Type, Union
+from podless.meta.meter import charge, each
 from podless.meta.structs import Struct
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
@@ -102,6 +103,7 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
     if _DIRECTIVE in patch:
         return _directed(patch)
     merged = original.copy()
+    charge(len(patch) + len(merged))
     _retain(merged, patch)
     orders = [name for name in patch if name.startswith(_ORDER)]
     for name in orders:
@@ -154,6 +156,8 @@ def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
     if _RETAIN not in patch:
         return
     kept = patch.pop(_RETAIN)
+    if isinstance(kept, list):
+        each(kept)
     names = {name for name in kept if isinstance(name, str)} if isinstance(kept, list) else set()
     set_fields = (name for name, item in patch.items() if item is not None and not name.startswith((_DELETE, _ORDER)))
     if not isinstance(kept, list) or any(name not in names for name in set_fields):
@@ -189,8 +193,8 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
     """Refuses a list whose items come in another order than $setElementOrder says."""
     if not new or not order:
         return
-    wanted = iter(order)
-    for item in new:
+    wanted = iter(each(order))
+    for item in each(new):
         if key and not isinstance(item, dict):
             raise _wrong_type(dict, item)
         if isinstance(item, dict) and _DIRECTIVE in item:
@@ -212,6 +216,7 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
         return new
     if not old and not new:
         return old
+    charge(len(old) + len(new))
     of_maps = _element_type(old, new) is dict
     if not of_maps:
         if deleting:
@@ -267,6 +272,7 @@ def _merge_items(old: list[Any], new: list[Any], key: str, path: str, table: Tab
 
 def _split(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any], list[Any]]:
     """The items that are among the chosen ones, and the others."""
+    charge(len(items) + len(chosen))
     names = {_identity(item, key) for item in chosen if not key or key in item}
     inside = [_identity(item, key) in names for item in items]
     return (
@@ -279,6 +285,7 @@ def _arrange(
     first: list[Any], others: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
 ) -> list[Any]:
     """Both lists in one: each in its own order, and items that were there before stay in front of those behind them."""
+    charge(len(first) + len(others) + len(patch_order) + len(old_order))
     if of_maps:
         for item in [*first, *patch_order, *others, *old_order]:
             _identity(item, key)
@@ -352,6 +359,8 @@ def _take(merged: dict[str, Any], key: str, item: Any) -> None:
 
 def _without_nulls(value: Any) -> Any:
     """The value, which lost the nulls in its objects."""
+    if isinstance(value, dict | list):
+        charge(len(value))
     if isinstance(value, dict):
         for key in [key for key, item in value.items() if item is None]:
             del value[key]
@@ -365,6 +374,8 @@ def _without_nulls(value: Any) -> Any:
 
 def _stripped(value: Any) -> Any:
     """A value without the objects in it that carry a directive; objects lose them, lists are made anew."""
+    if isinstance(value, dict | list):
+        charge(len(value))
     if isinstance(value, dict):
         for key, item in list(value.items()):
             if _carries(item):

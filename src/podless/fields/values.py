@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta import codec, gotext
+from podless.meta.meter import charge
 from podless.meta.sorting import in_order
 
 
@@ -17,6 +18,8 @@ def equal(one: Any, other: Any) -> bool:
             return False
         if codec.encode(one) == codec.encode(other):  # of the same form, as nearly always
             return True
+    if type(one) in (dict, list):
+        charge(len(one))
     if type(one) is dict and type(other) is dict:
         return one.keys() == other.keys() and all(equal(item, other[name]) for name, item in one.items())
     if type(one) is list and type(other) is list:
@@ -28,6 +31,8 @@ def equal(one: Any, other: Any) -> bool:
 
 def syntax(value: Any) -> str:
     """A value as Go's %#v prints it: []interface {}{"x", 1}."""
+    if isinstance(value, dict | list):
+        charge(len(value))
     if isinstance(value, dict):
         inside = ", ".join(f"{gotext.quote(name)}:{syntax(value[name])}" for name in in_order(value))
         return f"map[string]interface {{}}{{{inside}}}"

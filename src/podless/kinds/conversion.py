@@ -21,6 +21,7 @@ from podless.meta import codec, gotext, gotypes, objectmeta, uids
 from podless.meta.errors import Internal
 from podless.meta.field import join
 from podless.meta.gotypes import UID, ListOf, Raw
+from podless.meta.meter import each
 from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import STATUS, TYPE_META
 from podless.remote import Client, RemoteError, Target
@@ -185,11 +186,11 @@ class Converter:
 
 
 def _loaded(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]:
-    return [kind.strategy.read(kind, source, entry.decode()) for entry in batch]
+    return [kind.strategy.read(kind, source, entry.decode()) for entry in each(batch)]
 
 
 def _keep(kind: Kind, version: Version, batch: Sequence[Entry], converted: Sequence[Object]) -> None:
-    for entry, obj in zip(batch, converted, strict=True):
+    for entry, obj in zip(each(batch), converted, strict=True):
         _schema(kind, version.name).prune(obj, drop=True)
         view.keep(kind, version, entry, obj)
 
@@ -248,7 +249,7 @@ def _answered(answer: bytes, uid: str, version: str) -> list[Any]:
 
 
 def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wanted: str) -> list[Object]:
-    return [_checked(kind, *pair, wanted) for pair in zip(before, after, strict=True)]
+    return [_checked(kind, *pair, wanted) for pair in zip(each(before), after, strict=True)]
 
 
 def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:

@@ -10,6 +10,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import codec, objectmeta
 from podless.meta.errors import Internal
+from podless.meta.meter import each
 
 if TYPE_CHECKING:
     from podless.cel.rules import Rules as Expressions
@@ -78,7 +79,7 @@ class CustomStrategy(Strategy[Kind]):
             else:
                 compiled.prune(obj, unknown=unknown)
         else:
-            unknown += [name for name in obj if name not in ("apiVersion", "kind", "metadata")]
+            unknown += [name for name in each(obj) if name not in ("apiVersion", "kind", "metadata")]
         return obj
 
     def admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
@@ -147,7 +148,9 @@ class CustomStrategy(Strategy[Kind]):
         obj.clear()
         obj.update(old)
         kept = {name: metadata[name] for name in ("managedFields", "resourceVersion") if name in metadata}
-        obj["metadata"] = {name: value for name, value in old["metadata"].items() if name != "managedFields"} | kept
+        obj["metadata"] = {
+            name: value for name, value in each(old["metadata"]).items() if name != "managedFields"
+        } | kept
         if status is None:
             obj.pop("status", None)
         else:
@@ -189,14 +192,14 @@ class CustomStrategy(Strategy[Kind]):
         """What the schema's rules say of the whole object, which they judge only where it is of the right form."""
         if not self.schema(version).has_rules:
             return ()
-        if any(error.reason in schemas.BLOCKING for error in found):
+        if any(error.reason in schemas.BLOCKING for error in each(found)):
             return () if schemas.UNCHECKED in found else (schemas.UNCHECKED,)
         return self.expressions(version, floats).validate(obj, old, warnings=warnings)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Anything but metadata counts, and but the status where it has its own endpoint."""
         apart = ("metadata", "status") if version.status else ("metadata",)
-        for name, value in obj.items():
+        for name, value in each(obj).items():
             if name not in apart and (name not in old or old[name] != value):
                 return True  # what differs to Python does in JSON
         return _without(obj, apart) != _without(old, apart)
@@ -229,12 +232,12 @@ def _keep_status(obj: Object, old: Object) -> None:
 
 
 def _without(obj: Object, apart: tuple[str, ...]) -> bytes:
-    return codec.encode_sorted({key: value for key, value in obj.items() if key not in apart})
+    return codec.encode_sorted({key: value for key, value in each(obj).items() if key not in apart})
 
 
 def _get(obj: Object, path: str) -> Any:
     value: Any = obj
-    for name in path.strip(".").split("."):
+    for name in each(path.strip(".").split(".")):
         value = value.get(name) if isinstance(value, dict) else None
     return value
 

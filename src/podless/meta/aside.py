@@ -2,27 +2,26 @@
 
 For what is written in Python alone, and touches nothing that others change meanwhile: the interpreter takes turns
 between threads every few milliseconds. What takes long inside of C keeps it: a process is the place for that
-(meta/offload.py). A piece has so many seconds; whose request is next is for `Turns`.
+(meta/offload.py). A piece has so many seconds: what it calls charges its meter (meta/meter.py), and raises Timeout
+past them. `Turns` decides whose request is next.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
-import threading
-import time
 import traceback
-import weakref
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import ContextVar, copy_context
+from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from podless.meta.codec import in_steps
-from podless.meta.errors import Timeout, TooManyRequests, Unavailable
+from podless.meta.errors import TooManyRequests, Unavailable
+from podless.meta.gcpause import PAUSE, paused
+from podless.meta.meter import METER, Meter
 from podless.meta.parts import parts, release
-from podless.meta.quiet import REST, quiet
 from podless.meta.turns import Turns
 
 P = ParamSpec("P")
@@ -30,74 +29,22 @@ R = TypeVar("R")
 
 LONG = 1 << 15  # bytes of an object from which on work on it is long
 SECONDS = 10.0  # of processor time that a piece of work has
-_STEPS = 8  # backwards, at each of which the interpreter looks for what others want raised
-_LOOK = 1.0  # seconds between two looks at how long it has taken
 _WAITING = 128  # pieces of work that may wait for the thread
-_LATE = "Timeout: request did not complete within the allotted timeout"
 
 _made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what was made for the request so far
 
 
-class _Overdue(BaseException):
-    """Raised within work that takes too long."""
-
-
-class _Piece:
-    """A piece of work on its thread. seconds: that it has; `look` ends it when they are over."""
-
-    def __init__(self, seconds: float, work: Callable[[], Any]) -> None:
-        self._seconds = seconds
-        self._work: Callable[[], Any] | None = work
-        self._lock = threading.Lock()
-        self._thread = 0  # while it is at work
-        self._until = 0.0
-
-    def __call__(self) -> Any:
-        """Do it. Raises what the work raises, and Timeout."""
-        thread = threading.get_ident()
-        work, self._work = self._work, None  # what it is about is not held by who looks on
-        assert work is not None
-        try:
-            with self._lock:
-                self._thread, self._until = thread, _spent(thread) + self._seconds
-            try:
-                with quiet():
-                    return work()
-            except Exception as error:  # what it was working on goes here, and not where the answer is made
-                traceback.clear_frames(error.__traceback__)
-                raise
-            finally:
-                del work
-                with self._lock:
-                    self._thread = 0
-                for _ in range(_STEPS):  # where the interruption came too late, it is raised here
-                    pass
-        except _Overdue as overdue:  # which the answer is told with, too
-            traceback.clear_frames(overdue.__traceback__)
-            raise Timeout(_LATE, {}) from None
-
-    def look(self) -> None:
-        """End it if its time is over; from another thread."""
-        with self._lock:
-            if self._thread and _spent(self._thread) > self._until:
-                self._until = math.inf  # once is enough
-                _interrupt(self._thread)
-
-
-def _interrupt(thread: int) -> None:
-    """Have `_Overdue` raised in a thread, at its next step back.
-
-    It cannot be taken back: the interpreter would look for it for ever, and lose time with each loop and call.
-    """
-    import ctypes  # which takes its time
-
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(_Overdue))
-
-
-def _spent(thread: int) -> float:
-    """Processor time of a thread, in seconds; time itself where the system does not tell."""
-    clock = getattr(time, "pthread_getcpuclockid", None)
-    return time.clock_gettime(clock(thread)) if clock is not None else time.monotonic()
+def _metered(seconds: float, work: Callable[[], R]) -> R:
+    """Do a piece of work on its thread. Raise what the work raises; it raises Timeout where it is charged too much."""
+    METER.set(Meter(seconds))
+    try:
+        with paused():
+            return work()
+    except Exception as error:  # frees here what the work was about, and not where the answer is made
+        traceback.clear_frames(error.__traceback__)
+        raise
+    finally:
+        del work
 
 
 class Aside:
@@ -119,7 +66,7 @@ class Aside:
         async with self.turns.turn(user, size):
             made: list[Any] = []
             token = _made.set(made)
-            rest = REST.begin()
+            pause = PAUSE.begin()
             try:
                 yield
             except Exception as error:  # what the request is about goes in pieces, and not where the answer is made
@@ -127,7 +74,7 @@ class Aside:
                 raise
             finally:
                 _made.reset(token)
-                await self._let_go(made, rest)
+                await self._let_go(made, pause)
 
     @staticmethod
     def is_long(size: int) -> bool:
@@ -145,11 +92,12 @@ class Aside:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
         known = copy_context()  # with it the clock, which a test may have moved
         known.run(in_steps.set, True)
-        piece = _Piece(self._seconds, lambda: known.run(work, *args, **kwargs))
         self._waiting += 1
         try:
-            found: R = await self._watched(piece)
+            piece = partial(work, *args, **kwargs)
+            found: R = await asyncio.wrap_future(self._executor().submit(known.run, _metered, self._seconds, piece))
         finally:
+            del piece
             self._waiting -= 1
         self.keep(found)
         return found
@@ -159,23 +107,6 @@ class Aside:
         if (made := _made.get()) is not None:
             made.append(value)
 
-    async def _watched(self, piece: _Piece) -> Any:
-        loop = asyncio.get_running_loop()
-        done = self._executor().submit(piece)
-        known = weakref.ref(done)  # which has the result, until that is fetched
-
-        def look() -> None:
-            under_way = known()
-            if under_way is not None and not under_way.done():  # also where nobody waits for it any more
-                piece.look()
-                loop.call_later(_LOOK, look)
-
-        loop.call_later(_LOOK, look)
-        try:
-            return await asyncio.wrap_future(done)
-        finally:
-            del done  # an error in it knows this frame, and with it all that the request is about
-
     def _executor(self) -> ThreadPoolExecutor:
         if self._thread is None:
             if self._closed:
@@ -183,19 +114,19 @@ class Aside:
             self._thread = ThreadPoolExecutor(1, "podless-aside")
         return self._thread
 
-    async def _let_go(self, made: list[Any], rest: int) -> None:
+    async def _let_go(self, made: list[Any], pause: int) -> None:
         """Take what was made apart; the parts go once nobody else has them, and the collector rests until then."""
         held: list[Any] = []
 
         def go() -> None:
             release(held)
-            REST.end(rest)
+            PAUSE.end(pause)
 
         def submit() -> None:
             if self._thread is not None:
                 self._thread.submit(go)
             else:
-                REST.end(rest)
+                PAUSE.end(pause)
 
         loop = asyncio.get_running_loop()
         try:

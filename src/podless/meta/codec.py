@@ -16,6 +16,7 @@ import orjson
 
 from podless.meta import gotext, jsonlarge, jsontext
 from podless.meta.jsontext import JSONError, YAMLError
+from podless.meta.meter import charge
 from podless.meta.sorting import in_order
 
 __all__ = [
@@ -158,6 +159,7 @@ def too_deep(value: Any) -> bool:
         return False
     level = [value]
     for _ in range(jsontext.MAX_DEPTH + 1):
+        charge(len(level))
         held = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
         if not held:
             return False
@@ -176,6 +178,7 @@ def _settle(value: Any, floats: Floats | None = None) -> Any:
     rest: list[tuple[Any, Any]] = [(top, None)]  # with each holder its path, as a chain of keys from the last on
     while rest:
         holder, path = rest.pop()
+        charge(len(holder))
         for key, item in holder.items() if type(holder) is dict else enumerate(holder):
             kind = type(item)
             if kind is str:
@@ -211,6 +214,8 @@ def copied(value: Any) -> Any:
 
 def _copied(value: Any) -> Any:
     kind = type(value)
+    if kind is dict or kind is list:
+        charge(len(value))
     if kind is dict:
         return {key: _copied(item) for key, item in value.items()}
     if kind is list:
@@ -328,6 +333,8 @@ def encode_sorted(value: Any) -> bytes:
 def _narrow(value: Any) -> Any:
     """A value whose large maps are encoded already, a part of their keys at a time; the same where it has none."""
     made = value
+    if value.__class__ in _HOLDERS:
+        charge(len(value))
     if value.__class__ is dict:
         if len(value) > _WIDE:
             return orjson.Fragment(_wide(value))
@@ -347,6 +354,7 @@ def _wide(value: dict[str, Any]) -> bytes:
     keys = in_order(value)
     parts = []
     for start in range(0, len(keys), _WIDE):
+        charge(_WIDE)
         part = {key: _narrow(value[key]) for key in keys[start : start + _WIDE]}
         parts.append(_encode(part, orjson.OPT_SORT_KEYS)[1:-1])
     return b"{%b}" % b",".join(parts)
@@ -397,6 +405,8 @@ def _shown(value: Any) -> Any:
 
     Those are numbers with an exponent, integers past 64 bits, and halves of surrogate pairs.
     """
+    if isinstance(value, dict | list):
+        charge(len(value))
     if isinstance(value, dict):
         return {_shown(key): _shown(item) for key, item in value.items()}
     if isinstance(value, list):

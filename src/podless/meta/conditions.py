@@ -7,6 +7,7 @@ from typing import Any
 
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _STATUSES = ("False", "True", "Unknown")
 _MOST_REASON, _MOST_MESSAGE = 1024, 32768  # bytes
@@ -23,7 +24,7 @@ def errors(conditions: list[dict[str, Any]], path: str) -> list[FieldError]:
     """What is wrong with conditions."""
     found: list[FieldError] = []
     seen: set[str] = set()
-    for place, condition in enumerate(conditions):
+    for place, condition in enumerate(each(conditions)):
         kind = condition.get("type") or ""
         if kind in seen:
             found.append(field.duplicate(f"{path}[{place}].type", kind))

@@ -9,39 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.meta import field, gotext
+from podless.meta.apierror import APIError as APIError
+from podless.meta.apierror import Timeout as Timeout
 from podless.meta.field import FieldError
-
-
-class APIError(Exception):
-    """A request is refused.
-
-    code: the HTTP status. reason: the Status reason, "" where a real server gives none. message: for people.
-    details: the Status details in the field order of the wire, or None to leave them out.
-    """
-
-    code = 500
-    reason = "InternalError"
-
-    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.details = details
-
-    def status(self) -> dict[str, Any]:
-        """The Status object that answers the request."""
-        body: dict[str, Any] = {
-            "kind": "Status",
-            "apiVersion": "v1",
-            "metadata": {},
-            "status": "Failure",
-            "message": self.message,
-        }
-        if self.reason:
-            body["reason"] = self.reason
-        if self.details is not None:
-            body["details"] = self.details
-        body["code"] = self.code
-        return body
 
 
 def describe(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:
@@ -226,9 +196,3 @@ class Unavailable(APIError):
     """503: the store does not take writes, or the server is stopping."""
 
     code, reason = 503, "ServiceUnavailable"
-
-
-class Timeout(APIError):
-    """504: the state that the client asks for has not been reached."""
-
-    code, reason = 504, "Timeout"

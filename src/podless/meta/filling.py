@@ -9,6 +9,7 @@ import copy
 from typing import Any
 
 from podless.meta.gotypes import ListOf, MapOf, Type
+from podless.meta.meter import FEW, charge
 from podless.meta.structs import Field, Struct
 
 Object = dict[str, Any]
@@ -49,6 +50,8 @@ class _Plan:
             if shape == _ONE:
                 plan.fill(value)
             else:
+                if len(value) > FEW:
+                    charge(len(value))
                 for one in value if shape == _MANY else value.values():
                     if one is not None:
                         plan.fill(one)

@@ -6,6 +6,8 @@ import base64
 import binascii
 import contextlib
 
+from podless.meta.meter import each
+
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 
@@ -20,7 +22,7 @@ def fault(text: str) -> int | None:
         base64.b64decode(text, validate=True)
         if len(text) % 4 == 0:
             return None
-    data = [(place, char) for place, char in enumerate(text.encode()) if char not in b"\r\n"]
+    data = [(place, char) for place, char in enumerate(each(text.encode())) if char not in b"\r\n"]
     try:
         base64.b64decode(bytes(char for _, char in data), validate=True)
         if len(data) % 4 == 0:

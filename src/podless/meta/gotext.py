@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from podless.meta.meter import charge, each
 from podless.meta.sorting import in_order
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # what Go's strings.TrimSpace takes away, of Latin-1
@@ -20,20 +21,19 @@ def quote(text: str) -> str:
     """A double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    out = []
-    for char in text:
-        code = ord(char)
-        if code in _ESCAPES:
-            out.append(_ESCAPES[code])
-        elif char.isprintable():
-            out.append(char)
-        elif code < 0x80:
-            out.append(f"\\x{code:02x}")
-        elif code < 0x10000:
-            out.append(f"\\u{code:04x}")
-        else:
-            out.append(f"\\U{code:08x}")
-    return f'"{"".join(out)}"'
+    shown = {code: _shown(code) for code in map(ord, set(text))}  # a long text has few different characters
+    return f'"{text.translate(shown)}"'
+
+
+def _shown(code: int) -> str:
+    """A character of a literal, by its code."""
+    if code in _ESCAPES:
+        return _ESCAPES[code]
+    if chr(code).isprintable():
+        return chr(code)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def number(value: float) -> str:
@@ -95,7 +95,7 @@ def escaped(text: str) -> str:
 
 def strings(items: list[str]) -> str:
     """A []string as fmt's %#v prints it: []string{"a", "b"}."""
-    return "[]string{" + ", ".join(quote(item) for item in items) + "}"
+    return "[]string{" + ", ".join(quote(item) for item in each(items)) + "}"
 
 
 class Foreign:
@@ -114,6 +114,8 @@ def plain(item: Any) -> str:
     """A value as Go's %v prints it: map[a:1 b:[x y]]."""
     if isinstance(item, Foreign):
         return item.plain
+    if isinstance(item, dict | list):
+        charge(len(item))
     if isinstance(item, dict):
         return f"map[{' '.join(f'{name}:{plain(item[name])}' for name in in_order(item))}]"
     if isinstance(item, list):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 
 from podless.meta import gotext
+from podless.meta.meter import each
 
 LOCAL = "2006-01-02T15:04:05"
 LAYOUTS = {0: f"{LOCAL}Z07:00", 6: f"{LOCAL}.000000Z07:00"}
@@ -172,7 +173,7 @@ def _int(text: str, size: int) -> int:
 def _quote(text: str) -> str:
     """Package time's own quoting: every byte that is no printable ASCII as \\xhh."""
     out = []
-    for char in text:
+    for char in each(text):
         if char in '"\\':
             out.append("\\" + char)
         elif " " <= char <= "\x7f":
@@ -197,6 +198,7 @@ def duration(text: str) -> int:
     if not rest:
         raise ValueError(invalid)
     total, place = 0, 0
+    each(rest)
     while place < len(rest):
         part = _PART.match(rest, place)
         assert part is not None

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from podless.meta import gobase64, gotext, gotime, quantity
+from podless.meta.meter import FEW, charge, each
 from podless.meta.sorting import in_order
 
 # what Go calls the JSON types in messages
@@ -202,7 +203,7 @@ class Bytes(Type):
     def read(self, value: Any, unknown: list[str]) -> Any:
         """The canonical base64 text; a list of numbers is bytes, too."""
         if type(value) is list:
-            return base64.b64encode(bytes(map(_byte, value))).decode()
+            return base64.b64encode(bytes(map(_byte, each(value)))).decode()
         if type(value) is not str:
             self.refuse(value)
         offset = gobase64.fault(value)
@@ -245,6 +246,8 @@ class ListOf(Type):
         if type(value) is not list:
             self.refuse(value)
         item = self.item
+        if len(value) > FEW:
+            charge(len(value))
         if not item.nested:
             return [item.blank() if one is None else item.read(one, unknown) for one in value]
         out = []
@@ -257,7 +260,7 @@ class ListOf(Type):
 
     def scan(self, value: Any) -> None:
         """Looks at every item."""
-        for one in value if type(value) is list else ():
+        for one in each(value) if type(value) is list else ():
             if one is not None:
                 self.item.scan(one)
 
@@ -275,6 +278,8 @@ class MapOf(Type):
         if type(value) is not dict:
             self.refuse(value)
         item, out = self.item, value
+        if len(value) > FEW:
+            charge(len(value))
         if item.plain is None or set(map(type, value.values())) - {item.plain}:
             out, read, start = {}, item.read, len(unknown)
             for key, one in value.items():
@@ -287,7 +292,7 @@ class MapOf(Type):
 
     def scan(self, value: Any) -> None:
         """Looks at every item."""
-        for one in value.values() if type(value) is dict else ():
+        for one in each(value).values() if type(value) is dict else ():
             if one is not None:
                 self.item.scan(one)
 
@@ -351,8 +356,10 @@ class IntOrString(Union):
 def canonical(value: Any) -> Any:
     """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
     if type(value) is dict:
+        charge(len(value))
         return {key: canonical(value[key]) for key in in_order(value)}
     if type(value) is list:
+        charge(len(value))
         return [canonical(item) for item in value]
     if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
         return _double(value)

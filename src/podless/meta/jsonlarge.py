@@ -16,6 +16,7 @@ import orjson
 
 from podless.meta import jsontext
 from podless.meta.jsontext import JSONError
+from podless.meta.meter import charge
 
 # a string, or the rest of the text where one does not end: so that no place is looked at twice
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
@@ -80,6 +81,7 @@ def _too_deep(brackets: bytes) -> str:
     """The bracket that opens one level too many, or ""."""
     if brackets.count(b"[") + brackets.count(b"{") <= jsontext.MAX_DEPTH:
         return ""
+    charge(len(brackets))
     depths = accumulate(map(_STEPS.__getitem__, brackets))
     place = next((place for place, depth in enumerate(depths) if depth > jsontext.MAX_DEPTH), -1)
     return chr(brackets[place]) if place >= 0 else ""
@@ -106,6 +108,7 @@ def _open(brackets: bytes) -> str:
     """The brackets that are open behind some others."""
     found = []
     closed = 0
+    charge(len(brackets))
     for sign in reversed(brackets):
         if sign in b"]}":
             closed += 1
@@ -122,6 +125,7 @@ def repeats(raw: bytes) -> list[str]:
 
     def pairs(given: list[tuple[str, Any]]) -> Any:
         made = dict(given)
+        charge(1 + len(given))
         if len(made) != len(given):
             kept[id(made)] = (made, given)
         return made
@@ -150,6 +154,7 @@ def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> li
     enter(value, 0)
     while left and len(found) < _MANY and room > 0:
         place, rest, seen = left[-1]
+        charge(1)
         entry = next(rest, None)
         if entry is None:
             left.pop()

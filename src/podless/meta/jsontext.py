@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from podless.meta import gotext
+from podless.meta.meter import charge
 
 # Go allows 10000 levels; what is nested deeper than this could not be encoded again, and nothing real is.
 MAX_DEPTH = 250
@@ -117,6 +118,7 @@ class _Parser:
     def go(self, value: Any, pos: int) -> Any:
         """Reads on behind a value; _OPEN: where one begins."""
         while True:
+            charge(1)
             while value is not _OPEN:
                 if not self.stack:
                     pos = self.skip(pos)
@@ -129,6 +131,7 @@ class _Parser:
                         raise over
                     finally:
                         del over  # which knows this frame, and with it the text
+                charge(1)
                 value, pos = self.after(value, self.skip(pos))
             value, pos = self.value(pos)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 
 _VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
@@ -17,10 +18,10 @@ def errors(selector: dict[str, Any], path: str) -> list[FieldError]:
     """What is wrong with a selector."""
     found: list[FieldError] = []
     where = f"{path}.matchLabels"
-    for key, value in by_name(selector.get("matchLabels") or {}).items():
+    for key, value in each(by_name(selector.get("matchLabels") or {})).items():
         found += field.invalids(where, key, names.qualified_name(key))
         found += field.invalids(where, value, names.label_value(value))
-    for index, requirement in enumerate(selector.get("matchExpressions") or []):
+    for index, requirement in enumerate(each(selector.get("matchExpressions") or [])):
         found += requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
     return found
 
@@ -30,7 +31,7 @@ def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: 
     found = operator_errors(requirement, path, any_operator=any_operator)
     key = requirement.get("key", "")
     found += field.invalids(f"{path}.key", key, names.qualified_name(key))
-    for index, value in enumerate(requirement.get("values") or []):
+    for index, value in enumerate(each(requirement.get("values") or [])):
         found += field.invalids(f"{path}.values[{index}]", value, names.label_value(value))
     return found
 

@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sized
 from contextvars import ContextVar
+from typing import TypeVar
 
-from podless.meta.errors import Timeout
+from podless.meta.apierror import Timeout
+
+S = TypeVar("S", bound=Sized)
 
 _LOOK = 4096  # steps between two looks at the clock: one to four milliseconds of most walks
+_FAR = 1 << 29  # steps that work without a meter takes between two looks; the largest number that Python counts fast
+FEW = 8  # items that are not worth a charge: what holds them was charged
 LATE = "Timeout: request did not complete within the allotted timeout"
 
 
@@ -25,7 +31,7 @@ class Meter:
 
     def __init__(self, seconds: float) -> None:
         self._until = time.thread_time() + seconds
-        self.left: float = _LOOK
+        self.left = _LOOK
 
     def look(self) -> None:
         """Raise Timeout where the time is over."""
@@ -35,22 +41,38 @@ class Meter:
 
 
 class _Unmetered(Meter):
-    """Of work that may take as long as it takes."""
+    """Of work that may take as long as it takes. Threads share it: a count that one of them loses matters to none."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
         self._until = math.inf
-        self.left = math.inf
+        self.left = _FAR
+
+    def look(self) -> None:
+        self.left = _FAR
 
 
-METER: ContextVar[Meter] = ContextVar("meter", default=_Unmetered())  # noqa: B039 (it never changes: inf - n is inf)
+METER: ContextVar[Meter] = ContextVar("meter", default=_Unmetered())  # noqa: B039 (it limits nothing)
 _current = METER.get
 
 
 def charge(steps: int) -> None:
-    """Count steps of the work under way, at the head of the loop that takes them. Raises Timeout."""
+    """Count steps of the work under way, at the head of the loop that takes them. Raise Timeout if its time is over.
+
+    A call takes about 0.1 us.
+    """
     meter = _current()
-    meter.left -= steps
-    if meter.left < 0:
+    meter.left = left = meter.left - steps
+    if left < 0:
         meter.look()
+
+
+def each(items: S) -> S:
+    """Return what a loop goes through, and charge it unless it is short. Raise Timeout if the time is over.
+
+    For loops over what a client sends, whose items are nearly always few: for those it takes half as long as `charge`.
+    """
+    if len(items) > FEW:
+        charge(len(items))
+    return items

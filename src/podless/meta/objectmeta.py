@@ -15,6 +15,7 @@ from typing import Any
 from podless.meta import field, gotext, gotypes, gvk, names, structs
 from podless.meta.bounded import bounded_cache
 from podless.meta.field import FieldError
+from podless.meta.meter import charge, each
 from podless.meta.names import NameCheck
 from podless.meta.sorting import in_order
 from podless.meta.structs import DecodeError
@@ -74,6 +75,7 @@ def salvage(value: Any, unknown: list[str]) -> Any:
         if not isinstance(value, dict):
             return value
     read: dict[str, Any] = {}
+    charge(len(value))
     for key, item in value.items():
         with contextlib.suppress(DecodeError):
             read |= coerce({key: item}, unknown)
@@ -134,7 +136,7 @@ def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metad
 def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
     """What is wrong with label keys and values."""
     errors: list[FieldError] = []
-    for key, value in items.items():
+    for key, value in each(items).items():
         if texts := _key(key):
             errors += field.invalids(path, key, texts)
         if faults := names.label_value(value):
@@ -146,7 +148,7 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     """What is wrong with annotation keys, whose case does not matter, and with the size of all of them."""
     errors: list[FieldError] = []
     size = 0
-    for key, value in items.items():
+    for key, value in each(items).items():
         size += len(key.encode()) + len(value.encode())
         if texts := _key(key.lower()):
             errors += field.invalids(path, key, texts)
@@ -160,7 +162,7 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
     errors: list[FieldError] = []
     controller, room = "", _ROOM
     whole: list[dict[str, Any]] = []
-    for reference in references:
+    for reference in each(references):
         errors += _owner(reference, path)
         if not reference.get("controller"):
             continue
@@ -170,7 +172,7 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
                 "Only one reference can have Controller set to true."
                 f' Found "true" in references for {controller} and {name}'
             )
-            whole = whole or [structs.decode(OWNER_REFERENCE, item) for item in references]
+            whole = whole or [structs.decode(OWNER_REFERENCE, item) for item in each(references)]
             errors.append(field.invalid(path, whole, text))
             room -= len(whole)
         controller = controller or name
@@ -179,7 +181,7 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
 
 def check_finalizers(items: list[str], path: str) -> list[FieldError]:
     """What is wrong with finalizers."""
-    errors = [field.invalid(path, item, text) for item in items for text in _key(item)]
+    errors = [field.invalid(path, item, text) for item in each(items) for text in _key(item)]
     if ORPHAN in items and FOREGROUND in items:
         errors.append(field.invalid(path, items, f"finalizer {ORPHAN} and {FOREGROUND} cannot be both set"))
     return errors
@@ -193,7 +195,7 @@ def check_qualified(items: list[str], path: str) -> list[FieldError]:
     text = "name is neither a standard finalizer name nor is it fully qualified"
     return [
         field.invalid(f"{path}[{index}]", item, text)
-        for index, item in enumerate(items)
+        for index, item in enumerate(each(items))
         if "/" not in item and item not in STANDARD_FINALIZERS
     ]
 
@@ -201,7 +203,7 @@ def check_qualified(items: list[str], path: str) -> list[FieldError]:
 def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[FieldError]:
     """What is wrong with managed fields as a client sends them."""
     errors: list[FieldError] = []
-    for index, entry in enumerate(entries):
+    for index, entry in enumerate(each(entries)):
         manager = entry.get("manager", "")
         if entry.get("operation") not in ("Apply", "Update"):
             text = "must be `Apply` or `Update`"
@@ -221,6 +223,7 @@ def check_field_manager(name: str, path: str) -> list[FieldError]:
     if name.isprintable():
         return errors
     place, room = 0, _ROOM_MANAGER
+    charge(len(name))
     for char in name:
         if not char.isprintable() and room > 0:
             text = f"invalid character U+{ord(char):04X} (at position {place})"
@@ -235,7 +238,7 @@ def finalizer_warnings(
 ) -> list[str]:
     """Warnings for the finalizers that a write adds to a custom object; old: the metadata before it."""
     warnings = []
-    for name in in_order(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ())):
+    for name in each(in_order(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
         warnings += [f"{path}: {gotext.quote(name)}: {text}" for text in _key(name)]
         if "/" not in name and name not in STANDARD_FINALIZERS:
             advice = _ADVICE.format(path=" including a path (/)" if "." in name else "")
@@ -249,7 +252,7 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
     kept: list[dict[str, Any]] = []
     seen = set()
     uids = []
-    for reference in references:
+    for reference in each(references):
         identity = frozenset(reference.items())
         if identity in seen:
             uids.append(reference["uid"])

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from podless.meta import codec, worker
 from podless.meta.errors import Timeout, TooManyRequests
-from podless.meta.quiet import quiet
+from podless.meta.gcpause import paused
 
 _SECONDS = 10.0  # of processor time for one body
 _PATIENCE = 3  # times as long a worker is waited for: others may want the machine
@@ -67,7 +67,7 @@ class _Worker:
             raise Timeout(_LATE, {}) from None
         finally:
             deadline.cancel()
-        with quiet():
+        with paused():
             return pickle.load(_Pieces(made))
 
     def _spawn(self) -> subprocess.Popen[bytes]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from podless.meta import gotext
+from podless.meta.meter import charge, each
 
 _SCALARS = frozenset((bool, float, int, str))
 
@@ -111,7 +112,7 @@ class Pair:
     def _compare(self) -> bool:
         new, old = self.new, self.old
         if isinstance(new, dict) and isinstance(old, dict):
-            return len(new) == len(old) and all(_unchanged(self.key(name)) for name in new)
+            return len(new) == len(old) and all(_unchanged(self.key(name)) for name in each(new))
         if isinstance(new, list) and isinstance(old, list) and self.node.map_keys:
             return len(new) == len(old) and all(_unchanged(self.index(place)) for place in range(len(new)))
         return equal(new, old)
@@ -131,7 +132,7 @@ class Keyed:
         self._names = names
         self._items: dict[Any, Any] = {}
         if names and isinstance(items, list):
-            for item in items:
+            for item in each(items):
                 key = _identity(item, names)
                 if key is not None:
                     self._items.setdefault(key, item)
@@ -171,10 +172,12 @@ def equal(one: Any, other: Any) -> bool:
         if isinstance(left, dict):
             if left.keys() != right.keys():
                 return False
+            charge(len(left))
             todo.extend((item, right[key]) for key, item in left.items())
         elif isinstance(left, list):
             if len(left) != len(right):
                 return False
+            charge(len(left))
             todo.extend(zip(left, right, strict=True))
         elif left != right:
             return False

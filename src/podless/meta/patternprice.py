@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from podless.meta.meter import each
+
 _TOKEN = re.compile(
     r"""
     (?P<quoted>\\Q(?:[^\\]|\\(?!E))*+(?:\\E)?)
@@ -107,7 +109,7 @@ def price(pattern: str) -> float:
     letter = _FOLDED_CHARACTER if _FOLDED.search(pattern) else _CHARACTER
     levels = [_Branch()]
     spent = 0.0  # on branches that are complete, of all that is open
-    for token in _TOKEN.finditer(pattern):
+    for token in _TOKEN.finditer(each(pattern)):
         sort, text = token.lastgroup, token[0]
         branch = levels[-1]
         if sort == "text":

@@ -8,7 +8,7 @@ mean. Fields are named by their numbers, for names such as $ref are none in prot
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from google.protobuf import __version__, descriptor_pool, message_factory
@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from podless.meta.gotypes import STRING, ListOf, MapOf, Time, Type
+from podless.meta.meter import each
 from podless.meta.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
 from podless.meta.sorting import in_order
 from podless.meta.structs import Field, Struct
@@ -278,10 +279,10 @@ def _made(cls: Any, put: Put) -> Put:
 def _many(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, Take]:
     def put_all(items: list[Any]) -> list[Any]:
         assert put is not None
-        return [empty if item is None else put(item) for item in items]
+        return [empty if item is None else put(item) for item in each(items)]
 
-    def take_all(items: Iterable[Any], budget: Budget) -> list[Any]:
-        return list(items) if take is None else [take(item, budget) for item in items]
+    def take_all(items: Collection[Any], budget: Budget) -> list[Any]:
+        return list(items) if take is None else [take(item, budget) for item in each(items)]
 
     return put_all if put is not None else None, take_all
 
@@ -289,10 +290,10 @@ def _many(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, T
 def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, Take]:
     def put_all(items: Object) -> Object:
         assert put is not None
-        return {key: empty if item is None else put(item) for key, item in items.items()}
+        return {key: empty if item is None else put(item) for key, item in each(items).items()}
 
     def take_all(items: Mapping[Any, Any], budget: Budget) -> Object:
-        keys = in_order([text(key, budget) for key in items])
+        keys = in_order([text(key, budget) for key in each(items)])
         return {key: items[key] if take is None else take(items[key], budget) for key in keys}
 
     return put_all if put is not None else None, take_all
@@ -333,5 +334,5 @@ def _inside(value: Any) -> list[Message]:
         return []
     if isinstance(value, Message):
         return [value]
-    items = value.values() if isinstance(value, Mapping) else value
+    items = each(value).values() if isinstance(value, Mapping) else each(value)
     return [item for item in items if isinstance(item, Message)]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 
+from podless.meta.meter import each
+
 # suffix -> the power of ten, or of two, that it stands for
 DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
@@ -169,7 +171,7 @@ def rounded(amounts: dict[str, str] | None) -> None:
     """Round what is finer than a thousandth up, in place. Source: SetDefaults_ResourceList of Kubernetes' core/v1."""
     if not amounts:
         return
-    for name, text in amounts.items():
+    for name, text in each(amounts).items():
         if text.endswith(_FINE) or "e-" in text or "E-" in text:
             amount = parse(text) * 1000
             if amount.denominator == 1 and not text.endswith(_FINE):

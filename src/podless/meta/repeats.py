@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import codec, gotext, jsontext
 from podless.meta.gotypes import Bool, Float, Int, ListOf, MapOf, String, Type
+from podless.meta.meter import charge, each
 from podless.meta.structs import Field, Struct
 
 _MOST = 100  # findings, as many as a real server remembers
@@ -63,6 +64,7 @@ class _Walk:
             if isinstance(kind, MapOf):
                 return self.entries(kind, old, item, path)
         elif isinstance(item, list) and isinstance(kind, ListOf):
+            charge(len(item))
             held = old if isinstance(old, list) else []
             return [
                 self.value(kind.item, held[place] if place < len(held) else None, one, f"{path}[{place}]")
@@ -76,7 +78,7 @@ class _Walk:
         known = {field.name: field for field in kind}
         out = dict(old) if isinstance(old, dict) else {}
         seen = set()
-        for key, item in pairs:
+        for key, item in each(pairs):
             inner = f"{path}.{key}" if path else key
             field = known.get(key)
             if field is None:
@@ -94,7 +96,7 @@ class _Walk:
     def entries(self, kind: MapOf, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
         out = dict(old) if isinstance(old, dict) else {}
         seen = set()
-        for key, item in pairs:
+        for key, item in each(pairs):
             inner = f"{path}.{key}" if path else key
             if key in seen:
                 self.note("duplicate", inner)
@@ -110,6 +112,8 @@ def _keeps(field: Field) -> bool:
 
 def _plain(item: Any) -> Any:
     """Where no struct is known the last value of a key counts."""
+    if isinstance(item, list):
+        charge(len(item))
     if isinstance(item, _Pairs):
         return {key: _plain(one) for key, one in item}
     return [_plain(one) for one in item] if isinstance(item, list) else item

@@ -15,6 +15,7 @@ from typing import Any
 
 from podless.meta import jsontext
 from podless.meta.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Mismatch, String, Type
+from podless.meta.meter import each
 from podless.meta.structs import Struct
 
 _KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
@@ -54,11 +55,11 @@ def _read(kind: Type, value: Any) -> Any:
     if isinstance(kind, MapOf):
         if form is not dict:
             raise Misfit(f"cannot restore map from {_KINDS[form]}")
-        return _fields(value, ((name, kind.item) for name in value))
+        return _fields(value, ((name, kind.item) for name in each(value)))
     if isinstance(kind, ListOf):
         if form is not list:
             raise Misfit(f"cannot restore slice from {_KINDS[form]}")
-        read = [_read(kind.item, item) for item in value]
+        read = [_read(kind.item, item) for item in each(value)]
         return value if all(map(is_, read, value)) else read
     return _own(kind, value)
 
@@ -100,7 +101,7 @@ def _integer(value: Any, limit: int, go: str) -> int:
 def _own(kind: Type, value: Any) -> Any:
     """A type that decodes itself from JSON, or bytes."""
     if isinstance(kind, Bytes) and type(value) is list:
-        read = [0 if item is None else _integer(item, _LONG, "uint8") % 256 for item in value]
+        read = [0 if item is None else _integer(item, _LONG, "uint8") % 256 for item in each(value)]
         return base64.b64encode(bytes(read)).decode()
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")

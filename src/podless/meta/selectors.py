@@ -15,6 +15,7 @@ from podless.meta import field, gotext, names
 from podless.meta.bounded import bounded_cache
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _CACHED = 1024
 _FEW = 4
@@ -134,8 +135,8 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
     if selector is None:
         return NOTHING
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-    found = [_checked(key, "=", [value]) for key, value in (selector.get("matchLabels") or {}).items()]
-    for expression in selector.get("matchExpressions") or []:
+    found = [_checked(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()]
+    for expression in each(selector.get("matchExpressions") or []):
         operator = expression.get("operator", "")
         if operator not in operators:
             raise BadRequest(f"{gotext.quote(operator)} is not a valid label selector operator")
@@ -145,7 +146,7 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
 
 def of_set(labels: Mapping[str, str]) -> LabelSelector:
     """Selects what has all of these labels, which need not be such that anything can have them."""
-    return LabelSelector(_sorted(Requirement(key, "=", (value,)) for key, value in labels.items()))
+    return LabelSelector(_sorted(Requirement(key, "=", (value,)) for key, value in each(labels).items()))
 
 
 def _sorted(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
@@ -158,6 +159,7 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []
         pos = 0
+        each(text)
         while not self.tokens or self.tokens[-1]:
             match = _TOKEN.match(text, pos)
             self.tokens.append(match.group(1).rstrip("\x00") if match else "")
@@ -264,7 +266,7 @@ def _require(key: str, operator: str, values: list[str]) -> Requirement:
         faults.append(field.invalid("values", values, "for 'in', 'notin' operators, values set can't be empty"))
     if operator in ("exists", "!") and values:
         faults.append(field.invalid("values", values, "values set must be empty for exists and does not exist"))
-    for index, value in enumerate(values):
+    for index, value in enumerate(each(values)):
         if operator in ("gt", "lt") and _integer(value) is None:
             detail = "for 'Gt', 'Lt' operators, the value must be an integer"
             faults.append(field.invalid(f"values[{index}]", value, detail))
@@ -331,7 +333,7 @@ def _terms(text: str) -> list[str]:
     """The text split at its commas, other than those behind a backslash."""
     terms = []
     start, escaped = 0, False
-    for place, char in enumerate(text):
+    for place, char in enumerate(each(text)):
         if char == "," and not escaped:
             terms.append(text[start:place])
             start = place + 1

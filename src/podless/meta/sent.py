@@ -12,6 +12,7 @@ from typing import Any
 
 from podless.meta import codec, jsontext
 from podless.meta.codec import Floats
+from podless.meta.meter import each
 from podless.meta.parts import release
 
 _EXACT = 25  # letters of an integer that prints as it was sent
@@ -66,7 +67,7 @@ def copied(value: Any, floats: Floats) -> Any:
 def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
     """Make floats of what was sent as such; the holders, keys and numbers that were there."""
     undo: list[tuple[Any, Any, Any]] = []
-    for path, given in floats:
+    for path, given in each(floats):
         holder = value
         for step in path[:-1]:
             holder = _part(holder, step)

@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
+from podless.meta.meter import charge, each
+
 T = TypeVar("T")
 
 _MANY = 1 << 14  # texts that are sorted in one go
@@ -32,6 +34,7 @@ def _sorted(given: list[Any]) -> list[Any]:
     samples = sorted(random.sample(given, min(pieces * _SAMPLES, len(given))))  # which nobody can know beforehand
     bounds = samples[_SAMPLES::_SAMPLES]
     found: list[list[Any]] = [[] for _ in range(len(bounds) + 1)]
+    charge(len(given))
     for item in given:
         found[bisect_right(bounds, item)].append(item)
-    return [item for piece in found for item in sorted(piece)]
+    return [item for piece in found for item in sorted(each(piece))]

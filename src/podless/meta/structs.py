@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from podless.meta.gotypes import ListOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
+from podless.meta.meter import FEW, charge, each
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -82,6 +83,7 @@ class Struct(Type):
         self._made: dict[str, Any] = {}
         self.go = f"{package}.{name}"
         self.given = fields
+        self.few = FEW if isinstance(fields, tuple) else 0  # of a struct in itself there may be many small ones
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
@@ -150,6 +152,8 @@ class Struct(Type):
         if type(value) is not dict:
             self.refuse(value)
         plan, found = self.plan, {}
+        if len(value) > self.few:
+            charge(len(value))
         last, ordered = -1, True
         for key, item in value.items():
             entry = plan.get(key)
@@ -190,7 +194,7 @@ class Struct(Type):
 
     def scan(self, value: Any) -> None:
         """Looks at every known field."""
-        for key, item in value.items() if type(value) is dict else ():
+        for key, item in each(value).items() if type(value) is dict else ():
             entry = self.plan.get(key)
             if entry is None or item is None:
                 continue
@@ -234,6 +238,8 @@ def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
         if inner.__class__ is Struct:
             new: Any = arrange(inner, value)
         else:
+            if len(value) > FEW:
+                charge(len(value))
             new = [arrange(inner.item, one) for one in value]
             new = value if all(map(_same, new, value)) else new
         if new is not value:

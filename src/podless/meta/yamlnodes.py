@@ -11,6 +11,7 @@ from yaml._yaml import CParser
 
 from podless.meta import jsontext
 from podless.meta.jsontext import YAMLError
+from podless.meta.meter import charge
 
 _TAGS = "tag:yaml.org,2002:"
 
@@ -67,6 +68,7 @@ def _document(parser: Any) -> Node:
     above: list[list[Node]] = []
     following = parser.get_event
     while True:
+        charge(1)
         event = following()
         kind = event.__class__
         if kind is scalar:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from podless.meta import jsontext
 from podless.meta.jsontext import YAMLError
+from podless.meta.meter import charge
 from podless.meta.yamlnodes import Node, compose
 from podless.meta.yamlscalar import gosyntax, key_text, scalar, settled
 
@@ -87,6 +88,7 @@ class Decoder:
             return settled(found)
         self.enter()
         if kind == "sequence":
+            charge(len(node.children))
             made: Any = [self.value(child) for child in node.children]
         elif kind == "mapping":
             made = self.mapping(node)
@@ -171,6 +173,7 @@ class Decoder:
 
     def entries(self, node: Node) -> Iterator[_Entry]:
         """The entries of a mapping, with those that it takes over."""
+        charge(len(node.children))
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _merges(key):
@@ -182,6 +185,7 @@ class Decoder:
         """The value of a mapping; a key that is there already is noted, and has the last value."""
         made: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
+        charge(len(node.children))
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _merges(key):
@@ -240,11 +244,13 @@ class Decoder:
 def _check_keys(value: Any) -> None:
     """Raises YAMLError for a key that JSON cannot have."""
     if value.__class__ is dict:
+        charge(len(value))
         for key, item in value.items():
             if key.__class__ is tuple:
                 key_text(key[0], item)
             _check_keys(item)
     elif value.__class__ is list:
+        charge(len(value))
         for item in value:
             _check_keys(item)
 
@@ -252,6 +258,7 @@ def _check_keys(value: Any) -> None:
 def _check_numbers(value: Any) -> None:
     """Raises YAMLError for a number that JSON cannot have."""
     if value.__class__ is dict or value.__class__ is list:
+        charge(len(value))
         for item in value.values() if value.__class__ is dict else value:
             _check_numbers(item)
     elif value.__class__ is float:

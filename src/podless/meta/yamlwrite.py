@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from podless.meta import gotext
+from podless.meta.meter import charge
 from podless.meta.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve
 
 _WIDTH = 80
@@ -91,6 +92,7 @@ class _Known:
 
     def open(self, value: Any, indent: int, lead: str) -> _Open:
         """Begins to write a mapping or list."""
+        charge(len(value))
         if value.__class__ is not dict:
             return _Open(iter(value), False, indent, lead)
         if len(value) > _WIDE:
@@ -231,6 +233,7 @@ def _single(text: str, column: int, indent: int, fold: bool) -> str:
         inner = text.replace("'", "''")
         return f"'{_folded(inner, column + 1, indent) if fold else inner}'"
     out, at = ["'"], 0
+    charge(len(text))
     column += 1
     for found in _BREAK.finditer(text):
         out += (_folded(text[at : found.start()].replace("'", "''"), column, indent), found.group())
@@ -258,6 +261,7 @@ def _folded(text: str, column: int, indent: int, quoted: bool = False) -> str:
     if column + len(text) <= _WIDTH:
         return text
     lines, start, mark = [], 0, ""
+    charge(len(text))
     at = text.find(" ", max(_WIDTH + 1 - column, 1))
     while 0 <= at < len(text) - 1:
         doubled = text[at + 1] == " "
@@ -285,6 +289,7 @@ def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
     names = list(value)
     for start in range(0, len(names), _RUN):
         runs.append(sorted((_rank(name), name) for name in names[start : start + _RUN]))
+        charge(_RUN)
         yield None
     for _, name in heapq.merge(*runs):
         yield name, value[name]

@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import field, gotext
 from podless.meta.field import At, FieldError, Path
+from podless.meta.meter import charge, each
 from podless.meta.pairs import Pair
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
@@ -83,6 +84,7 @@ def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: Pair | No
 
 def _check(value: Any, node: Node, path: Path, at: Path, pair: Pair | None) -> Result:
     result = Result(at)
+    charge(1)
     if value is None:
         if node.types and not node.nullable:
             result.typed(path, ",".join(node.types), "null")
@@ -139,9 +141,9 @@ def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
         _one(value, node, path, result)
     if raw.get("allOf"):
         parts = [_check(value, part, path, result.at, None) for part in node.branches("allOf")]
-        for part in parts:
+        for part in each(parts):
             result.merge(part)
-        valid = sum(not part.errors for part in parts)
+        valid = sum(not part.errors for part in each(parts))
         if valid != len(parts):
             none = "" if valid else ". None validated"
             result.plain(f"{gotext.quote(field.text(path))} must validate all the schemas (allOf){none}")
@@ -167,7 +169,7 @@ def _any(value: Any, node: Node, path: Path, result: Result) -> None:
 
 def _one(value: Any, node: Node, path: Path, result: Result) -> None:
     parts = [_check(value, branch, path, result.at, None) for branch in node.branches("oneOf")]
-    valid = [part for part in parts if not part.errors]
+    valid = [part for part in each(parts) if not part.errors]
     if len(valid) == 1:
         result.merge(valid[0])
         return
@@ -254,7 +256,7 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
 def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
     raw = node.raw
     if node.items is not None:
-        for place, item in enumerate(value):
+        for place, item in enumerate(each(value)):
             if len(result.errors) >= MOST:
                 break
             inner = pair.index(place) if pair is not None else None
@@ -279,12 +281,12 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
         text = f"{field.text(path)} in body should have at most {most} properties"
         result.add(text, field.too_many(result.where(path), len(value), most))
     if node.closed:
-        for name in value:
+        for name in each(value):
             if name not in node.properties and len(result.errors) < MOST:
                 text = f"{field.text(path)}.{name} in body is a forbidden property"
                 result.add(text, field.invalid(result.where(path), name, text))
     elif node.additional is not None:
-        for name, item in value.items():
+        for name, item in each(value).items():
             if name not in node.properties and len(result.errors) < MOST:
                 at = (*path, name) if path else ("", name)  # a real server writes .name there
                 _ratcheted(item, node.additional, at, result, _inner(pair, name, path))
@@ -293,7 +295,7 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
             child = node.child(name)
             assert child is not None
             _ratcheted(value[name], child, (*path, name), result, _inner(pair, name, path))
-    for name in raw.get("required") or ():
+    for name in each(raw.get("required") or ()):
         if name not in value:
             text = f"{field.text(path)}.{name} in body is required"
             result.add(text, field.required(result.where((*path, name))))
@@ -307,9 +309,9 @@ def _inner(pair: Pair | None, name: str, path: Path) -> Pair | None:
 
 def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
     allowed = node.raw.get("enum")
-    if not allowed or (value is not None and any(numbers.same(value, item) for item in allowed)):
+    if not allowed or (value is not None and any(numbers.same(value, item) for item in each(allowed))):
         return
-    listed = [item if isinstance(item, str) else gotext.json(shown(item)) for item in allowed]
+    listed = [item if isinstance(item, str) else gotext.json(shown(item)) for item in each(allowed)]
     text = f"{field.text(path)} in body should be one of {listed}"
     result.add(text, field.not_supported(result.where(path), shown(value), listed))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import charge, each
 
 Schema = dict[str, Any]
 
@@ -21,11 +22,12 @@ def _logic(value: Schema, declared: Schema, at: str, said: str, errors: list[Fie
     if value.get("not") is not None:
         _nested(value["not"], declared, at, f"{said}.not", errors)
     for keyword in ("allOf", "anyOf", "oneOf"):
-        for place, part in enumerate(value.get(keyword) or ()):
+        for place, part in enumerate(each(value.get(keyword) or ())):
             _nested(part or {}, declared, at, f"{said}.{keyword}[{place}]", errors)
 
 
 def _nested(value: Schema, declared: Schema | None, at: str, said: str, errors: list[FieldError]) -> None:
+    charge(1)
     if declared is None:
         errors.append(field.required(at, f"because it is defined in {said}"))
         return
@@ -35,7 +37,7 @@ def _nested(value: Schema, declared: Schema | None, at: str, said: str, errors: 
         below = items if isinstance(items, dict) else None
         _nested(value["items"], below, f"{at}.items", f"{said}.items", errors)
     properties = declared.get("properties") or {}
-    for name, part in (value.get("properties") or {}).items():
+    for name, part in each(value.get("properties") or {}).items():
         step = f".properties[{name}]"
         below = (properties[name] or {}) if name in properties else None
         _nested(part or {}, below, at + step, said + step, errors)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.meta.meter import charge, each
 from podless.schema import embedded, prune
 from podless.schema.node import Node, copy
 
@@ -26,8 +27,9 @@ def given(node: Node) -> Any:
 
 def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
     """Drop the nulls of objects that can neither stay nor be defaulted; skip: root fields to leave alone."""
+    charge(1)
     if isinstance(value, dict):
-        for key, item in list(value.items()):
+        for key, item in list(each(value).items()):
             if item is not None and not isinstance(item, _HOLDERS):
                 continue
             child = None if key in skip else node.field(key)
@@ -38,18 +40,19 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> No
             elif not child.nullable and not child.has_default:
                 del value[key]
     elif isinstance(value, list) and node.items is not None:
-        for item in value:
+        for item in each(value):
             if isinstance(item, _HOLDERS):
                 drop_nulls(item, node.items)
 
 
 def fill(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
     """Give defaults, in place; skip: root fields to leave alone."""
+    charge(1)
     if isinstance(value, dict):
         _fields(value, node, skip)
     elif isinstance(value, list) and node.items is not None:
         items = node.items
-        for index, item in enumerate(value):
+        for index, item in enumerate(each(value)):
             if item is None and not items.nullable and items.has_default:
                 item = value[index] = copy(given(items))
             if isinstance(item, dict | list):
@@ -62,7 +65,7 @@ def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
             continue
         if name not in value or (value[name] is None and not child.nullable):
             value[name] = copy(given(child))
-    for key, item in value.items():
+    for key, item in each(value).items():
         child_or_none = None if key in skip else node.field(key)
         if child_or_none is None:
             continue

@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
+from podless.meta.meter import charge, each
 from podless.meta.pairs import equal
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
@@ -31,6 +32,7 @@ class _Walk:
 
     def visit(self, node: Node, path: Path, owner: Node, steps: Steps, meta: bool) -> None:
         """One node: its default, then what is below; owner: the resource's node, steps: the way from it."""
+        charge(1)
         if node.embedded:
             owner, steps, meta = node, (), False
         if node.has_default:
@@ -39,7 +41,7 @@ class _Walk:
         if node.items is not None:
             self.visit(node.items, (*path, "items"), owner, (*steps, None), meta)
         resource = node.embedded or node is owner
-        for name, part in node.properties.items():
+        for name, part in each(node.properties).items():
             if id(part) in self.plain:
                 continue
             child = node.child(name)
@@ -66,7 +68,7 @@ class _Walk:
         """A default in the metadata of a resource."""
         value = node.raw["default"]
         whole: Any = copy(value)
-        for step in reversed(steps):
+        for step in reversed(each(steps)):
             whole = [whole] if step is None else {step: whole}
         whole.setdefault("kind", "Validation")
         whole.setdefault("apiVersion", "validation/v1")

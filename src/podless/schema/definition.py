@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.meta import field, gotext
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, shape
 from podless.schema.keywords import Options
 from podless.schema.node import Node
@@ -113,14 +114,16 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
 def tolerated(old: Iterable[dict[str, Any]]) -> Options:
     """What is asked of a definition's new schemas, given its old ones: nothing that these did not obey, either."""
     olds = list(old)
-    parts = [node for schema in olds for node in nodes(schema)]
-    sound = [is_structural(schema) for schema in olds]
+    parts = [node for schema in each(olds) for node in nodes(schema)]
+    sound = [is_structural(schema) for schema in each(olds)]
     return Options(
         structural=all(sound),
-        types=all((part.get("type") or "string") in keywords.TYPES for part in parts),
-        pruned_defaults=not any(ok and has_unpruned_defaults(schema) for ok, schema in zip(sound, olds, strict=True)),
-        atomic_sets=not any(keywords.loose_set(part, "") for part in parts),
-        map_keys=not any(keywords.stable(part, "") for part in parts),
+        types=all((part.get("type") or "string") in keywords.TYPES for part in each(parts)),
+        pruned_defaults=not any(
+            ok and has_unpruned_defaults(schema) for ok, schema in zip(each(sound), olds, strict=True)
+        ),
+        atomic_sets=not any(keywords.loose_set(part, "") for part in each(parts)),
+        map_keys=not any(keywords.stable(part, "") for part in each(parts)),
     )
 
 

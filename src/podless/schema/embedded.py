@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import field, names, objectmeta, structs
 from podless.meta.field import FieldError, Key, Path
+from podless.meta.meter import charge, each
 from podless.meta.sorting import in_order
 from podless.meta.structs_meta import OBJECT_META
 from podless.schema.node import Node
@@ -50,8 +51,9 @@ def coerce(
 
 
 def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, resource: bool) -> None:
+    charge(1)
     if isinstance(value, dict):
-        for key in list(value):
+        for key in list(each(value)):
             item, child = value[key], node.field(key)
             if item is None and child is not None and not child.nullable and not child.has_default:
                 continue  # such nulls are dropped before a real server coerces
@@ -65,7 +67,7 @@ def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, re
                 at = (*path, key if key in node.properties else Key(key))
                 _coerce(item, child, at, found, drop, child.embedded)
     elif isinstance(value, list) and node.items is not None:
-        for place, item in enumerate(value):
+        for place, item in enumerate(each(value)):
             if isinstance(item, dict | list):
                 _coerce(item, node.items, (*path, place), found, drop, node.items.embedded)
 
@@ -81,7 +83,7 @@ def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
             return value
         paths.clear()
         read = objectmeta.salvage(value, paths)
-    found += [field.text(path) + name.removeprefix("metadata") for name in paths]
+    found += [field.text(path) + name.removeprefix("metadata") for name in each(paths)]
     if read.get("creationTimestamp", "") is None:
         del read["creationTimestamp"]
     return read
@@ -95,23 +97,24 @@ def validate(value: Any, node: Node, path: Path = (), resource: bool = False) ->
 
 
 def _validate(value: Any, node: Node, path: Path, errors: list[FieldError], resource: bool) -> None:
+    charge(1)
     if isinstance(value, dict):
         if resource:
             errors += _resource(value, path)
-        for key, item in value.items():
+        for key, item in each(value).items():
             child = node.field(key)
             if child is not None and isinstance(item, dict | list):
                 at = (*path, key if key in node.properties else Key(key))
                 _validate(item, child, at, errors, child.embedded)
     elif isinstance(value, list) and node.items is not None:
-        for place, item in enumerate(value):
+        for place, item in enumerate(each(value)):
             if isinstance(item, dict | list) and len(errors) < MOST:
                 _validate(item, node.items, (*path, place), errors, node.items.embedded)
 
 
 def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
     errors = [field.required((*path, key)) for key in ("apiVersion", "kind") if key not in value]
-    for key, item in value.items():
+    for key, item in each(value).items():
         at = (*path, key)
         if key == "metadata":
             errors += _meta(item, at)
@@ -155,7 +158,7 @@ def clean(value: dict[str, Any]) -> bool:
 
 
 def _simple(meta: dict[str, Any]) -> bool:
-    for key, item in meta.items():
+    for key, item in each(meta).items():
         if not item:
             return False
         if key == "name":

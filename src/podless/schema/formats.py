@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from podless.meta import gotime
+from podless.meta.meter import each
 from podless.schema import network, regex
 
 # compiled when a value first needs it: RE2 takes 0.1 s for it
@@ -44,30 +45,30 @@ def _pattern(text: str) -> Callable[[str], bool]:
 def _hostname(value: str) -> bool:
     if len(value.encode()) > 255 or regex.compile(_HOSTNAME).search(value) is None:
         return False
-    return all(len(label.encode()) <= 63 for label in value.split("."))
+    return all(len(label.encode()) <= 63 for label in each(value.split(".")))
 
 
 def _card(value: str) -> bool:
     digits = re.sub("[^0-9]+", "", value)
     if not _CARD.match(digits):
         return False
-    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(digits))]
-    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
+    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(each(digits)))]
+    return sum(number - 9 if number > 9 else number for number in each(doubled)) % 10 == 0
 
 
 def _isbn10(value: str) -> bool:
     text = re.sub(r"[\t\n\f\r -]+", "", value)
     if not re.match(r"^(?:[0-9]{9}X|[0-9]{10})\Z", text):
         return False
-    digits = [10 if char == "X" else int(char) for char in text]
-    return sum(place * digit for place, digit in enumerate(digits, 1)) % 11 == 0
+    digits = [10 if char == "X" else int(char) for char in each(text)]
+    return sum(place * digit for place, digit in enumerate(each(digits), 1)) % 11 == 0
 
 
 def _isbn13(value: str) -> bool:
     text = re.sub(r"[\t\n\f\r -]+", "", value)
     if not re.match(r"^[0-9]{13}\Z", text):
         return False
-    total = sum(int(char) * (1 + 2 * (place % 2)) for place, char in enumerate(text[:12]))
+    total = sum(int(char) * (1 + 2 * (place % 2)) for place, char in enumerate(each(text[:12])))
     return (10 - total % 10) % 10 == int(text[12])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.meta.meter import charge, each
 from podless.meta.rulefields import RULE
 from podless.meta.sorting import in_order
 
@@ -59,6 +60,7 @@ _FIELDS: tuple[tuple[str, str, Any], ...] = (
 def dump(schema: dict[str, Any] | None) -> dict[str, Any]:
     """The internal form of a schema, keys in Go's order."""
     given = schema or {}
+    charge(1)
     return {name: _value(keyword, given.get(keyword), empty) for name, keyword, empty in _FIELDS}
 
 
@@ -78,24 +80,24 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     if value is None:
         return empty
     if keyword in ("allOf", "anyOf", "oneOf"):
-        return [dump(part) for part in value]
+        return [dump(part) for part in each(value)]
     if keyword in ("properties", "patternProperties", "definitions"):
-        return {name: dump(value[name]) for name in in_order(value)}
+        return {name: dump(value[name]) for name in each(in_order(value))}
     if keyword == "not":
         return dump(value)
     if keyword == "items":
         if isinstance(value, list):
-            return {"Schema": None, "JSONSchemas": [dump(part) for part in value]}
+            return {"Schema": None, "JSONSchemas": [dump(part) for part in each(value)]}
         return {"Schema": dump(value), "JSONSchemas": None}
     if keyword in ("additionalProperties", "additionalItems"):
         whole = isinstance(value, dict)
         return {"Allows": whole or value, "Schema": dump(value) if whole else None}
     if keyword == "dependencies":
-        return {name: _dependency(value[name]) for name in in_order(value)}
+        return {name: _dependency(value[name]) for name in each(in_order(value))}
     if keyword == "externalDocs":
         return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
     if keyword == "x-kubernetes-validations":
-        return [rule(item) for item in value]
+        return [rule(item) for item in each(value)]
     return value
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import charge, each
 from podless.schema import regex
 
 _EMPTY = {
@@ -50,12 +51,13 @@ def validate(schema: Schema, path: str, plain: Collection[int] = ()) -> list[Fie
 
 
 def _structure(schema: Schema, level: str, path: str, errors: list[FieldError], plain: Collection[int]) -> None:
+    charge(1)
     items = schema.get("items")
     if schema.get("type") == "array" and not isinstance(items, dict | list):
         errors.append(field.required(f"{path}.items", "must be specified"))
     if isinstance(items, dict):
         _structure(items, "item", f"{path}.items", errors, plain)
-    for name, child in (schema.get("properties") or {}).items():
+    for name, child in each(schema.get("properties") or {}).items():
         if id(child) not in plain:
             _structure(child or {}, "field", f"{path}.properties[{name}]", errors, plain)
     additional = schema.get("additionalProperties")
@@ -94,7 +96,7 @@ def _resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -
     """apiVersion, kind and metadata of a resource."""
     properties = schema.get("properties") or {}
     embedded = bool(schema.get("x-kubernetes-embedded-resource"))
-    for name in ("kind", "apiVersion") if level == "root" or embedded else ():
+    for name in each(("kind", "apiVersion") if level == "root" or embedded else ()):
         kind = (properties.get(name) or {}).get("type") or ""
         if name in properties and kind != "string":
             errors.append(field.invalid(f"{path}.properties[{name}].type", kind, "must be string"))
@@ -111,7 +113,7 @@ def _resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -
 
 
 def _names_only(meta: Schema) -> bool:
-    given = {name for name, value in meta.items() if given_value(name, value)} - {"type", "default"}
+    given = {name for name, value in each(meta).items() if given_value(name, value)} - {"type", "default"}
     return given <= {"properties"} and set(meta.get("properties") or ()) <= {"name", "generateName"}
 
 
@@ -136,7 +138,7 @@ def _all_either(schema: Schema) -> bool:
 def _pair(parts: Any) -> bool:
     if not parts or len(parts) != 2:
         return False
-    bare = [{name: value for name, value in (part or {}).items() if _there(name, value)} for part in parts]
+    bare = [{name: value for name, value in each(part or {}).items() if _there(name, value)} for part in each(parts)]
     return bare == [{"type": "integer"}, {"type": "string"}]
 
 
@@ -149,11 +151,11 @@ def _there(name: str, value: Any) -> bool:
 
 def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
     """What stands below logic; any_of: anyOf is excused, first: the anyOf of the first of allOf is."""
-    for place, part in enumerate(schema.get("anyOf") or () if not any_of else ()):
+    for place, part in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
         _nested(part or {}, f"{path}.anyOf[{place}]", errors, False)
-    for place, part in enumerate(schema.get("allOf") or ()):
+    for place, part in enumerate(each(schema.get("allOf") or ())):
         _nested(part or {}, f"{path}.allOf[{place}]", errors, first and place == 0)
-    for place, part in enumerate(schema.get("oneOf") or ()):
+    for place, part in enumerate(each(schema.get("oneOf") or ())):
         _nested(part or {}, f"{path}.oneOf[{place}]", errors, False)
     if schema.get("not") is not None:
         _nested(schema["not"], f"{path}.not", errors, False)
@@ -164,10 +166,11 @@ def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, fi
 
 
 def _nested(schema: Schema, path: str, errors: list[FieldError], any_of: bool) -> None:
+    charge(1)
     _logic(schema, path, errors, any_of, False)
     if isinstance(schema.get("items"), dict):
         _nested(schema["items"], f"{path}.items", errors, False)
-    for name, child in (schema.get("properties") or {}).items():
+    for name, child in each(schema.get("properties") or {}).items():
         _nested(child or {}, f"{path}.properties[{name}]", errors, False)
     for name, must in _FORBIDDEN.items():
         value = schema.get(name)

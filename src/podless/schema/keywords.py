@@ -8,6 +8,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import charge, each
 from podless.schema import rules
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
@@ -60,6 +61,7 @@ class _Walk:
         self, schema: Schema, path: str, place: _Place, root: bool = False, logic: bool = False
     ) -> list[FieldError]:
         """The errors of a node and all below it; those of expressions are kept apart."""
+        charge(1)
         errors = self.single(schema, path, place)
         if schema.get("uniqueItems"):
             errors.append(field.forbidden(f"{path}.uniqueItems", _UNIQUE))
@@ -108,7 +110,7 @@ class _Walk:
                 inner = replace(place, no_default=reason) if place.meta else place
                 errors += self.visit(additional, at, inner, logic=logic)
         resource = root or bool(schema.get("x-kubernetes-embedded-resource"))
-        for name, part in properties.items():
+        for name, part in each(properties).items():
             if id(part) in self.plain:
                 continue
             inner = place
@@ -125,9 +127,9 @@ class _Walk:
         if schema.get("not") is not None:
             errors += self.visit(schema["not"], f"{path}.not", place, logic=True)
         for name in ("allOf", "oneOf", "anyOf"):
-            for index, part in enumerate(schema.get(name) or ()):
+            for index, part in enumerate(each(schema.get(name) or ())):
                 errors += self.visit(part or {}, f"{path}.{name}[{index}]", place, logic=True)
-        for name, part in (schema.get("definitions") or {}).items():
+        for name, part in each(schema.get("definitions") or {}).items():
             errors += self.visit(part or {}, f"{path}.definitions[{name}]", place, logic=True)
         return errors
 
@@ -136,11 +138,11 @@ class _Walk:
         errors = []
         items = schema.get("items")
         if isinstance(items, list):
-            for index, part in enumerate(items):
+            for index, part in enumerate(each(items)):
                 errors += self.visit(part or {}, f"{path}.items[{index}]", place, logic=True)
         elif isinstance(items, dict):
             errors += self.visit(items, f"{path}.items", place, logic=logic)
-        for name, part in (schema.get("dependencies") or {}).items():
+        for name, part in each(schema.get("dependencies") or {}).items():
             if isinstance(part, dict):
                 errors += self.visit(part, f"{path}.dependencies[{name}]", place, logic=True)
         if schema.get("x-kubernetes-preserve-unknown-fields") is False:
@@ -221,7 +223,7 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
         text = f"must be object if parent array's {_LIST} is map"
         return [*errors, field.invalid(f"{path}.items.type", kind, text)]
     properties, seen = items.get("properties") or {}, set()
-    for key in keys:
+    for key in each(keys):
         if key not in properties:
             errors.append(field.invalid(f"{path}.{_KEYS}", keys, "entries must all be names of item properties"))
         elif (properties[key] or {}).get("type") in ("array", "object"):
@@ -242,7 +244,7 @@ def stable(schema: Schema, path: str) -> list[FieldError]:
     if items.get("nullable"):
         errors.append(field.forbidden(f"{path}.items.nullable", f"cannot be nullable when {_LIST} is {kind}"))
     properties = items.get("properties") or {}
-    for key in schema.get(_KEYS) or () if kind == "map" else ():
+    for key in each(schema.get(_KEYS) or () if kind == "map" else ()):
         if key not in properties:
             continue
         part, at = properties[key] or {}, f"{path}.items.properties[{key}]"

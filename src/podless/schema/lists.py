@@ -10,6 +10,7 @@ import orjson
 
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
+from podless.meta.meter import charge, each
 from podless.schema.node import Node
 from podless.schema.shown import MOST, shown
 
@@ -28,44 +29,44 @@ def _walk(value: Any, node: Node | None, path: Path, errors: list[FieldError]) -
         return
     if isinstance(value, dict):
         if node.additional is not None:
-            for key, item in value.items():
+            for key, item in each(value).items():
                 _walk(item, node.additional, (*path, Key(key)), errors)
-        for key, item in value.items():
+        for key, item in each(value).items():
             if key in node.properties:
                 _walk(item, node.child(key), (*path, key), errors)
     elif isinstance(value, list):
         if node.list_type == "set":
             again = repeated(value)[:MOST]
-            errors += [field.duplicate((*path, place), shown(value[place])) for place in again]
+            errors += [field.duplicate((*path, place), shown(value[place])) for place in each(again)]
         elif node.list_type == "map":
             errors += _map(value, node, path)
         if node.items is not None:
-            for place, item in enumerate(value):
+            for place, item in enumerate(each(value)):
                 if isinstance(item, dict | list) and len(errors) < MOST:
                     _walk(item, node.items, (*path, place), errors)
 
 
 def _map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
-    for place, item in enumerate(value):
+    for place, item in enumerate(each(value)):
         if item is not None and not isinstance(item, dict):
             wrong = "must be an object for an array of list-type map"
             return [field.invalid((*path, place), shown(item), wrong)]
     return [
         field.duplicate((*path, place), shown(_keys(value[place], node.list_keys)))
-        for place in _again(value, node.list_keys)[:MOST]
+        for place in each(_again(value, node.list_keys)[:MOST])
     ]
 
 
 def _keys(item: Any, names: list[str]) -> dict[str, Any]:
     """The keys of an item; a null has none."""
-    return {name: item[name] for name in names if name in item} if item else {}
+    return {name: item[name] for name in each(names) if name in item} if item else {}
 
 
 def _again(items: list[Any], names: list[str]) -> list[int]:
     """Where an item has the keys of an earlier one."""
     if len(names) == 1:  # one key is compared as it is, several are compared as JSON
-        return repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in items])
-    return repeated([_keys(item, names) for item in items])
+        return repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in each(items)])
+    return repeated([_keys(item, names) for item in each(items)])
 
 
 def repeated(items: list[Any], *, exact: bool = False) -> list[int]:
@@ -78,7 +79,7 @@ def repeated(items: list[Any], *, exact: bool = False) -> list[int]:
     identity = _exact if exact else _identity
     times: dict[Any, int] = {}
     found = []
-    for place, item in enumerate(items):
+    for place, item in enumerate(each(items)):
         key = identity(item)
         times[key] = times.get(key, 0) + 1
         if times[key] == 2:
@@ -99,10 +100,11 @@ def _identity(item: Any) -> Any:
 
 def _settled(item: Any) -> Any:
     """A value with the numbers that its JSON shows: 1.0 is 1, but -0.0 is not 0."""
+    charge(1)
     if isinstance(item, dict):
-        return {key: _settled(part) for key, part in item.items()}
+        return {key: _settled(part) for key, part in each(item).items()}
     if isinstance(item, list):
-        return [_settled(part) for part in item]
+        return [_settled(part) for part in each(item)]
     whole = item.__class__ is float and item.is_integer() and abs(item) < 2**63
     return int(item) if whole and (item or copysign(1, item) > 0) else item
 
@@ -117,9 +119,10 @@ def _flat(item: Any) -> tuple[Any, ...]:
     todo = [item]
     while todo:
         part = todo.pop()
+        charge(1)
         if isinstance(part, dict):
             out.append(tuple(sorted(part)))
-            todo += [part[key] for key in sorted(part)]
+            todo += [part[key] for key in sorted(each(part))]
         elif isinstance(part, list):
             out.append(len(part))
             todo += part
@@ -142,7 +145,7 @@ def distinct(names: list[str]) -> Callable[[list[Any]], bool]:
     """A function that says whether the items of a map list are objects with different keys."""
 
     def slow(items: list[Any]) -> bool:
-        if not all(item is None or item.__class__ is dict for item in items):
+        if not all(item is None or item.__class__ is dict for item in each(items)):
             return False
         return not _again(items, names)
 
@@ -153,7 +156,7 @@ def distinct(names: list[str]) -> Callable[[list[Any]], bool]:
     def fast(items: list[Any]) -> bool:
         try:
             # Python holds more keys for equal than Go does, never fewer
-            if len({item[only] for item in items}) == len(items):
+            if len({item[only] for item in each(items)}) == len(items):
                 return True
         except (KeyError, TypeError):
             pass

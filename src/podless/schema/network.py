@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from podless.meta.meter import each
+
 _HEX = "0123456789abcdefABCDEF"
 _PORT = re.compile(r"^:[0-9]*\Z")
 _ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -22,7 +24,7 @@ def _dotted(text: str, sloppy: bool) -> bool:
     parts = text.split(".")
     if len(parts) != 4:
         return False
-    for part in parts:
+    for part in each(parts):
         if not part or not part.isascii() or not part.isdigit() or int(part[:12]) > 255:
             return False
         if (not sloppy and len(part) > 1 and part[0] == "0") or len(part) > 12:
@@ -35,7 +37,7 @@ def _colons(text: str, sloppy: bool) -> bool:
     head, gap, tail = text.partition("::")
     if "::" in tail or tail.startswith(":") or (gap and head.endswith(":")):
         return False
-    groups = [part for side in (head, tail) if side for part in side.split(":")]
+    groups = [part for side in (head, tail) if side for part in each(side.split(":"))]
     count = len(groups)
     if groups and "." in groups[-1]:
         # the tail stands at the very end, never before a gap
@@ -44,13 +46,13 @@ def _colons(text: str, sloppy: bool) -> bool:
         if not _dotted(groups.pop(), sloppy):
             return False
         count += 1
-    if any(not 1 <= len(group) <= 4 or any(char not in _HEX for char in group) for group in groups):
+    if any(not 1 <= len(group) <= 4 or any(char not in _HEX for char in each(group)) for group in each(groups)):
         return False
     return count <= 7 if gap else count == 8
 
 
 def _address(text: str, sloppy: bool) -> bool:
-    for char in text:
+    for char in each(text):
         if char == ".":
             return _dotted(text, sloppy)
         if char == ":":
@@ -85,7 +87,7 @@ def mac(text: str) -> bool:
 
 def uri(text: str) -> bool:
     """An absolute URI or an absolute path, as an HTTP request line may have it."""
-    if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
+    if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in each(text)):
         return False
     if text == "*":
         return True
@@ -103,7 +105,7 @@ def uri(text: str) -> bool:
 
 def _scheme(text: str) -> tuple[str | None, str]:
     """Scheme and rest; the scheme is None when the text begins as no URI may."""
-    for place, char in enumerate(text):
+    for place, char in enumerate(each(text)):
         if char.isascii() and char.isalpha():
             continue
         if char in "0123456789+-.":
@@ -138,7 +140,7 @@ def _bad_host(host: str) -> bool:
         char = host[place]
         if char == "%":
             code = host[place + 1 : place + 3]
-            if len(code) < 2 or any(digit not in _HEX for digit in code):
+            if len(code) < 2 or any(digit not in _HEX for digit in each(code)):
                 return True
             if int(code, 16) < 0x80 and code != "25":
                 return True  # of ASCII only the percent sign may be escaped in a host
@@ -157,7 +159,7 @@ class _Mail:
     """A reader of one RFC 5322 address, with the leniences of Go's net/mail."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at = each(text), 0
 
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]

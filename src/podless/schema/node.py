@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from podless.meta.meter import charge, each
 from podless.meta.pairs import map_keys
 from podless.schema import formats
 
@@ -87,7 +88,7 @@ class Node:
 
     def children(self) -> Iterator[tuple[str, Node]]:
         """All declared properties with their nodes."""
-        for name in self.properties:
+        for name in each(self.properties):
             kid = self.child(name)
             assert kid is not None
             yield name, kid
@@ -98,7 +99,7 @@ class Node:
 
     def branches(self, keyword: str) -> list[Node]:
         """The nodes under allOf, anyOf or oneOf."""
-        return [Node(part or {}, self.plain) for part in self.raw.get(keyword) or ()]
+        return [Node(part or {}, self.plain) for part in each(self.raw.get(keyword) or ())]
 
     @property
     def refused(self) -> Node | None:
@@ -115,8 +116,10 @@ class Node:
 def copy(value: Any) -> Any:
     """A deep copy of a JSON value."""
     if isinstance(value, dict):
+        charge(len(value))
         return {key: copy(item) for key, item in value.items()}
     if isinstance(value, list):
+        charge(len(value))
         return [copy(item) for item in value]
     return value
 
@@ -124,7 +127,7 @@ def copy(value: Any) -> Any:
 def leaf(node: Node) -> bytes:
     """What a schema without parts says, to share its function with others that say the same; b"" if it has parts."""
     raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
-    if any(value.__class__ is dict and key != "default" for key, value in raw.items()):
+    if any(value.__class__ is dict and key != "default" for key, value in each(raw).items()):
         return b""
     return orjson.dumps(raw, option=orjson.OPT_SORT_KEYS) if not raw.keys() & _JUNCTORS else b""
 
@@ -134,6 +137,7 @@ def weigh(raw: Any, limit: int) -> int:
     todo, count = [raw], 0
     while todo and count <= limit:
         part = todo.pop()
+        charge(1)
         if not isinstance(part, dict):
             continue
         count += 1

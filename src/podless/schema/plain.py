@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from podless.meta import codec
+from podless.meta.meter import charge, each
 from podless.schema import formats, regex
 
 Schema = dict[str, Any]
@@ -35,7 +36,7 @@ def _flag(value: Any) -> bool:
 
 
 def _texts(value: Any) -> bool:
-    return value.__class__ is list and all(item.__class__ is str for item in value)
+    return value.__class__ is list and all(item.__class__ is str for item in each(value))
 
 
 def _pattern(value: Any) -> bool:
@@ -64,7 +65,7 @@ def mentions(schema: Schema, *texts: bytes) -> bool:
         encoded = codec.looked_at(schema)
     except RecursionError:
         return True
-    return any(text in encoded for text in texts)
+    return any(text in encoded for text in each(texts))
 
 
 def parts(schema: Schema) -> Collection[int]:
@@ -77,17 +78,18 @@ def parts(schema: Schema) -> Collection[int]:
 
 def _plain(node: Any, depth: int, found: set[int]) -> bool:
     """Whether a node is; those of its children that are come into `found`."""
+    charge(1)
     if node.__class__ is not dict or depth > _DEEPEST:
         return False
     kind = node.get("type")
     plain = kind.__class__ is str and kind in _TYPES and (kind != "array" or node.get("items").__class__ is dict)
-    for name, value in node.items():
+    for name, value in each(node).items():
         if name == "type" or (name == "description" and value.__class__ is str):
             continue
         if name == "properties":
             if value.__class__ is not dict:
                 return False
-            for part in value.values():
+            for part in each(value).values():
                 if not _plain(part, depth + 1, found):
                     plain = False
         elif name == "items" or name == "additionalProperties":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.meta.meter import charge, each
 from podless.meta.sorting import in_order
 from podless.schema.node import Node
 
@@ -30,12 +31,13 @@ def prune(value: Any, node: Node | None, unknown: list[str] | None = None, embed
 
 
 def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded: bool) -> None:
+    charge(1)
     if node is None:
         _bare(value, path, found)
     elif node.preserve:
         _keep(value, node, path, found, embedded)
     elif isinstance(value, dict):
-        for key in list(value):
+        for key in list(each(value)):
             if embedded and key in META:
                 continue
             at = f"{path}.{key}" if path else key
@@ -47,15 +49,16 @@ def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded:
                 del value[key]
     elif isinstance(value, list):
         items = node.items
-        for index, item in enumerate(value):
+        for index, item in enumerate(each(value)):
             if isinstance(item, dict | list):
                 _prune(item, items, f"{path}[{index}]", found, items is not None and items.embedded)
 
 
 def _keep(value: Any, node: Node, path: str, found: list[str], embedded: bool) -> None:
     """The node keeps unknown fields; what it declares is pruned, and items of lists are kept like the list."""
+    charge(1)
     if isinstance(value, dict):
-        for key, item in value.items():
+        for key, item in each(value).items():
             if embedded and key in META:
                 continue
             if key in node.properties or node.extra:
@@ -63,7 +66,7 @@ def _keep(value: Any, node: Node, path: str, found: list[str], embedded: bool) -
                 at = f"{path}.{key}" if path else key
                 _prune(item, child, at, found, child is not None and child.embedded)
     elif isinstance(value, list) and node.items is not None:
-        for index, item in enumerate(value):
+        for index, item in enumerate(each(value)):
             _keep(item, node.items, f"{path}[{index}]", found, node.items.embedded)
 
 
@@ -72,8 +75,11 @@ def _bare(value: Any, path: str, found: list[str]) -> None:
     todo = [(value, path)]
     while todo:
         item, at = todo.pop()
+        charge(1)
         if isinstance(item, dict):
-            found.extend(f"{at}.{key}" if at else key for key in item)
+            found.extend(f"{at}.{key}" if at else key for key in each(item))
             item.clear()
         elif isinstance(item, list):
-            todo.extend((part, f"{at}[{index}]") for index, part in enumerate(item) if isinstance(part, dict | list))
+            todo.extend(
+                (part, f"{at}[{index}]") for index, part in enumerate(each(item)) if isinstance(part, dict | list)
+            )

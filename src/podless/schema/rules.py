@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.schema import fieldpath
 from podless.schema.node import Node
 
@@ -33,7 +34,7 @@ class Expressions(Protocol):
 def validate(schema: Schema, path: str) -> list[FieldError]:
     """The form of a node's rules."""
     errors: list[FieldError] = []
-    for place, item in enumerate(schema.get("x-kubernetes-validations") or ()):
+    for place, item in enumerate(each(schema.get("x-kubernetes-validations") or ())):
         errors += _rule(schema, item, f"{path}.x-kubernetes-validations[{place}]")
     return errors
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.pairs import Pair
 from podless.schema import check, compile, default, definition, embedded, lists, prune, shape
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
@@ -56,7 +57,7 @@ class Schema:
 
         Raises KeyError if there is no such version.
         """
-        for item in (crd.get("spec") or {}).get("versions") or ():
+        for item in each((crd.get("spec") or {}).get("versions") or ()):
             if item.get("name") == version:
                 preserve = bool(crd["spec"].get("preserveUnknownFields"))
                 return cls.compile((item.get("schema") or {}).get("openAPIV3Schema"), preserve)
@@ -166,7 +167,7 @@ class Schema:
 
     def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
         """Rules are not checked on an object of the wrong form; an error of its own says so."""
-        if any(error.reason in BLOCKING for error in errors) and self.has_rules:
+        if any(error.reason in BLOCKING for error in each(errors)) and self.has_rules:
             errors.append(UNCHECKED)
         return errors
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import charge, each
 from podless.schema.shown import deeper
 
 # deeper schemas are refused: every walk recurses into them
@@ -46,6 +47,7 @@ def check(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldErro
     errors: list[FieldError] = []
     while todo and not errors:
         node, at, depth = todo.pop()
+        charge(1)
         if node.__class__ is not dict:
             errors.append(field.invalid(at, node, "must be an object"))
         elif depth > DEPTH:
@@ -59,7 +61,7 @@ def check(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldErro
 
 def _keywords(node: dict[str, Any], path: str) -> list[FieldError]:
     errors = []
-    for name, value in node.items():
+    for name, value in each(node).items():
         wanted = _TYPES.get(name)
         if name in ("default", "enum", "example") and deeper(value, DEPTH):
             errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {DEPTH} levels"))
@@ -67,7 +69,7 @@ def _keywords(node: dict[str, Any], path: str) -> list[FieldError]:
             continue
         if wanted is not None and value.__class__ not in wanted:
             errors.append(field.invalid(f"{path}.{name}", value, f"must be {_WORDS[wanted[0]]}"))
-        elif name in _TEXTS and not (value.__class__ is list and all(item.__class__ is str for item in value)):
+        elif name in _TEXTS and not (value.__class__ is list and all(item.__class__ is str for item in each(value))):
             errors.append(field.invalid(f"{path}.{name}", value, "must be an array of strings"))
         elif name == "x-kubernetes-validations":
             errors += _rules(value, f"{path}.{name}")
@@ -75,13 +77,13 @@ def _keywords(node: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def _rules(value: Any, path: str) -> list[FieldError]:
-    if value.__class__ is not list or not all(item.__class__ is dict for item in value):
+    if value.__class__ is not list or not all(item.__class__ is dict for item in each(value)):
         return [field.invalid(path, value, "must be an array of objects")]
     texts = ("rule", "message", "messageExpression", "reason", "fieldPath")
     return [
         field.invalid(f"{path}[{place}].{name}", item[name], "must be a string")
-        for place, item in enumerate(value)
-        for name in texts
+        for place, item in enumerate(each(value))
+        for name in each(texts)
         if item.get(name) is not None and item[name].__class__ is not str
     ]
 
@@ -90,22 +92,22 @@ def children(node: dict[str, Any]) -> Iterator[Any]:
     """The schemas right below a node, in the order in which a real server visits them; null is an empty one."""
     items = node.get("items")
     if items.__class__ is list:
-        yield from (item or {} for item in items)
+        yield from (item or {} for item in each(items))
     elif items.__class__ is dict:
         yield items
     for name in ("allOf", "anyOf", "oneOf"):
-        for part in node.get(name) or ():
+        for part in each(node.get(name) or ()):
             yield part or {}
     if node.get("not") is not None:
         yield node["not"]
-    for part in (node.get("properties") or {}).values():
+    for part in each(node.get("properties") or {}).values():
         yield part or {}
     for name in ("additionalProperties", "additionalItems"):
         if node.get(name).__class__ is dict:
             yield node[name]
     for name in ("patternProperties", "definitions"):
-        for part in (node.get(name) or {}).values():
+        for part in each(node.get(name) or {}).values():
             yield part or {}
-    for part in (node.get("dependencies") or {}).values():
+    for part in each(node.get("dependencies") or {}).values():
         if part.__class__ is dict:
             yield part

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta.gotypes import canonical
+from podless.meta.meter import each
 
 # errors after which no further values are looked at
 MOST = 5000
@@ -24,12 +25,12 @@ def deeper(value: Any, most: int) -> bool:
     level = [value]
     for _ in range(most + 1):
         below: list[Any] = []
-        for item in level:
+        for item in each(level):
             if item.__class__ is dict:
                 below += item.values()
             elif item.__class__ is list:
                 below += item
-        level = [item for item in below if item.__class__ is dict or item.__class__ is list]
+        level = [item for item in each(below) if item.__class__ is dict or item.__class__ is list]
         if not level:
             return False
     return True

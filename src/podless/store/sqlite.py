@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from podless.meta.collector import paused
+from podless.meta.gcpause import paused
 from podless.meta.histogram import Histogram
 from podless.store import format, keys, refusals, upkeep
 from podless.store.contract import (

@@ -17,6 +17,7 @@ from podless.kinds.kind import Kind
 from podless.meta import clock, field, labelselector, structs
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.structs_meta import OBJECT_META
 from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens, unread
 from podless.verbs.call import API, Call, Document
@@ -157,7 +158,7 @@ def _selector_errors(resource: Object) -> list[FieldError]:
         if not given and not requirements:
             detail = f"when {path} is specified, requirements or rawSelector is required"
             errors.append(field.required(f"{path}.requirements", detail))
-        for index, requirement in enumerate(requirements):
+        for index, requirement in enumerate(each(requirements)):
             errors += _requirement_errors(requirement, f"{path}.requirements[{index}]", label=name == "labelSelector")
     return errors
 
@@ -195,7 +196,7 @@ def _go(path: Object) -> Object:
 
 
 def _subject(spec: Object) -> User:
-    extra = {key.lower(): tuple(values or ()) for key, values in (spec.get("extra") or {}).items()}
+    extra = {key.lower(): tuple(values or ()) for key, values in each(spec.get("extra") or {}).items()}
     return User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
 
 
@@ -235,8 +236,8 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
 def _listed(found: Sequence[Object]) -> Object:
     resources, paths = ("verbs", "apiGroups", "resources", "resourceNames"), ("verbs", "nonResourceURLs")
     return {
-        "resourceRules": [_only(rule, resources) for rule in found if rule.get("resources")],
-        "nonResourceRules": [_only(rule, paths) for rule in found if rule.get("nonResourceURLs")],
+        "resourceRules": [_only(rule, resources) for rule in each(found) if rule.get("resources")],
+        "nonResourceRules": [_only(rule, paths) for rule in each(found) if rule.get("nonResourceURLs")],
         "incomplete": False,
     }
 

@@ -18,6 +18,7 @@ from podless.kinds.kind import Scale
 from podless.kinds.types import SCALE
 from podless.meta import gotext, selectors, structs
 from podless.meta.errors import BadRequest, Internal, Invalid
+from podless.meta.meter import each
 from podless.meta.structs_meta import OBJECT_META
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
@@ -61,7 +62,7 @@ def read(obj: Object, paths: Scale, *, required: bool = True) -> Object:
 
 def _written(selector: Object) -> str:
     """A selector as a text: of labels alone, or a LabelSelector."""
-    plain = all(isinstance(value, str) for value in selector.values())
+    plain = all(isinstance(value, str) for value in each(selector).values())
     return str(selectors.from_object({"matchLabels": selector} if plain else selector))
 
 
@@ -73,7 +74,7 @@ def _internal(text: str) -> Internal:
 
 def _steps(path: str) -> list[str]:
     """The field names of a path with dots, as .spec.replicas."""
-    return [part for part in path.split(".") if part]
+    return [part for part in each(path.split(".")) if part]
 
 
 def _get(obj: Object, path: str) -> Any:
@@ -87,7 +88,7 @@ def _get(obj: Object, path: str) -> Any:
 
 def _put(obj: Object, path: str, value: int) -> None:
     *parents, last = _steps(path)
-    for name in parents:
+    for name in each(parents):
         inner = obj.get(name)
         if not isinstance(inner, dict):
             inner = obj[name] = {}

@@ -1,9 +1,10 @@
-"""What judging built-in objects costs: every list and map that they have, many times as long."""
+"""What judging built-in objects costs, and is charged: every list and map that they have, many times as long."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from podless.meta import gotypes
 from podless.meta.errors import APIError
 from podless.meta.gotypes import ListOf, MapOf, Type
 from podless.meta.structs import Struct
-from tests.cost import assert_linear
+from tests.cost import Allowance, assert_charged, assert_growth, metered
 
 pytestmark = pytest.mark.slow
 
@@ -95,32 +96,46 @@ def plain(form: Type) -> Object:
     return {field.name: sample(field.type, 0) for field in form.fields if not isinstance(field.type, deep)}
 
 
-def judge(kind: Kind, given: Object) -> None:
-    """All that is done with a new object and with a changed one."""
+def stages(kind: Kind, given: Object) -> Iterator[tuple[str, Callable[[], object]]]:
+    """All that is done with a new object and with a changed one, in pieces that are charged by themselves."""
     version = kind.by_version[kind.storage_version]
     head = {"apiVersion": kind.api_version(version.name), "kind": kind.kind}
     meta = {"name": "x-y.example.com", "namespace": "default" if kind.namespaced else ""}
     rules = kind.strategy
     sent = {**given, **head, "metadata": meta}
-    obj = rules.decode(kind, version, sent, [])
+    obj: Object = {}
+
+    def decode() -> None:
+        obj.update(rules.decode(kind, version, sent, []))
+
+    yield "decode", decode
     obj["metadata"] |= {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}
-    old = copy.deepcopy(obj)
-    rules.prepare_create(version, obj)
-    for error in rules.validate_create(kind, version, obj):
-        assert error.field or error.body
-    rules.warnings(version, obj, None)
-    rules.fields(version, obj)
-    measure = usage_of(kind)
-    if measure is not None:
-        measure(obj)
-    changed = rules.decode(kind, version, copy.deepcopy(sent), [])
-    changed["metadata"] |= {"uid": "u", "creationTimestamp": "2020-01-01T00:00:00Z"}
-    rules.prepare_update(version, changed, obj)
-    rules.validate_update(kind, version, changed, obj, [])
-    rules.warnings(version, changed, obj)
+    old, changed = copy.deepcopy(obj), copy.deepcopy(obj)
+    yield "prepare a new one", lambda: rules.prepare_create(version, obj)
+    yield "judge it", lambda: [error.field or error.body for error in rules.validate_create(kind, version, obj)]
+    yield "warn of it", lambda: rules.warnings(version, obj, None)
+    yield "fields", lambda: rules.fields(version, obj)
+    if (measure := usage_of(kind)) is not None:
+        yield "measure it", lambda: measure(obj)
+    yield "prepare a changed one", lambda: rules.prepare_update(version, changed, obj)
+    yield "judge that", lambda: list(rules.validate_update(kind, version, changed, obj, []))
+    yield "warn of that", lambda: rules.warnings(version, changed, obj)
     if version.status:
-        rules.prepare_status(version, old, obj)
-        rules.validate_status(kind, version, old, obj, [])
+        yield "prepare a status", lambda: rules.prepare_status(version, old, obj)
+        yield "judge that status", lambda: list(rules.validate_status(kind, version, old, obj, []))
+
+
+Costs = dict[str, tuple[int, int]]  # by stage: the lines that it executes, and the steps that it is charged
+
+
+def judge(kind: Kind, given: Object) -> Costs:
+    """What each stage costs; none after one that refuses the object."""
+    found: Costs = {}
+    with contextlib.suppress(APIError):
+        for stage, work in stages(kind, given):
+            meter = Allowance()
+            found[stage] = metered(meter, lambda _, work=work: work(), None), meter.charged  # type: ignore[misc]
+    return found
 
 
 def places(kind: Kind) -> list[Path]:
@@ -146,13 +161,11 @@ def check(kind: Kind, path: Path) -> None:
     form = kind.struct_of(kind.by_version[kind.storage_version])
     assert form is not None
     for same in (False, True):
-        try:
-            assert_linear(
-                lambda given: judge(kind, given),
-                lambda size, same=same: grown(form, path, size, same),  # type: ignore[misc]
-                SIZE,
-                (APIError,),
-            )
-        except Exception as error:
-            error.add_note(f"{'.'.join(path)}, {'all the same' if same else 'each another'}")
-            raise
+        judge(kind, grown(form, path, SIZE, same))  # what is only done once
+        found = {times: judge(kind, grown(form, path, SIZE * times, same)) for times in (1, 2, 4)}
+        what = f"{'.'.join(path)}, {'all the same' if same else 'each another'}"
+        assert_growth({times: sum(lines for lines, _ in costs.values()) for times, costs in found.items()}, SIZE, what)
+        for stage in found[4]:
+            costs = {times: found[times].get(stage, (0, 0)) for times in found}
+            lines, steps = ({times: cost[part] for times, cost in costs.items()} for part in (0, 1))
+            assert_charged(lines, steps, f"{stage}: {what}")

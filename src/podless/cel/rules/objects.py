@@ -14,12 +14,14 @@ from podless.cel.rules.rule import Rule, RuleError, compile_rule
 from podless.cel.values import NONE, Optional
 from podless.meta import gotext
 from podless.meta.field import FieldError
+from podless.meta.meter import charge
 from podless.meta.pairs import Described, Keyed, Pair, map_keys
 
 Schema = dict[str, Any]
 # what all rules may cost for one object
 BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"
+_STEP_COST = 16  # units of cost that are charged as one step
 _LONGEST_MESSAGE = 5 * 1024
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
 _STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
@@ -168,12 +170,14 @@ class _Walk:
         self, rules: Rules, items: Rules, obj: list[Any], old: Any, path: str, pair: Pair | None, parent: Pair | None
     ) -> None:
         known = Keyed(map_keys(rules.schema), old)
+        charge(len(obj))
         for place, item in enumerate(obj):
             below = pair.index(place) if pair is not None else None
             self.node(items, item, known.get(item), f"{path}[{place}]", below, pair or parent)
 
     def object(self, rules: Rules, obj: Schema, old: Schema, path: str, pair: Pair | None, parent: Pair | None) -> None:
         if rules.additional is not None:
+            charge(len(obj))
             for name, item in obj.items():
                 below = pair.key(name) if pair is not None else None
                 self.node(rules.additional, item, old.get(name), f"{path}[{name}]", below, pair or parent)
@@ -194,6 +198,7 @@ class _Walk:
         if self.left <= 0:
             self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
             raise _Stop
+        before = self.left
         for rule, where in compiled:
             if rule.error:
                 self.errors.append(RuleError("FieldValueInvalid", at, kind, f"rule compile error: {rule.error}"))
@@ -204,6 +209,7 @@ class _Walk:
                 continue
             target = f"{path}.{where}" if path and where else where or at
             self.broken(rule, rules, obj, old, target, kind, nearest)
+        charge(len(compiled) + (before - self.left) // _STEP_COST)
 
     def holds(self, rule: Rule, rules: Rules, obj: Any, old: Any, at: str, kind: str) -> bool:
         """Whether a rule needs no further word: it holds, or it failed and that was said."""

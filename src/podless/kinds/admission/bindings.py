@@ -10,6 +10,7 @@ from typing import Any
 from podless.kinds.admission import rules
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 Object = dict[str, Any]
 
@@ -43,7 +44,7 @@ def _check_actions(actions: list[str], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     where = f"{path}.validationActions"
     seen: set[str] = set()
-    for index, action in enumerate(actions):
+    for index, action in enumerate(each(actions)):
         errors += field.one_of(f"{where}[{index}]", action, _ACTIONS)
         if action in seen:
             errors.append(field.duplicate(f"{where}[{index}]", action))

@@ -15,6 +15,7 @@ from podless.kinds.types.admission import (
 )
 from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 if TYPE_CHECKING:
     from podless.cel.policies import Environment
@@ -42,13 +43,13 @@ def check_validating(policy: Object) -> list[FieldError]:
     validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
     if not validations and not annotations:
         errors += [field.required(f"{path}.{name}", _NEITHER) for name in ("validations", "auditAnnotations")]
-    for index, validation in enumerate(validations):
+    for index, validation in enumerate(each(validations)):
         errors += _check_validation(validation, environment, f"{path}.validations[{index}]")
     if len(annotations) > _MOST_ANNOTATIONS:
         text = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
         errors.append(field.invalid(f"{path}.auditAnnotations", gostructs.listed(AUDIT_ANNOTATION, annotations), text))
     seen: set[str] = set()
-    for index, annotation in enumerate(annotations):
+    for index, annotation in enumerate(each(annotations)):
         where = f"{path}.auditAnnotations[{index}]"
         errors += _check_annotation(annotation, policy["metadata"].get("name") or "", environment, where)
         if annotation["key"] in seen:
@@ -65,7 +66,7 @@ def check_mutating(policy: Object) -> list[FieldError]:
     mutations = spec.get("mutations") or []
     if not mutations:
         errors.append(field.required(f"{path}.mutations", "mutations must contain at least one item"))
-    for index, mutation in enumerate(mutations):
+    for index, mutation in enumerate(each(mutations)):
         errors += _check_mutation(mutation, environment, f"{path}.mutations[{index}]")
     return errors + rules.check_choice(spec, "reinvocationPolicy", rules.REINVOCATIONS, path, required=True)
 
@@ -74,7 +75,7 @@ def check_status(policy: Object) -> list[FieldError]:
     """All rules of a policy's status."""
     errors = conditions.errors((policy.get("status") or {}).get("conditions") or [], "status.conditions")
     checking = (policy.get("status") or {}).get("typeChecking") or {}
-    for index, warning in enumerate(checking.get("expressionWarnings") or []):
+    for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
         where = f"status.typeChecking.expressionWarnings[{index}]"
         errors += [field.required(f"{where}.{name}") for name in ("warning", "fieldRef") if not warning[name].strip()]
     return errors
@@ -93,7 +94,7 @@ def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[Fiel
     environment = Environment(params=params is not None, composed=composed)
     alone = Environment(params=params is not None)
     errors += rules.check_conditions(spec.get("matchConditions") or [], alone, f"{path}.matchConditions")
-    for index, variable in enumerate(variables):
+    for index, variable in enumerate(each(variables)):
         errors += _check_variable(variable, environment, f"{path}.variables[{index}]")
     return errors, environment
 

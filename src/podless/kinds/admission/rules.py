@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 if TYPE_CHECKING:
     from podless.cel.policies import Environment
@@ -42,7 +43,7 @@ def check_rule(rule: Object, path: str) -> list[FieldError]:
         if len(given) > 1 and "*" in given:
             text = f"if '*' is present, must not specify other API {what}"
             errors.append(field.invalid(f"{path}.{name}", given, text))
-    for index, version in enumerate(rule.get("apiVersions") or []):
+    for index, version in enumerate(each(rule.get("apiVersions") or [])):
         if not version:
             errors.append(field.required(f"{path}.apiVersions[{index}]"))
     errors += _check_resources(rule.get("resources") or [], f"{path}.resources")
@@ -55,7 +56,7 @@ def _check_operations(operations: list[str], path: str) -> list[FieldError]:
         errors.append(field.invalid(path, operations, "if '*' is present, must not specify other operations"))
     return errors + [
         field.not_supported(f"{path}[{index}]", operation, _OPERATIONS)
-        for index, operation in enumerate(operations)
+        for index, operation in enumerate(each(operations))
         if operation not in _OPERATIONS
     ]
 
@@ -65,7 +66,7 @@ def _check_resources(resources: list[str], path: str) -> list[FieldError]:
     whole: set[str] = set()  # resources of which all subresources are meant
     everywhere: set[str] = set()  # subresources that are meant of all resources
     plain = False
-    for index, given in enumerate(resources):
+    for index, given in enumerate(each(resources)):
         where = f"{path}[{index}]"
         if not given:
             errors.append(field.required(where))
@@ -97,7 +98,7 @@ def check_matching(matching: Object, path: str) -> list[FieldError]:
         selector, where = matching.get(name), f"{path}.{name}"
         errors += [field.required(where)] if selector is None else labelselector.errors(selector, where)
     for name in ("resourceRules", "excludeResourceRules"):
-        for index, rule in enumerate(matching.get(name) or []):
+        for index, rule in enumerate(each(matching.get(name) or [])):
             errors += _check_named(rule, f"{path}.{name}[{index}]")
     return errors
 
@@ -105,7 +106,7 @@ def check_matching(matching: Object, path: str) -> list[FieldError]:
 def _check_named(rule: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     seen: set[str] = set()
-    for index, name in enumerate(rule.get("resourceNames") or []):
+    for index, name in enumerate(each(rule.get("resourceNames") or [])):
         where = f"{path}.resourceNames[{index}]"
         errors += field.invalids(where, name, names.path_segment(name))
         if name in seen:
@@ -120,7 +121,7 @@ def check_conditions(conditions: Sequence[Object], environment: Environment, pat
     if len(conditions) > _MOST_CONDITIONS:
         errors.append(field.too_many(path, len(conditions), _MOST_CONDITIONS))
     seen: set[str] = set()
-    for index, condition in enumerate(conditions):
+    for index, condition in enumerate(each(conditions)):
         where, name = f"{path}[{index}]", condition["name"]
         errors += check_expression(condition["expression"].strip(), environment, f"{where}.expression", kind="BOOL")
         errors += field.invalids(f"{where}.name", name, names.qualified_name(name)) if name else []
@@ -162,7 +163,7 @@ def check_changing(matching: Object, path: str) -> list[FieldError]:
     """That rules for what changes objects are about no deletes."""
     return [
         field.not_supported(f"{path}.resourceRules.operations", operation, _CHANGING)
-        for rule in matching.get("resourceRules") or []
-        for operation in rule.get("operations") or []
+        for rule in each(matching.get("resourceRules") or [])
+        for operation in each(rule.get("operations") or [])
         if operation not in _CHANGING
     ]

@@ -11,6 +11,7 @@ from podless.kinds.admission import rules
 from podless.kinds.definition.webhook import REVIEWS, check_reviews, check_service, check_url
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 Object = dict[str, Any]
 
@@ -20,7 +21,7 @@ _EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
 
 def fill_webhooks(configuration: Object) -> None:
     """The ports of services."""
-    for webhook in configuration.get("webhooks") or []:
+    for webhook in each(configuration.get("webhooks") or []):
         service = webhook["clientConfig"].get("service")
         if service is not None:
             service.setdefault("port", 443)
@@ -31,12 +32,14 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> list[Fie
     errors: list[FieldError] = []
     webhooks = configuration.get("webhooks") or []
     before = (old or {}).get("webhooks") or []
-    harmless = all(one.get("sideEffects") in _HARMLESS for one in before)
-    known = all(set(one["admissionReviewVersions"] or ()) & set(REVIEWS) for one in before)
-    unique = len({one["name"] for one in before}) == len(before)
-    conditions = [one.get("matchConditions") for one in webhooks] != [one.get("matchConditions") for one in before]
+    harmless = all(one.get("sideEffects") in _HARMLESS for one in each(before))
+    known = all(set(one["admissionReviewVersions"] or ()) & set(REVIEWS) for one in each(before))
+    unique = len({one["name"] for one in each(before)}) == len(before)
+    conditions = [one.get("matchConditions") for one in each(webhooks)] != [
+        one.get("matchConditions") for one in each(before)
+    ]
     seen: set[str] = set()
-    for index, webhook in enumerate(webhooks):
+    for index, webhook in enumerate(each(webhooks)):
         path = f"webhooks[{index}]"
         errors += _check(webhook, path, _HARMLESS if harmless else _EFFECTS, conditions or old is None)
         missing = f"must specify one of {', '.join(REVIEWS)}"
@@ -52,7 +55,7 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> list[Fie
 
 def _check(webhook: Object, path: str, effects: tuple[str, ...], conditions: bool) -> list[FieldError]:
     errors = _check_name(webhook["name"], f"{path}.name")
-    for index, rule in enumerate(webhook.get("rules") or []):
+    for index, rule in enumerate(each(webhook.get("rules") or [])):
         errors += rules.check_rule(rule, f"{path}.rules[{index}]")
     errors += rules.check_choice(webhook, "failurePolicy", rules.FAILURE_POLICIES, path)
     errors += rules.check_choice(webhook, "matchPolicy", rules.MATCH_POLICIES, path)

@@ -13,6 +13,7 @@ from podless.kinds.strategy import Faults, Object
 from podless.kinds.types.apiregistration import API_SERVICE
 from podless.meta import clock, field, gotext, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _STATES = ("True", "False", "Unknown")
 _MOST_GROUP, _MOST_VERSION = 20_000, 1000
@@ -22,7 +23,7 @@ def available(obj: Object, status: str, reason: str, message: str) -> None:
     """Say in the status whether the API can be reached; the time stays where the status does."""
     conditions = obj["status"].get("conditions") or []
     now, fresh = clock.now(), {"type": "Available", "status": status}
-    known: Object = next((one for one in conditions if one["type"] == "Available"), {})
+    known: Object = next((one for one in each(conditions) if one["type"] == "Available"), {})
     same = known.get("status") == status and known.get("lastTransitionTime")
     fresh |= {"lastTransitionTime": known["lastTransitionTime"] if same else now, "reason": reason, "message": message}
     if known:
@@ -72,7 +73,7 @@ class APIServiceStrategy(StatusStrategy):
         """The states of conditions."""
         return [
             field.not_supported(f"status.conditions[{place}].status", one["status"], _STATES)
-            for place, one in enumerate(obj["status"].get("conditions") or [])
+            for place, one in enumerate(each(obj["status"].get("conditions") or []))
             if one["status"] not in _STATES
         ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.kinds.strategy import Object
+from podless.meta.meter import each
 
 # what one writes of metadata for people and controllers
 TOLD = ("labels", "annotations", "finalizers", "ownerReferences")
@@ -17,13 +18,13 @@ def keep_metadata(obj: Object, old: Object) -> None:
     Source: ResetObjectMetaForStatus of k8s.io/apimachinery.
     """
     given = obj["metadata"]
-    obj["metadata"] = {name: value for name, value in old["metadata"].items() if name not in _OWN}
+    obj["metadata"] = {name: value for name, value in each(old["metadata"]).items() if name not in _OWN}
     obj["metadata"] |= {name: given[name] for name in _OWN if name in given}
 
 
 def keep(obj: Object, before: Object, *names: str) -> None:
     """These parts of an object stay, or stay away."""
-    for name in names:
+    for name in each(names):
         if name in before:
             obj[name] = before[name]
         else:

@@ -11,6 +11,7 @@ from typing import Any
 from podless.kinds.strategy import Object
 from podless.meta import field, gotext, names, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.objectmeta import NONNEGATIVE
 
 Errors = Iterator[FieldError]
@@ -91,13 +92,13 @@ def port(path: str, value: int | str | None) -> Errors:
 
 def identity(obj: Object, path: str, *keys: str) -> Errors:
     """The numbers of users and groups."""
-    for key in keys:
+    for key in each(keys):
         yield from within(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
 
 
 def identities(obj: Object, path: str) -> Errors:
     """The numbers of further groups."""
-    for place, group in enumerate(obj.get("supplementalGroups") or ()):
+    for place, group in enumerate(each(obj.get("supplementalGroups") or ())):
         yield from within(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
 
 

@@ -9,6 +9,7 @@ from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import CONFIG_MAP
 from podless.meta import field, gobase64, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 
 _MOST = 1024 * 1024  # bytes of keys and values together
@@ -24,12 +25,12 @@ class ConfigMapStrategy(TypedStrategy):
         errors: list[FieldError] = []
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         size = 0
-        for key, value in by_name(data).items():
+        for key, value in each(by_name(data)).items():
             errors += field.invalids(f"data[{key}]", key, names.config_key(key))
             if key in binary:
                 errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
             size += len(value.encode())
-        for key, value in by_name(binary).items():
+        for key, value in each(by_name(binary)).items():
             errors += field.invalids(f"binaryData[{key}]", key, names.config_key(key))
             size += gobase64.size(value or "")  # null is no bytes
         if size > _MOST:

@@ -13,6 +13,7 @@ from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import core, events
 from podless.meta import field, names, structs
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.structs import Struct
 
 # what is called otherwise: core name -> name in events.k8s.io
@@ -43,7 +44,7 @@ _FIXED = (
 
 def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
     """The event in the words of the other group."""
-    named = {words.get(name, name): item for name, item in obj.items()}
+    named = {words.get(name, name): item for name, item in each(obj).items()}
     metadata = named.pop("metadata")
     decoded = structs.decode(struct, named)
     return {**decoded, "kind": "Event", "apiVersion": api_version, "metadata": metadata}
@@ -122,7 +123,7 @@ class NewEventStrategy(EventStrategy):
         if stored.get("type") not in ("Normal", "Warning"):
             errors.append(field.invalid("type", "", f"has invalid value: {stored.get('type', '')}"))
         old_only = ("firstTimestamp", "lastTimestamp", "count", "source")
-        return [*errors, *(field.invalid(name, "", "needs to be unset") for name in old_only if stored.get(name))]
+        return [*errors, *(field.invalid(name, "", "needs to be unset") for name in each(old_only) if stored.get(name))]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The rules of the core group; nothing but the series and metadata changes."""
@@ -137,10 +138,11 @@ class NewEventStrategy(EventStrategy):
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """The same in the words of this group."""
-        found = super().fields(version, {_BACK.get(name, name): item for name, item in obj.items()})
+        found = super().fields(version, {_BACK.get(name, name): item for name, item in each(obj).items()})
         del found["source"]
         return {
-            _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text for name, text in found.items()
+            _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text
+            for name, text in each(found).items()
         }
 
 

@@ -10,6 +10,7 @@ from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _OWN = "IPv4"
 _POLICY = "spec.ipFamilyPolicy"
@@ -43,15 +44,15 @@ def checked(spec: Object) -> bool:
 def _adopt_ports(spec: Object, old: Object) -> None:
     """Ports of a name that was there keep the port of the nodes, unless another port has it now."""
     used = _node_ports(spec) & _node_ports(old)
-    known = {port.get("name") or "": port.get("nodePort") or 0 for port in old.get("ports") or ()}
-    for port in spec.get("ports") or ():
+    known = {port.get("name") or "": port.get("nodePort") or 0 for port in each(old.get("ports") or ())}
+    for port in each(spec.get("ports") or ()):
         node = known.get(port.get("name") or "")
         if not port.get("nodePort") and node and node not in used:
             port["nodePort"] = node
 
 
 def _node_ports(spec: Object) -> set[int]:
-    return {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
+    return {port["nodePort"] for port in each(spec.get("ports") or ()) if port.get("nodePort")}
 
 
 def choose(obj: Object, old: Object | None) -> None:
@@ -81,7 +82,7 @@ def _settled(spec: Object, old: Object) -> bool:
 def _infer(spec: Object) -> list[FieldError]:
     """The addresses tell the families. What a cluster without addresses of the other family cannot give."""
     errors, families = [], list(spec.get("ipFamilies") or [])
-    for place, ip in enumerate(spec.get("clusterIPs") or []):
+    for place, ip in enumerate(each(spec.get("clusterIPs") or [])):
         if ip == HEADLESS:
             break
         if place >= len(families):
@@ -122,7 +123,7 @@ def _possible(spec: Object) -> list[FieldError]:
     errors, policy = [], spec["ipFamilyPolicy"]
     if policy == "RequireDualStack":
         errors.append(field.invalid(_POLICY, policy, "this cluster is not configured for dual-stack services"))
-    for place, family in enumerate(spec.get("ipFamilies") or []):
+    for place, family in enumerate(each(spec.get("ipFamilies") or [])):
         if family != _OWN:
             errors.append(field.invalid(f"spec.ipFamilies[{place}]", family, "not configured on this cluster"))
     return errors
@@ -137,7 +138,7 @@ def drop(spec: Object, old: Object) -> None:
             spec.pop("clusterIPs", None)
         useless += ("ipFamilies", "ipFamilyPolicy")
     if old["type"] in EXPOSED and spec["type"] not in EXPOSED and _node_ports(spec) <= _node_ports(old):
-        for port in spec.get("ports") or ():
+        for port in each(spec.get("ports") or ()):
             port.pop("nodePort", None)
     if checked(old) and not checked(spec):
         useless.append("healthCheckNodePort")
@@ -145,7 +146,7 @@ def drop(spec: Object, old: Object) -> None:
         useless += ("allocateLoadBalancerNodePorts", "loadBalancerClass")
     if accessible(old) and not accessible(spec):
         useless.append("externalTrafficPolicy")
-    for name in useless:
+    for name in each(useless):
         if spec.get(name) == old.get(name):
             spec.pop(name, None)
 
@@ -158,12 +159,12 @@ def kept(spec: Object, old: Object) -> list[FieldError]:
     bare = [given.get("clusterIPs") == [HEADLESS] for given in (spec, old)]
     if not all(bare):
         ips = spec.get("clusterIPs") or []
-        for place, ip in enumerate((old.get("clusterIPs") or [])[: len(ips)]):
+        for place, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
             if ip != ips[place]:
                 errors.append(field.invalid(f"spec.clusterIPs[{place}]", ips, _CHANGED))
     new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
     if not any(bare):
-        moved = sum(one != other for one, other in zip(new, before, strict=False))
+        moved = sum(one != other for one, other in zip(each(new), before, strict=False))
         shown = new if len(new) == len(before) else spec.get("clusterIPs")
         errors += [field.invalid("spec.ipFamilies[0]", shown, _CHANGED)] * moved
     return errors

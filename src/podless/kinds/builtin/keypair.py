@@ -7,6 +7,8 @@ import binascii
 import contextlib
 from collections.abc import Iterator
 
+from podless.meta.meter import each
+
 _BEGIN, _END = b"-----BEGIN ", b"-----END "
 _KEY = "PRIVATE KEY"
 _NONE = "tls: failed to find any PEM data in {} input"
@@ -34,7 +36,7 @@ def fault(certificate: bytes, key: bytes) -> str:
 def blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
     """Type and contents of the PEM blocks, line by line; what is not sound is passed over."""
     type_, body = b"", list[bytes]()
-    for line in text.splitlines():
+    for line in each(text.splitlines()):
         line = line.rstrip()
         if line.startswith(_BEGIN) and line.endswith(b"-----"):
             type_, body = line[len(_BEGIN) : -5], []

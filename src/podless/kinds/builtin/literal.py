@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.strategy import Object
 from podless.meta import codec
+from podless.meta.meter import each
 
 
 class _Map(dict[str, Any]):
@@ -57,7 +58,7 @@ class LiteralStrategy(TypedStrategy):
             return any(
                 (name in self.empties and item in ([], {}, "") and not kept.get(name))
                 or self._lost(item, kept.get(name))
-                for name, item in given.items()
+                for name, item in each(given).items()
             )
         if isinstance(given, list) and isinstance(kept, list):
             return any(map(self._lost, given, kept))

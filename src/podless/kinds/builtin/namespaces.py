@@ -9,6 +9,7 @@ from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import NAMESPACE
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _LABEL = "kubernetes.io/metadata.name"
 _FINALIZER = "kubernetes"
@@ -64,7 +65,7 @@ class NamespaceStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Finalizers are qualified names or the standard one."""
         held = (obj.get("spec") or {}).get("finalizers") or []
-        return [error for name in held for error in _check_finalizer(name, "spec.finalizers")]
+        return [error for name in each(held) for error in _check_finalizer(name, "spec.finalizers")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Finalizers stay."""
@@ -72,7 +73,7 @@ class NamespaceStrategy(TypedStrategy):
 
     def validate_finalize(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same."""
-        held = enumerate(obj["spec"].get("finalizers") or [])
+        held = enumerate(each(obj["spec"].get("finalizers") or []))
         return [error for place, name in held for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from podless.kinds.strategy import Object
+from podless.meta.meter import each
 
 # label -> the one it has become, and since which version
 RENAMED = {
@@ -22,9 +23,9 @@ def advice(label: str) -> str:
     return f'deprecated since {new[1]}; use "{new[0]}" instead' if new is not None else ""
 
 
-def of_terms(terms: Iterable[Object], path: str, expressions: str = "matchExpressions") -> Iterator[str]:
+def of_terms(terms: Collection[Object], path: str, expressions: str = "matchExpressions") -> Iterator[str]:
     """Warnings of terms that select nodes. expressions: what the requirements of a term are called."""
-    for place, term in enumerate(terms):
-        for index, one in enumerate(term.get(expressions) or []):
+    for place, term in enumerate(each(terms)):
+        for index, one in enumerate(each(term.get(expressions) or [])):
             if text := advice(one.get("key") or ""):
                 yield f"{path}[{place}].{expressions}[{index}].key: {one['key']} is {text}"

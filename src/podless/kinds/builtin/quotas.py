@@ -14,6 +14,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.core import RESOURCE_QUOTA, SCOPE_SELECTOR
 from podless.meta import field, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _COUNT = "count/"
 _UNCOUNTED = ("events",)  # come and go too often
@@ -77,7 +78,7 @@ class QuotaStrategy(TypedStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """Amounts are not finer than thousandths."""
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
-            for name in names:
+            for name in each(names):
                 quantity.rounded((obj.get(part) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -113,7 +114,7 @@ def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError
     from podless.kinds.builtin.podspec import resources  # who has no quotas and no pods needs none of it
 
     errors: list[FieldError] = []
-    for name, text in (amounts or {}).items():
+    for name, text in each(amounts or {}).items():
         where = f"{path}[{name}]"
         found = [*resources.resource_name(name, where)]
         if "/" not in name and not _standard(name):
@@ -130,15 +131,17 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     scopes, hard = spec.get("scopes") or [], spec.get("hard") or {}
     selector = spec.get("scopeSelector") or {}
     wanted = selector.get("matchExpressions") or []
-    unfit = {scope: _unfit(scope, hard) for scope in {*scopes, *(one["scopeName"] for one in wanted)} & _SCOPES.keys()}
+    unfit = {
+        scope: _unfit(scope, hard) for scope in {*scopes, *(one["scopeName"] for one in each(wanted))} & _SCOPES.keys()
+    }
     errors: list[FieldError] = []
-    for scope in scopes:
+    for scope in each(scopes):
         errors += _check_scope(scope, unfit, "spec.scopes", scopes)
         if len(errors) > field.MOST:  # nobody is told of more
             return errors
     errors += _opposed(scopes, "spec.scopes", scopes)
     path, shown = "spec.scopeSelector.matchExpressions", gostructs.shown(SCOPE_SELECTOR, selector)
-    for one in wanted:
+    for one in each(wanted):
         if len(errors) > field.MOST:
             return errors
         scope, operator, given = one["scopeName"], one["operator"], one.get("values") or []
@@ -159,12 +162,12 @@ def _check_scopes(spec: Object) -> list[FieldError]:
         elif operator in _BARE and given:
             detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
             errors.append(field.invalid(f"{path}.values", given, detail))
-    return [*errors, *_opposed([one["scopeName"] for one in wanted], path, spec.get("scopes"))]
+    return [*errors, *_opposed([one["scopeName"] for one in each(wanted)], path, spec.get("scopes"))]
 
 
 def _unfit(scope: str, hard: dict[str, str]) -> int:
     """How many of the resources are none that a scope may be said of."""
-    return sum(_standard(name) and name not in _SCOPES[scope] for name in hard)
+    return sum(_standard(name) and name not in _SCOPES[scope] for name in each(hard))
 
 
 def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) -> list[FieldError]:

@@ -10,6 +10,7 @@ from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import rbac
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 GROUP = "rbac.authorization.k8s.io"
 _PEOPLE = ("User", "Group")
@@ -29,7 +30,7 @@ class RoleStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Every rule, and the aggregation."""
         errors: list[FieldError] = []
-        for index, rule in enumerate(obj.get("rules") or []):
+        for index, rule in enumerate(each(obj.get("rules") or [])):
             errors += self._rule(rule, f"rules[{index}]")
         aggregation = obj.get("aggregationRule")
         return errors if aggregation is None else [*errors, *_aggregation(aggregation)]
@@ -58,7 +59,7 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
     if not given:
         return [field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
     errors = []
-    for index, selector in enumerate(given):
+    for index, selector in enumerate(each(given)):
         if found := labelselector.errors(selector, f"{path}[{index}]"):
             errors += [*found, field.invalid(f"{path}[{index}]", None, "invalid label selector.")]
     return errors
@@ -78,7 +79,7 @@ class BindingStrategy(TypedStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """The API groups of subjects."""
         if obj.get("subjects"):
-            obj["subjects"] = [_grouped(subject) for subject in obj["subjects"]]
+            obj["subjects"] = [_grouped(subject) for subject in each(obj["subjects"])]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The role and all subjects."""
@@ -88,7 +89,7 @@ class BindingStrategy(TypedStrategy):
             errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP]))
         errors += field.one_of("roleRef.kind", ref["kind"], self._roles)
         errors += checks.named("roleRef.name", ref["name"], names.path_segment)
-        for index, subject in enumerate(obj.get("subjects") or []):
+        for index, subject in enumerate(each(obj.get("subjects") or [])):
             errors += self._subject(subject, f"subjects[{index}]")
         return errors
 
@@ -126,7 +127,7 @@ def _grouped(subject: Object) -> Object:
     if subject.get("apiGroup") or subject["kind"] not in _PEOPLE:
         return subject
     whole: Object = {"kind": subject["kind"], "apiGroup": GROUP}
-    return whole | {name: value for name, value in subject.items() if name not in whole}
+    return whole | {name: value for name, value in each(subject).items() if name not in whole}
 
 
 CLUSTER_ROLE_BINDINGS = declare(

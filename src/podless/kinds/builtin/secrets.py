@@ -14,6 +14,7 @@ from podless.kinds.types import SECRET
 from podless.meta import codec, field, gobase64, names
 from podless.meta.field import FieldError
 from podless.meta.gotypes import JSON_NAMES
+from podless.meta.meter import each
 from podless.meta.sorting import by_name, in_order
 
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
@@ -44,7 +45,7 @@ class SecretStrategy(TypedStrategy):
         """What is given as text joins the data, and is not seen again."""
         texts = obj.pop("stringData", None)
         if texts:
-            more = {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()}
+            more = {key: base64.b64encode(text.encode()).decode() for key, text in each(texts).items()}
             data = by_name({**(obj.get("data") or {}), **more})
             type_ = obj.pop("type", None)
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
@@ -53,9 +54,9 @@ class SecretStrategy(TypedStrategy):
         """Keys and size, and what the type asks for."""
         errors: list[FieldError] = []
         data = obj.get("data") or {}
-        for key in in_order(data):
+        for key in each(in_order(data)):
             errors += field.invalids(f"data[{key}]", key, names.config_key(key))
-        if sum(gobase64.size(value or "") for value in data.values()) > _MOST:
+        if sum(gobase64.size(value or "") for value in each(data).values()) > _MOST:
             errors.append(field.too_long("data", _MOST))
         return [*errors, *_check_type(obj, data)]
 
@@ -94,7 +95,7 @@ def _check_type(obj: Object, data: Object) -> list[FieldError]:
     if type_ == _SSH_AUTH:
         return [] if data.get(_SSH_KEY) else [field.required(f"data[{_SSH_KEY}]")]
     needed = _NEEDED.get(type_, ())
-    missing = [field.required(f"data[{key}]") for key in needed if key not in data]
+    missing = [field.required(f"data[{key}]") for key in each(needed) if key not in data]
     if missing or type_ not in _JSON_TYPES:
         return missing
     fault = _json_fault(base64.b64decode(data[needed[0]] or ""))

@@ -15,6 +15,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
 from podless.kinds.types.services import SERVICE
 from podless.meta import field, names
+from podless.meta.meter import each
 
 _AFFINITY_SECONDS = 10800
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
@@ -42,7 +43,7 @@ class ServiceStrategy(TypedStrategy):
             config = spec.get("sessionAffinityConfig") or {}
             if (config.get("clientIP") or {}).get("timeoutSeconds") is None:
                 spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _AFFINITY_SECONDS}}
-        for port in spec.get("ports") or ():
+        for port in each(spec.get("ports") or ()):
             if not port.get("targetPort"):
                 port["targetPort"] = port["port"]
         if serving.accessible(spec) and not spec.get("externalTrafficPolicy"):
@@ -51,7 +52,7 @@ class ServiceStrategy(TypedStrategy):
             spec["internalTrafficPolicy"] = "Cluster"
         if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
             spec["allocateLoadBalancerNodePorts"] = True
-        for one in _given(obj) if spec["type"] == "LoadBalancer" else ():
+        for one in each(_given(obj) if spec["type"] == "LoadBalancer" else ()):
             if one.get("ip") and one.get("ipMode") is None:
                 one["ipMode"] = "VIP"
 
@@ -118,7 +119,7 @@ class ServiceStrategy(TypedStrategy):
             "SessionAffinity": spec["sessionAffinity"] != "None",
         }
         if headless(spec):
-            found += [f"spec.{name} is ignored for headless services" for name, given in ignored.items() if given]
+            found += [f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given]
         elif spec.get("externalIPs") and spec["type"] == EXTERNAL:
             found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
         elif spec.get("externalIPs"):

@@ -10,6 +10,7 @@ from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.addresses import faults, parse, range_faults
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 EXTERNAL, HEADLESS = "ExternalName", "None"
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -73,7 +74,7 @@ def _named(spec: Object) -> Iterator[FieldError]:
 def _ports(spec: Object) -> Iterator[FieldError]:
     ports = spec.get("ports") or []
     seen: set[str] = set()
-    for place, port in enumerate(ports):
+    for place, port in enumerate(each(ports)):
         yield from _port(port, f"spec.ports[{place}]", len(ports) > 1, seen)
 
 
@@ -86,15 +87,15 @@ def _distinct(spec: Object) -> Iterator[FieldError]:
     ports = list(enumerate(spec.get("ports") or []))
     if spec["type"] == "ClusterIP":
         why = "may not be used when `type` is 'ClusterIP'"
-        yield from (field.forbidden(f"spec.ports[{place}].nodePort", why) for place, port in ports if _node(port))
+        yield from (field.forbidden(f"spec.ports[{place}].nodePort", why) for place, port in each(ports) if _node(port))
     nodes: set[tuple[str, int]] = set()
-    for place, port in ports:
+    for place, port in each(ports):
         node = port["protocol"], _node(port)
         if node[1] and node in nodes:
             yield field.duplicate(f"spec.ports[{place}].nodePort", node[1])
         nodes.add(node)
     pairs: set[tuple[str, int]] = set()
-    for place, port in ports:
+    for place, port in each(ports):
         pair = port["protocol"], port["port"]
         if pair in pairs:
             yield field.duplicate(f"spec.ports[{place}]", _as_go(*pair))
@@ -127,7 +128,7 @@ def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[Fiel
 
 
 def _selection(spec: Object) -> Iterator[FieldError]:
-    for key, value in (spec.get("selector") or {}).items():
+    for key, value in each(spec.get("selector") or {}).items():
         yield from field.invalids("spec.selector", key, names.qualified_name(key))
         yield from field.invalids("spec.selector", value, names.label_value(value))
     affinity = spec["sessionAffinity"]
@@ -162,16 +163,16 @@ def addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
 
 
 def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
-    strange = next((place for place, ip in enumerate(ips) if parse(ip) is None), None)
+    strange = next((place for place, ip in enumerate(each(ips)) if parse(ip) is None), None)
     if strange is not None:
         why = f"failed to check for dual stack with error:invalid IP[{strange}]: {ips[strange]}"
         yield field.internal(path, why)
-    if strange is not None or len({":" in ip for ip in ips}) == 1:
+    if strange is not None or len({":" in ip for ip in each(ips)}) == 1:
         yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
 
 
 def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterator[FieldError]:
-    for place, (family, ip) in enumerate(zip(families, ips, strict=False)):
+    for place, (family, ip) in enumerate(zip(each(families), ips, strict=False)):
         if family in _FAMILIES and (":" in ip) != (family == "IPv6"):
             text = f"expected an {family} value as indicated by `ipFamilies[{place}]`"
             yield field.invalid(f"{path}[{place}]", ip, text)
@@ -179,7 +180,7 @@ def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterat
 
 def _families(spec: Object) -> Iterator[FieldError]:
     families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
-    for place, family in enumerate(families):
+    for place, family in enumerate(each(families)):
         yield from field.one_of(f"spec.ipFamilies[{place}]", family, _FAMILIES)
         if family in families[: min(place, 2)]:
             yield field.duplicate(f"spec.ipFamilies[{place}]", family)
@@ -187,7 +188,7 @@ def _families(spec: Object) -> Iterator[FieldError]:
 
 
 def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterator[FieldError]:
-    for place, ip in enumerate(ips):
+    for place, ip in enumerate(each(ips)):
         if place or ip != HEADLESS:
             if ip in known:
                 continue
@@ -197,7 +198,7 @@ def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterato
 
 
 def _external(spec: Object) -> Iterator[FieldError]:
-    for place, ip in enumerate(spec.get("externalIPs") or []):
+    for place, ip in enumerate(each(spec.get("externalIPs") or [])):
         found = faults(ip) or special(ip)
         yield from field.invalids(f"spec.externalIPs[{place}]", ip, found)
 
@@ -227,13 +228,13 @@ def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError
     balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
     ranges = spec.get("loadBalancerSourceRanges") or []
     noted = annotations.get(_RANGES) if not ranges else None
-    places = [(f"{path}[{place}]", value.strip()) for place, value in enumerate(ranges)]
+    places = [(f"{path}[{place}]", value.strip()) for place, value in enumerate(each(ranges))]
     if noted is not None:
         path = f"metadata.annotations[{_RANGES}]"
-        places = [(path, value.strip()) for value in noted.split(",")] if noted.strip() else []
+        places = [(path, value.strip()) for value in each(noted.split(","))] if noted.strip() else []
     if (ranges or noted is not None) and not balanced:
         yield field.forbidden(path, _BALANCED)
-    for where, value in places:
+    for where, value in each(places):
         yield from field.invalids(where, value, range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
@@ -278,7 +279,7 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
 
 def balancer(status: Object) -> Iterator[FieldError]:
     """What is wrong with the addresses that a load balancer gave."""
-    for place, one in enumerate((status.get("loadBalancer") or {}).get("ingress") or ()):
+    for place, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
         path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
         mode, host = one.get("ipMode"), one.get("hostname")
         if ip:

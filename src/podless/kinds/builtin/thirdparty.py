@@ -10,6 +10,7 @@ from podless.kinds.thirdparty import defined, name_faults
 from podless.kinds.types import THIRD_PARTY_RESOURCE
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 CLEANUP = "thirdpartyresourcecleanup.extensions"
 
@@ -30,7 +31,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
         if not given:
             return [field.required("versions", "must specify at least one version")]
         errors, seen = [], set()
-        for place, one in enumerate(given):
+        for place, one in enumerate(each(given)):
             path, name = f"versions[{place}]", one.get("name") or ""
             if not name:
                 errors.append(field.required(f"{path}.name", "must not be empty"))

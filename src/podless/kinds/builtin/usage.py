@@ -11,6 +11,7 @@ from typing import NamedTuple
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
+from podless.meta.meter import each
 
 Amounts = dict[str, str]
 
@@ -48,7 +49,7 @@ def applies(quota: Object, usage: Usage) -> bool:
     if not set(spec.get("scopes") or ()) <= usage.scopes | {name for name, values in usage.named.items() if values}:
         return False
     wanted = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
-    return all(_in(one, usage) for one in wanted)
+    return all(_in(one, usage) for one in each(wanted))
 
 
 def _in(one: Object, usage: Usage) -> bool:
@@ -66,13 +67,13 @@ def missing(pod: Object, hard: Iterable[str]) -> str:
     wanted = sorted(_NEEDED & set(hard))
     lacking: dict[str, set[str]] = {}
     spec = pod["spec"]
-    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+    for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
         said = _computed(resources.get("requests") or {}, resources.get("limits") or {})
-        for name in wanted:
+        for name in each(wanted):
             if name not in said:
                 lacking.setdefault(name, set()).add(container["name"])
-    return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in wanted if name in lacking)
+    return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in each(wanted) if name in lacking)
 
 
 def _pod(pod: Object) -> Usage:
@@ -91,32 +92,32 @@ def _pod(pod: Object) -> Usage:
 def _computed(requests: Amounts, limits: Amounts) -> Amounts:
     """Requests and limits under all names that quotas know them by."""
     found: Amounts = {}
-    for name, text in requests.items():
+    for name, text in each(requests).items():
         found[f"requests.{name}"] = text
         if name in _PLAIN or name.startswith("hugepages-"):
             found[name] = text
-    return found | {f"limits.{name}": text for name, text in limits.items() if name in _PLAIN}
+    return found | {f"limits.{name}": text for name, text in each(limits).items() if name in _PLAIN}
 
 
 def _total(spec: Object, part: str) -> Amounts:
     """What a pod needs at the most at one time: its containers, or one that goes before them."""
-    always: list[Amounts] = [_amounts(one, part) for one in spec.get("containers") or ()]
+    always: list[Amounts] = [_amounts(one, part) for one in each(spec.get("containers") or ())]
     before: list[Amounts] = []
     beside: list[Amounts] = []
-    for one in spec.get("initContainers") or ():
+    for one in each(spec.get("initContainers") or ()):
         if one.get("restartPolicy") == "Always":
             beside.append(_amounts(one, part))
             before.append(_sum(beside))
         else:
             before.append(_sum([_amounts(one, part), *beside]))
     total = _sum([*always, *beside])
-    for amounts in before:
-        for name, text in amounts.items():
+    for amounts in each(before):
+        for name, text in each(amounts).items():
             if name not in total or quantity.parse(text) > quantity.parse(total[name]):
                 total[name] = text
     whole = (spec.get("resources") or {}).get(part) or {}
     over = spec.get("overhead") or {}
-    extra = {name: text for name, text in over.items() if part == "requests" or name in total}
+    extra = {name: text for name, text in each(over).items() if part == "requests" or name in total}
     return _sum([{**total, **whole}, extra])
 
 
@@ -128,9 +129,9 @@ def _amounts(container: Object, part: str) -> Amounts:
 def _sum(parts: Iterable[Amounts]) -> Amounts:
     texts: dict[str, list[str]] = {}
     for part in parts:
-        for name, text in part.items():
+        for name, text in each(part).items():
             texts.setdefault(name, []).append(text)
-    return {name: quantity.total(given) for name, given in texts.items()}
+    return {name: quantity.total(given) for name, given in each(texts).items()}
 
 
 def _best_effort(pod: Object) -> bool:
@@ -145,8 +146,8 @@ def _across(spec: Object) -> bool:
         given = (spec.get("affinity") or {}).get(name) or {}
         terms = [*(given.get("requiredDuringSchedulingIgnoredDuringExecution") or ())]
         preferred = given.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
-        terms += [one.get("podAffinityTerm") or {} for one in preferred]
-        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms):
+        terms += [one.get("podAffinityTerm") or {} for one in each(preferred)]
+        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in each(terms)):
             return True
     return False
 
@@ -156,10 +157,10 @@ def _claim(claim: Object) -> Usage:
     text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     amounts: Amounts = {"persistentvolumeclaims": "1"} | ({"requests.storage": text} if text is not None else {})
     if name := spec.get("storageClassName"):
-        amounts |= {f"{name}{_CLASS}{known}": given for known, given in amounts.items()}
+        amounts |= {f"{name}{_CLASS}{known}": given for known, given in each(amounts).items()}
     modified = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
     classes = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), modified)
-    return Usage(amounts, frozenset(), {"VolumeAttributesClass": tuple(one for one in classes if one)})
+    return Usage(amounts, frozenset(), {"VolumeAttributesClass": tuple(one for one in each(classes) if one)})
 
 
 def _service(service: Object) -> Usage:
@@ -169,7 +170,7 @@ def _service(service: Object) -> Usage:
         count = len(ports)
     elif spec["type"] == "LoadBalancer":
         every = spec.get("allocateLoadBalancerNodePorts") is not False
-        count = len(ports) if every else sum(bool(port.get("nodePort")) for port in ports)
+        count = len(ports) if every else sum(bool(port.get("nodePort")) for port in each(ports))
     balanced = str(int(spec["type"] == "LoadBalancer"))
     amounts = {"services": "1", "services.nodeports": str(count), "services.loadbalancers": balanced}
     return Usage(amounts, frozenset(), {})

@@ -13,6 +13,7 @@ from podless.kinds.definition.shared import MOVED, Layout, same, schemas
 from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA, JSON_SCHEMA_PROPS
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.structs import Struct
 
 Object = dict[str, Any]
@@ -59,7 +60,7 @@ def from_v1(crd: Object) -> Object:
     conversion = spec.get("conversion")
     if conversion is not None:
         webhook = conversion.get("webhook") or {}
-        spec["conversion"] = {name: value for name, value in conversion.items() if name != "webhook"}
+        spec["conversion"] = {name: value for name, value in each(conversion).items() if name != "webhook"}
         if webhook.get("clientConfig") is not None:
             spec["conversion"]["webhookClientConfig"] = webhook["clientConfig"]
         if webhook.get("conversionReviewVersions"):
@@ -69,7 +70,7 @@ def from_v1(crd: Object) -> Object:
 
 def layout(spec: Object) -> Layout:
     """The layout of a spec of v1beta1, in the words of v1."""
-    rest = {name: value for name, value in spec.items() if name not in MOVED.values()}
+    rest = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
     common = {
         name: _renamed(name, spec[top], "JSONPath", "jsonPath")
         for name, top in MOVED.items()
@@ -81,7 +82,7 @@ def layout(spec: Object) -> Layout:
     given = spec.get("versions")
     if not given and spec.get("version"):
         given = [{"name": spec["version"], "served": True, "storage": True}]
-    return Layout(rest, common, [_version(one, "JSONPath", "jsonPath") for one in given or ()], legacy=True)
+    return Layout(rest, common, [_version(one, "JSONPath", "jsonPath") for one in each(given or ())], legacy=True)
 
 
 def _conversion(given: Object) -> Object:
@@ -96,14 +97,14 @@ def _conversion(given: Object) -> Object:
 
 
 def _version(given: Object, here: str, there: str) -> Object:
-    return {name: _renamed(name, value, here, there) for name, value in given.items()}
+    return {name: _renamed(name, value, here, there) for name, value in each(given).items()}
 
 
 def _renamed(name: str, value: Any, here: str, there: str) -> Any:
     """Columns with their path under its other name; all else as it is."""
     if name != _COLUMNS or not isinstance(value, list):
         return value
-    return [{there if key == here else key: item for key, item in column.items()} for column in value]
+    return [{there if key == here else key: item for key, item in each(column).items()} for column in each(value)]
 
 
 def _ordered(struct: Struct, given: Object) -> Object:
@@ -137,7 +138,7 @@ def defaults(crd: Object) -> None:
     _type_embedded(spec)
     crd["spec"] = _ordered(_BETA_SPEC, spec)
     if not crd["status"]["storedVersions"]:
-        stored = [version["name"] for version in spec.get("versions") or () if version["storage"]][:1]
+        stored = [version["name"] for version in each(spec.get("versions") or ()) if version["storage"]][:1]
         crd["status"]["storedVersions"] = stored or crd["status"]["storedVersions"]
 
 
@@ -162,7 +163,7 @@ def check_exclusive(given: Layout) -> list[FieldError]:
             errors.append(field.forbidden(f"spec.{top}", text))
     for name, (noun, top) in _TOLD.items():
         values = [version.get(name) for version in given.versions]
-        if values and values[0] is not None and all(same(values[0], other) for other in values):
+        if values and values[0] is not None and all(same(values[0], other) for other in each(values)):
             text = f"per-version {noun} may not all be set to identical values (top-level {top} should be used instead)"
             errors.append(field.invalid("spec.versions", versions.dump(given.versions), text))
     return errors

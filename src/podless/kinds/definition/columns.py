@@ -7,6 +7,7 @@ from typing import Any
 from podless.kinds.definition import shared
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.schema import fieldpath
 from podless.schema.node import Node
 
@@ -30,7 +31,7 @@ _SCALE = (
 def check_columns(columns: list[Object], path: str) -> list[FieldError]:
     """additionalPrinterColumns."""
     errors: list[FieldError] = []
-    for index, column in enumerate(columns):
+    for index, column in enumerate(each(columns)):
         errors += _column(column, f"{path}[{index}]")
     return errors
 
@@ -59,7 +60,7 @@ def check_selectable(
     errors: list[FieldError] = []
     seen = set()
     node = Node(schema or {})
-    for index, one in enumerate(fields):
+    for index, one in enumerate(each(fields)):
         at, value = f"{path}[{index}].jsonPath", one["jsonPath"]
         if not value:
             errors.append(field.required(at))

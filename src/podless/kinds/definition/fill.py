@@ -7,6 +7,7 @@ from typing import Any
 from podless.kinds.definition import shared
 from podless.kinds.definition.shared import NAMES_ORDER
 from podless.meta import gotypes
+from podless.meta.meter import each
 from podless.schema import plain
 from podless.schema.definition import nodes
 from podless.schema.embedded import Malformed, coerce
@@ -78,8 +79,8 @@ def _coerce_defaults(spec: Object) -> None:
 
 def _storage(spec: Object) -> list[str]:
     """The name of the first storage version, if there is one."""
-    return [version["name"] for version in spec.get("versions") or [] if version["storage"]][:1]
+    return [version["name"] for version in each(spec.get("versions") or []) if version["storage"]][:1]
 
 
 def _ordered(item: Object, order: tuple[str, ...]) -> Object:
-    return {name: item[name] for name in order if name in item}
+    return {name: item[name] for name in each(order) if name in item}

@@ -6,6 +6,7 @@ from typing import Any
 
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 Object = dict[str, Any]
 
@@ -38,11 +39,11 @@ def check_names(given: Object, path: str) -> list[FieldError]:
         errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, ""))
     for name in ("kind", "listKind"):
         errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, "").lower(), _MIXED)
-    for index, short in enumerate(given.get("shortNames") or []):
+    for index, short in enumerate(each(given.get("shortNames") or [])):
         errors += _label(f"{path}.shortNames[{index}]", short, short, required=True)
     if given.get("kind") and given["kind"] == given.get("listKind"):
         errors.append(field.invalid(f"{path}.listKind", given["listKind"], "kind and listKind may not be the same"))
-    for index, category in enumerate(given.get("categories") or []):
+    for index, category in enumerate(each(given.get("categories") or [])):
         errors += _label(f"{path}.categories[{index}]", category, category, required=True)
     return errors
 

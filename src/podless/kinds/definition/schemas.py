@@ -10,6 +10,7 @@ from podless.kinds.definition import shared
 from podless.kinds.definition.shared import Layout
 from podless.meta import codec, field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.schema import Expressions, Options, structural
 from podless.schema.definition import has_unpruned_defaults, is_structural, nodes
 
@@ -80,7 +81,7 @@ def options(layout: Layout, before: Layout | None) -> Options:
     return Options(
         structural=strict or (not layout.legacy and all(map(is_structural, olds))),
         types=not layout.legacy
-        and all((node.get("type") or "string") in _TYPES for whole in olds for node in nodes(whole)),
+        and all((node.get("type") or "string") in _TYPES for whole in each(olds) for node in nodes(whole)),
         pruned_defaults=not any(map(has_unpruned_defaults, olds)),
         no_default=defaults,
     )
@@ -102,12 +103,12 @@ def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
         return []
     missing = [place for place, version in enumerate(layout.versions) if shared.schema(version) is None]
     if not layout.legacy and (before is None or before.whole):
-        return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema") for place in missing]
+        return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema") for place in each(missing)]
     if layout.spec.get("preserveUnknownFields"):
         return []
-    served = [place for place in missing if layout.versions[place]["served"]]
+    served = [place for place in each(missing) if layout.versions[place]["served"]]
     text = "because otherwise all fields are pruned"
-    return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema", text) for place in served]
+    return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema", text) for place in each(served)]
 
 
 def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:

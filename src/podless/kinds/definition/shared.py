@@ -12,6 +12,8 @@ from typing import Any
 
 import orjson
 
+from podless.meta.meter import each
+
 Object = dict[str, Any]
 
 NAMES_ORDER = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
@@ -42,16 +44,16 @@ class Layout:
         given = spec.get("versions") or []
         common = {}
         for name in MOVED:
-            first, *rest = [version.get(name) for version in given] or [None]
-            if first is not None and all(same(first, other) for other in rest):
+            first, *rest = [version.get(name) for version in each(given)] or [None]
+            if first is not None and all(same(first, other) for other in each(rest)):
                 common[name] = first
-        rests = [{key: item for key, item in version.items() if key not in common} for version in given]
+        rests = [{key: item for key, item in each(version).items() if key not in common} for version in each(given)]
         return cls(spec, common, rests)
 
     @cached_property
     def schemas(self) -> list[Object]:
         """All schemas: the one that all versions share, or those that versions have."""
-        return [found for one in (self.common, *self.versions) if (found := schema(one)) is not None]
+        return [found for one in each((self.common, *self.versions)) if (found := schema(one)) is not None]
 
     @cached_property
     def whole(self) -> bool:
@@ -76,7 +78,7 @@ class Layout:
     @cached_property
     def any_status(self) -> bool:
         """Whether a version has a status subresource."""
-        return any("status" in (one.get("subresources") or {}) for one in (self.common, *self.versions))
+        return any("status" in (one.get("subresources") or {}) for one in each((self.common, *self.versions)))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -96,4 +98,4 @@ def schema(version: Object) -> Object | None:
 def schemas(spec: Object) -> list[Object]:
     """The schemas of all versions, of a spec of v1 or v1beta1."""
     top = [{"schema": spec["validation"]}] if "validation" in spec else []
-    return [found for one in (*top, *(spec.get("versions") or ())) if (found := schema(one)) is not None]
+    return [found for one in each((*top, *(spec.get("versions") or ()))) if (found := schema(one)) is not None]

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from podless.kinds.definition import shared
 from podless.kinds.definition.shared import NAMES_ORDER
 from podless.meta import field, gotext
+from podless.meta.meter import each
 
 Object = dict[str, Any]
 
@@ -129,7 +130,7 @@ def set_structural(crd: Object, now: str) -> None:
     if found is not None:
         set_condition(crd, _NON_STRUCTURAL, *found, now)
     elif condition(crd, _NON_STRUCTURAL) is not None:
-        status["conditions"] = [item for item in status["conditions"] if item["type"] != _NON_STRUCTURAL]
+        status["conditions"] = [item for item in each(status["conditions"]) if item["type"] != _NON_STRUCTURAL]
 
 
 def _unstructured(spec: Object) -> tuple[str, str, str]:
@@ -137,7 +138,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
     from podless.schema.definition import shapely, unsupported
 
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
-    for place, version in enumerate(spec["versions"]):
+    for place, version in enumerate(each(spec["versions"])):
         schema = shared.schema(version)
         if schema is None:
             continue
@@ -185,5 +186,5 @@ def _is_url(text: str) -> bool:
         _ = parts.port
     except ValueError:
         return False
-    odd = any(char < " " or char == "\x7f" for char in text) or " " in parts.netloc
+    odd = any(char < " " or char == "\x7f" for char in each(text)) or " " in parts.netloc
     return bool(parts.scheme and parts.netloc) and not odd

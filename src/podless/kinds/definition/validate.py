@@ -17,6 +17,7 @@ from podless.kinds.definition.status import APPROVAL, annotated, approval, is_tr
 from podless.meta import field, gotext
 from podless.meta import names as syntax
 from podless.meta.field import FieldError, Literal
+from podless.meta.meter import each
 from podless.schema import Expressions
 
 Object = dict[str, Any]
@@ -144,7 +145,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
     faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
     if not warning:
         faults.append("must not be an empty string")
-    place = next((place for place, char in enumerate(warning) if not char.isprintable()), None)
+    place = next((place for place, char in enumerate(each(warning)) if not char.isprintable()), None)
     if place is not None:
         place = len(warning[:place].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
@@ -183,12 +184,12 @@ def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list
     """status.storedVersions: the storage version is among them, and all are versions still."""
     if not stored:
         return [field.invalid(path, stored, "must have at least one stored version")]
-    places = {name: place for place, name in enumerate(stored)}
+    places = {name: place for place, name in enumerate(each(stored))}
     errors = []
-    for version in versions:  # a name is found once
+    for version in each(versions):  # a name is found once
         if places.pop(version["name"], None) is None and version["storage"]:
             errors.append(field.invalid(path, stored, f"must have the storage version {version['name']}"))
-    for name, place in places.items():
+    for name, place in each(places).items():
         text = (
             f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions"
             f" until a storage migration ensures no data remains persisted in {name}"

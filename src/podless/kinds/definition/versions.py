@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.meta.meter import each
 from podless.schema import internal
 
 Object = dict[str, Any]
@@ -42,7 +43,7 @@ _VERSION = (
 
 def dump(given: list[Object] | None) -> list[Object] | None:
     """Versions as the internal struct prints them."""
-    return None if given is None else [_version(one) for one in given]
+    return None if given is None else [_version(one) for one in each(given)]
 
 
 def _version(given: Object) -> Object:
@@ -57,9 +58,9 @@ def _version(given: Object) -> Object:
         out["Subresources"] = {"Status": out["Subresources"].get("status"), "Scale": scale}
     for name, fields in (("AdditionalPrinterColumns", _COLUMN), ("SelectableFields", _FIELD)):
         if out[name] is not None:
-            out[name] = [_flat(fields, one) for one in out[name]]
+            out[name] = [_flat(fields, one) for one in each(out[name])]
     return out
 
 
 def _flat(fields: tuple[tuple[str, str, Any], ...], given: Object) -> Object:
-    return {name: given.get(key, zero) for name, key, zero in fields}
+    return {name: given.get(key, zero) for name, key, zero in each(fields)}

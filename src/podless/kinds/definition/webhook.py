@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from podless.meta import field, gotext, names
 from podless.meta.field import FieldError
+from podless.meta.meter import charge, each
 
 Object = dict[str, Any]
 
@@ -86,7 +87,7 @@ def _service_path(value: str, path: str) -> list[FieldError]:
     if value == "//":
         return [field.invalid(path, value, "segment[0] may not be empty")]
     errors = [] if value.startswith("/") else [field.invalid(path, value, "must start with a '/'")]
-    for index, segment in enumerate(value[1:].removesuffix("/").split("/")):
+    for index, segment in enumerate(each(value[1:].removesuffix("/").split("/"))):
         if not segment:
             errors.append(field.invalid(path, value, f"segment[{index}] may not be empty"))
             continue
@@ -108,12 +109,12 @@ def check_url(value: str, path: str) -> list[FieldError]:
         (not parts.fragment, parts.fragment, "fragments are not permitted in the URL"),
         (not parts.query, parts.query, "query parameters are not permitted in the URL"),
     )
-    return [field.invalid(path, shown, text) for good, shown, text in checks if not good]
+    return [field.invalid(path, shown, text) for good, shown, text in each(checks) if not good]
 
 
 def _url_fault(value: str) -> str:
     """What Go's url.Parse finds wrong with a URL, for the commoner faults."""
-    if any(char < " " or char == "\x7f" for char in value):
+    if any(char < " " or char == "\x7f" for char in each(value)):
         return "net/url: invalid control character in URL"
     if value.startswith(":"):
         return "missing protocol scheme"
@@ -142,7 +143,7 @@ def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "
         return [field.required(path, missing)]
     errors: list[FieldError] = []
     seen: set[str] = set()
-    for index, version in enumerate(versions):
+    for index, version in enumerate(each(versions)):
         if version in seen:
             errors.append(field.invalid(f"{path}[{index}]", version, "duplicate version"))
             continue
@@ -163,11 +164,13 @@ def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
     """The blocks of a PEM text, each with its kind, and what stands between them; each byte is looked at once."""
     ends: dict[bytes, list[int]] = {}
     for end in _END.finditer(data):
+        charge(1)
         ends.setdefault(end[1], []).append(end.start())
     found: list[tuple[bytes, bytes]] = []
     rest: list[bytes] = []
     done = at = 0
     while begin := _BEGIN.search(data, at):
+        charge(1)
         places = ends.get(begin[1], [])
         place = bisect_left(places, begin.end())
         at = begin.end()
@@ -185,9 +188,9 @@ def _bundle_fault(data: bytes) -> str:
     from cryptography import x509  # few definitions have a bundle, and the import takes longer than most of a start
 
     blocks, rest = _blocks(data)
-    certificates = [body for kind, body in blocks if kind == b"CERTIFICATE"]
+    certificates = [body for kind, body in each(blocks) if kind == b"CERTIFICATE"]
     faults = []
-    for body in certificates:
+    for body in each(certificates):
         try:
             x509.load_pem_x509_certificate(b"-----BEGIN CERTIFICATE-----\n" + body + b"-----END CERTIFICATE-----\n")
         except ValueError:

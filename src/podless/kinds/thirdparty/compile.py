@@ -7,6 +7,7 @@ from typing import Any
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
 from podless.kinds.thirdparty.names import defined
+from podless.meta.meter import each
 
 
 class ThirdPartyStrategy(CustomStrategy):
@@ -23,7 +24,7 @@ def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Ki
     metadata = resource["metadata"]
     kind, group = what = defined(metadata["name"])
     terminating = "deletionTimestamp" in metadata
-    versions = [Version(one["name"]) for one in resource["versions"]]
+    versions = [Version(one["name"]) for one in each(resource["versions"])]
     return Kind(
         group=group,
         plural=what.plural,

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from podless.meta import names
+from podless.meta.meter import each
 
 _SEGMENTS = 3  # of a name: the kind, and a domain of at least two
 _SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
@@ -38,7 +39,7 @@ def defined(name: str) -> Defined:
     if faults:
         raise ValueError(faults[0])
     words, _, group = name.partition(".")
-    return Defined("".join(word[0].upper() + word[1:] for word in words.split("-")), group)
+    return Defined("".join(word[0].upper() + word[1:] for word in each(words.split("-"))), group)
 
 
 def name_of(kind: str, group: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from podless.meta import gotext, gotypes, structs, structs_meta
 from podless.meta.gotypes import ListOf, Type
+from podless.meta.meter import each
 from podless.meta.structs import Field, Struct
 
 Object = dict[str, Any]
@@ -115,7 +116,7 @@ def shown(struct: Struct, value: Object | None) -> Any:
 
 def listed(struct: Struct, values: list[Object] | None) -> Any:
     """Several of them."""
-    return None if values is None else [_struct(struct, value) for value in values]
+    return None if values is None else [_struct(struct, value) for value in each(values)]
 
 
 def diff(struct: Struct, old: Object, new: Object) -> str:
@@ -128,12 +129,12 @@ def diff(struct: Struct, old: Object, new: Object) -> str:
 
 def _lines(struct: Struct, value: Object) -> list[str]:
     text = json.dumps(_struct(struct, value), indent=1, ensure_ascii=False, separators=(",", ": "))
-    return [f"{line}\n" for line in gotext.escaped(text).split("\n")]
+    return [f"{line}\n" for line in each(gotext.escaped(text).split("\n"))]
 
 
 def _block(one: list[str], other: list[str]) -> str:
     """The same of documents so long that only what both begin and end with is left out."""
-    first = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    first = next((place for place, pair in enumerate(zip(each(one), other, strict=False)) if pair[0] != pair[1]), None)
     first = min(len(one), len(other)) if first is None else first
     last = 0
     while last < min(len(one), len(other)) - first and one[-1 - last] == other[-1 - last]:
@@ -143,8 +144,12 @@ def _block(one: list[str], other: list[str]) -> str:
     before, after = one[start:first], one[len(one) - last : len(one) - kept]
     sizes = [len(before) + len(part) + len(after) for part in (gone, come)]
     head = f"@@ -{start + 1},{sizes[0]} +{start + 1},{sizes[1]} @@\n"
-    marked = [*(f" {line}" for line in before), *(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
-    return "".join([head, *marked, *(f" {line}" for line in after)])
+    marked = [
+        *(f" {line}" for line in each(before)),
+        *(f"-{line}" for line in each(gone)),
+        *(f"+{line}" for line in each(come)),
+    ]
+    return "".join([head, *marked, *(f" {line}" for line in each(after))])
 
 
 def _struct(struct: Struct, value: Object) -> Any:
@@ -156,10 +161,10 @@ def _struct(struct: Struct, value: Object) -> Any:
         out = {_name(struct.name, name): value.get(name, empty) for name, empty in _MOVED.items()}
     elif struct.name == "PodSpec":
         value = {**value, "securityContext": _context(value)}
-    for name, given, known in plan:
+    for name, given, known in each(plan):
         if name == "metadata":
             metadata = structs.arrange(structs_meta.OBJECT_META, value.get(name, {}))
-            out |= {key: item for key, item in metadata.items() if item is not None}
+            out |= {key: item for key, item in each(metadata).items() if item is not None}
             continue
         item = value.get(name)
         out[given] = _blank(struct, known) if item is None else _read(known.type, item)
@@ -177,7 +182,7 @@ def _plan(struct: Struct) -> list[tuple[str, str, Field]]:
     """JSON name, Go name and field, in Go's order."""
     known = {field.name: field for field in struct.fields}
     order = _ORDERS[struct.name].split() if struct.name in _ORDERS else list(known)
-    return [(name, _name(struct.name, name), known[name]) for name in order if name in known]
+    return [(name, _name(struct.name, name), known[name]) for name in each(order) if name in known]
 
 
 def _name(struct: str, name: str) -> str:
@@ -188,9 +193,9 @@ def _read(kind: Type, item: Any) -> Any:
     if isinstance(kind, Struct):
         return _struct(kind, item)
     if isinstance(kind, ListOf):
-        return [_read(kind.item, one) for one in item] if isinstance(kind.item, Struct) else item
+        return [_read(kind.item, one) for one in each(item)] if isinstance(kind.item, Struct) else item
     if isinstance(kind, gotypes.MapOf) and isinstance(kind.item, Struct):
-        return {key: _struct(kind.item, one) for key, one in item.items()}
+        return {key: _struct(kind.item, one) for key, one in each(item).items()}
     return item
 
 

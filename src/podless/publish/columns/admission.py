@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, count, text
 
 _GROUP = "admissionregistration.k8s.io"
@@ -26,11 +27,11 @@ def _param_ref(obj: Object) -> str:
 def _selector(selector: Object) -> str:
     """A label selector as Go prints its message."""
     labels = selector.get("matchLabels") or {}
-    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
+    pairs = "".join(f"{key}: {labels[key]}," for key in sorted(each(labels)))
     needs = "".join(
         f"LabelSelectorRequirement{{Key:{one.get('key', '')},Operator:{one.get('operator', '')},"
         f"Values:[{' '.join(one.get('values') or ())}],}},"
-        for one in selector.get("matchExpressions") or ()
+        for one in each(selector.get("matchExpressions") or ())
     )
     matches = f"MatchLabels:map[string]string{{{pairs}}},MatchExpressions:[]LabelSelectorRequirement{{{needs}}},"
     return f"&LabelSelector{{{matches}}}"

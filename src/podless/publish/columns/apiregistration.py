@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
 
 
@@ -13,7 +14,7 @@ def _service(obj: Object) -> str:
 
 
 def _available(obj: Object) -> str:
-    conditions = {one.get("type"): one for one in at(obj, "status", "conditions", default=())}
+    conditions = {one.get("type"): one for one in each(at(obj, "status", "conditions", default=()))}
     found = conditions.get("Available", {})
     status, reason = found.get("status", "Unknown"), found.get("reason", "")
     return str(status if status == "True" or not reason else f"{status} ({reason})")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
 from podless.publish.columns.workload import containers, labels, number, of, selector
 
@@ -12,7 +13,7 @@ _TEMPLATE = ("spec", "template", "spec")
 
 
 def _controller(obj: Object) -> str:
-    for owner in at(obj, "metadata", "ownerReferences", default=()):
+    for owner in each(at(obj, "metadata", "ownerReferences", default=())):
         if owner.get("controller"):
             group = owner["apiVersion"].rpartition("/")[0]
             kind = owner["kind"].lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
 from podless.publish.columns.workload import cut, number
 
@@ -44,7 +45,7 @@ def _metric(spec: Any, now: Any) -> str:
 
 def _targets(obj: Object) -> str:
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
-    shown = [_metric(spec, now[place] if place < len(now) else None) for place, spec in enumerate(specs)]
+    shown = [_metric(spec, now[place] if place < len(now) else None) for place, spec in enumerate(each(specs))]
     return cut(shown, ", ", _MOST) or "<none>"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Age, Cell, Lapse, Object, Of, at, count, text
 from podless.publish.columns.workload import containers, selector
 
@@ -13,7 +14,7 @@ _LATER_STATES = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
 
 
 def _status(obj: Object) -> str:
-    held = {one["type"] for one in at(obj, "status", "conditions", default=()) if one["status"] == "True"}
+    held = {one["type"] for one in each(at(obj, "status", "conditions", default=())) if one["status"] == "True"}
     for name in _STATES:
         if name in held:
             return name

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, text
 from podless.publish.columns.workload import NONE, cut, number
 
@@ -14,7 +15,7 @@ _CERTIFICATES, _FLOW = "certificates.k8s.io", "flowcontrol.apiserver.k8s.io"
 
 def _decision(obj: Object) -> str:
     """What has come of a request for a certificate."""
-    held = {one["type"] for one in at(obj, "status", "conditions", default=())}
+    held = {one["type"] for one in each(at(obj, "status", "conditions", default=()))}
     word = next((name for name in ("Denied", "Approved") if name in held), "Pending")
     failed = ",Failed" if "Failed" in held else ""
     return f"{word}{failed}{',Issued' if at(obj, 'status', 'certificate') else ''}"
@@ -29,15 +30,18 @@ def _requested(obj: Object) -> str:
 
 def _ports(obj: Object) -> str:
     ports = at(obj, "ports", default=())
-    return cut([str(at(one, "port", default=at(one, "name", default="*"))) for one in ports]) or "<unset>"
+    return cut([str(at(one, "port", default=at(one, "name", default="*"))) for one in each(ports)]) or "<unset>"
 
 
 def _endpoints(obj: Object) -> str:
-    return cut([ip for one in at(obj, "endpoints", default=()) for ip in at(one, "addresses", default=())]) or "<unset>"
+    return (
+        cut([ip for one in each(at(obj, "endpoints", default=())) for ip in each(at(one, "addresses", default=()))])
+        or "<unset>"
+    )
 
 
 def _dangling(obj: Object) -> str:
-    found = (one["status"] for one in at(obj, "status", "conditions", default=()) if one["type"] == "Dangling")
+    found = (one["status"] for one in each(at(obj, "status", "conditions", default=())) if one["type"] == "Dangling")
     return next(found, "?")
 
 

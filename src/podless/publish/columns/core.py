@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from podless.kinds.types.docs import META
+from podless.meta.meter import each
 from podless.publish.columns import events, nodes, pods, volumes
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, count, text
 from podless.publish.columns.workload import NONE, balanced, containers, cut, labels, number
@@ -16,8 +17,8 @@ def _used(limits: bool) -> Callable[[Object], str]:
 
     def read(obj: Object) -> str:
         hard, used = at(obj, "status", "hard", default={}), at(obj, "status", "used", default={})
-        names = sorted(name for name in hard if name.startswith("limits.") == limits)
-        return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in names)
+        names = sorted(name for name in each(hard) if name.startswith("limits.") == limits)
+        return ", ".join(f"{name}: {used.get(name, '0')}/{hard[name]}" for name in each(names))
 
     return read
 
@@ -46,10 +47,10 @@ def _selector(obj: Object) -> str:
 
 def _endpoints(obj: Object) -> str:
     found: list[str] = []
-    for subset in at(obj, "subsets", default=()):
-        ips = [one["ip"] for one in at(subset, "addresses", default=())]
+    for subset in each(at(obj, "subsets", default=())):
+        ips = [one["ip"] for one in each(at(subset, "addresses", default=()))]
         ports = at(subset, "ports", default=())
-        found += [_joined(ip, port["port"]) for port in ports for ip in ips] if ports else ips
+        found += [_joined(ip, port["port"]) for port in each(ports) for ip in each(ips)] if ports else ips
     return cut(found) if at(obj, "subsets") else NONE
 
 

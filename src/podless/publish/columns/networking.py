@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, class_name, text
 from podless.publish.columns.workload import NONE, balanced, cut, joined, selected
 
@@ -13,7 +14,7 @@ _GROUP = "networking.k8s.io"
 
 def _hosts(obj: Object) -> str:
     rules = at(obj, "spec", "rules", default=())
-    found = [rule["host"] for rule in rules if rule.get("host")]
+    found = [rule["host"] for rule in each(rules) if rule.get("host")]
     if not found:
         return "*"
     return cut(found) if len(found) <= 3 else f"{','.join(found[:3])} + {len(rules) - 3} more..."

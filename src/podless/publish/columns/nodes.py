@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, text
 
 _ROLE, _ROLE_LABEL = "node-role.kubernetes.io/", "kubernetes.io/role"
@@ -11,20 +12,22 @@ _INFO = ("status", "nodeInfo")
 
 
 def _status(obj: Object) -> str:
-    ready = [one for one in at(obj, "status", "conditions", default=()) if one["type"] == "Ready"]
+    ready = [one for one in each(at(obj, "status", "conditions", default=())) if one["type"] == "Ready"]
     words = ["Unknown" if not ready else "Ready" if ready[-1]["status"] == "True" else "NotReady"]
     return ",".join([*words, *(["SchedulingDisabled"] if at(obj, "spec", "unschedulable") else ())])
 
 
 def _roles(obj: Object) -> str:
     labels = at(obj, "metadata", "labels", default={})
-    found = {name.removeprefix(_ROLE) for name in labels if name.startswith(_ROLE)} | {labels.get(_ROLE_LABEL) or ""}
+    found = {name.removeprefix(_ROLE) for name in each(labels) if name.startswith(_ROLE)} | {
+        labels.get(_ROLE_LABEL) or ""
+    }
     return ",".join(sorted(found - {""})) or "<none>"
 
 
 def _address(kind: str) -> Callable[[Object], str]:
     def read(obj: Object) -> str:
-        found = (one["address"] for one in at(obj, "status", "addresses", default=()) if one["type"] == kind)
+        found = (one["address"] for one in each(at(obj, "status", "addresses", default=())) if one["type"] == kind)
         return next(found, "<none>")
 
     return read
@@ -45,7 +48,7 @@ def _healthy(obj: Object) -> str:
 
 
 def _condition(obj: Object) -> Object:
-    return next((one for one in at(obj, "conditions", default=()) if one["type"] == "Healthy"), {})
+    return next((one for one in each(at(obj, "conditions", default=())) if one["type"] == "Healthy"), {})
 
 
 COLUMNS: Mapping[str, tuple[Cell, ...]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Age, Cell, Lapse, Object, Of, at, text
 
 _GONE = "NodeLost"
@@ -23,8 +24,8 @@ class _State(NamedTuple):
 def _restarted(statuses: Iterable[Any]) -> tuple[int, str]:
     """How often containers were started again, and when one ended the last time."""
     found = list(statuses)
-    ends = [at(one, "lastState", "terminated", "finishedAt") or "" for one in found]
-    return sum(at(one, "restartCount", default=0) for one in found), max(ends, default="")
+    ends = [at(one, "lastState", "terminated", "finishedAt") or "" for one in each(found)]
+    return sum(at(one, "restartCount", default=0) for one in each(found)), max(ends, default="")
 
 
 def _ended(state: Any, prefix: str = "") -> str:
@@ -37,7 +38,7 @@ def _ended(state: Any, prefix: str = "") -> str:
 def _initialised(obj: Object, sidecars: set[str]) -> tuple[str, int]:
     """What the init containers wait for, "" for nothing, and how many sidecars are ready."""
     ready = 0
-    for place, one in enumerate(at(obj, "status", "initContainerStatuses", default=())):
+    for place, one in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
         ended, waiting = at(one, "state", "terminated", default=None), at(one, "state", "waiting", "reason")
         if ended is not None and not ended.get("exitCode"):
             continue
@@ -53,7 +54,7 @@ def _initialised(obj: Object, sidecars: set[str]) -> tuple[str, int]:
 
 
 def _condition(obj: Object, name: str) -> Any:
-    return next((one for one in at(obj, "status", "conditions", default=()) if one["type"] == name), {})
+    return next((one for one in each(at(obj, "status", "conditions", default=())) if one["type"] == name), {})
 
 
 def _state(obj: Object) -> _State:
@@ -61,7 +62,7 @@ def _state(obj: Object) -> _State:
     word = status.get("reason") or status.get("phase") or ""
     if _condition(obj, "PodScheduled").get("reason") == "SchedulingGated":
         word = "SchedulingGated"
-    sidecars = {one["name"] for one in at(obj, "spec", "initContainers", default=()) if one.get("restartPolicy")}
+    sidecars = {one["name"] for one in each(at(obj, "spec", "initContainers", default=())) if one.get("restartPolicy")}
     first = status.get("initContainerStatuses") or []
     waits, ready = _initialised(obj, sidecars)
     if waits and _condition(obj, "Initialized").get("status") != "True":
@@ -69,7 +70,7 @@ def _state(obj: Object) -> _State:
     running = False
     word = waits or word
     statuses = status.get("containerStatuses") or []
-    for one in reversed(statuses):
+    for one in reversed(each(statuses)):
         ended, waiting = at(one, "state", "terminated", default=None), at(one, "state", "waiting", "reason")
         if waiting:
             word = waiting
@@ -80,7 +81,7 @@ def _state(obj: Object) -> _State:
             ready += 1
     if word == "Completed" and running:
         word = "Running" if _condition(obj, "Ready").get("status") == "True" else "NotReady"
-    return _State(word, ready, *_restarted([*(one for one in first if one["name"] in sidecars), *statuses]))
+    return _State(word, ready, *_restarted([*(one for one in each(first) if one["name"] in sidecars), *statuses]))
 
 
 def _word(obj: Object) -> str:
@@ -94,7 +95,7 @@ def _word(obj: Object) -> str:
 
 
 def _ready(obj: Object) -> str:
-    sidecars = [one for one in at(obj, "spec", "initContainers", default=()) if one.get("restartPolicy")]
+    sidecars = [one for one in each(at(obj, "spec", "initContainers", default=())) if one.get("restartPolicy")]
     return f"{_state(obj).ready}/{len(at(obj, 'spec', 'containers', default=())) + len(sidecars)}"
 
 
@@ -111,8 +112,8 @@ def _address(obj: Object) -> str:
 
 
 def _gates(obj: Object) -> str:
-    wanted = [one["conditionType"] for one in at(obj, "spec", "readinessGates", default=())]
-    met = sum(_condition(obj, name).get("status") == "True" for name in wanted)
+    wanted = [one["conditionType"] for one in each(at(obj, "spec", "readinessGates", default=()))]
+    met = sum(_condition(obj, name).get("status") == "True" for name in each(wanted))
     return f"{met}/{len(wanted)}" if wanted else "<none>"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
 
 
@@ -11,10 +12,10 @@ def _subjects(kind: str) -> Callable[[Object], str]:
     """Reads the subjects of one kind, joined; service accounts with their namespaces."""
 
     def read(obj: Object) -> str:
-        found = [subject for subject in at(obj, "subjects", default=()) if subject.get("kind") == kind]
+        found = [subject for subject in each(at(obj, "subjects", default=())) if subject.get("kind") == kind]
         if kind == "ServiceAccount":
-            return ", ".join(f"{subject.get('namespace', '')}/{subject.get('name', '')}" for subject in found)
-        return ", ".join(subject.get("name", "") for subject in found)
+            return ", ".join(f"{subject.get('namespace', '')}/{subject.get('name', '')}" for subject in each(found))
+        return ", ".join(subject.get("name", "") for subject in each(found))
 
     return read
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, class_name, count, text
 from podless.publish.columns.workload import joined
 
@@ -19,7 +20,7 @@ def _flag(name: str, field: str, default: bool = False) -> Cell:
 
 
 def _tokens(obj: Object) -> str:
-    found = [at(one, "audience") for one in at(obj, "spec", "tokenRequests", default=())]
+    found = [at(one, "audience") for one in each(at(obj, "spec", "tokenRequests", default=()))]
     return ",".join(found) if found else "<unset>"
 
 

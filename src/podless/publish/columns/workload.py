@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from podless.meta.meter import each
 from podless.publish.columns.cell import Cell, Object, Of, at
 
 NONE = "<none>"
@@ -15,7 +16,7 @@ def containers(*path: str) -> tuple[Cell, Cell]:
     """The columns of the wide view with the names and images of the containers of a pod at a path."""
 
     def read(name: str) -> Callable[[Object], str]:
-        return lambda obj: ",".join(at(one, name) for one in at(obj, *path, "containers", default=()))
+        return lambda obj: ",".join(at(one, name) for one in each(at(obj, *path, "containers", default=())))
 
     return (
         Cell("Containers", "string", Of("", "Container", "name"), read("name"), priority=1),
@@ -30,9 +31,9 @@ def selector(told: Of, *path: str, empty: str = NONE) -> Cell:
 
 def selected(given: Any, empty: str = NONE) -> str:
     """A LabelSelector as a text, by key."""
-    found = [(key, f"{key}={value}") for key, value in at(given, "matchLabels", default={}).items()]
-    found += [(one["key"], _required(one)) for one in at(given, "matchExpressions", default=())]
-    return ",".join(text for _, text in sorted(found, key=lambda pair: pair[0])) or empty
+    found = [(key, f"{key}={value}") for key, value in each(at(given, "matchLabels", default={})).items()]
+    found += [(one["key"], _required(one)) for one in each(at(given, "matchExpressions", default=()))]
+    return ",".join(text for _, text in sorted(each(found), key=lambda pair: pair[0])) or empty
 
 
 def _required(one: Mapping[str, Any]) -> str:
@@ -44,7 +45,7 @@ def _required(one: Mapping[str, Any]) -> str:
 
 def labels(given: Any) -> str:
     """A map of labels as a text, by key."""
-    return ",".join(f"{key}={value}" for key, value in sorted((given or {}).items())) or NONE
+    return ",".join(f"{key}={value}" for key, value in sorted(each(given or {}).items())) or NONE
 
 
 def cut(found: Sequence[str], joint: str = ",", most: int = 3) -> str:
@@ -71,4 +72,4 @@ def joined(*path: str, empty: str = "") -> Callable[[Object], str]:
 def balanced(obj: Object) -> str:
     """The addresses that a load balancer was given."""
     ingress = at(obj, "status", "loadBalancer", "ingress", default=())
-    return ",".join(sorted({at(one, "ip") or at(one, "hostname") for one in ingress} - {""}))
+    return ",".join(sorted({at(one, "ip") or at(one, "hostname") for one in each(ingress)} - {""}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from podless.meta.meter import each
 from podless.publish.jsonpath.steps import (
     Step,
     array,
@@ -30,7 +31,7 @@ class Parser:
     """Reads a template: text, and actions in braces. Raises ValueError for a malformed one."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = each(text)
         self.pos = 0
         self.recursive = False
 

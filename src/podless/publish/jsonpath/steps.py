@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
+from podless.meta.meter import charge, each
+
 Values = list[Any]
 Step = Callable[[Values], Values]
 
@@ -26,6 +28,7 @@ class Fault(Exception):
 def run(steps: Iterable[Step], values: Values) -> Values:
     """What the steps make of the values, one after the other. Raises Fault."""
     for step in steps:
+        charge(1 + len(values))
         values = step(values)
     return values
 
@@ -61,6 +64,8 @@ def field(name: str) -> Step:
 
 
 def _children(value: Any) -> Values:
+    if type(value) is dict or type(value) is list:
+        charge(len(value))
     if type(value) is dict:
         return list(value.values())
     if type(value) is list:
@@ -79,6 +84,7 @@ def descend(values: Values) -> Values:
     rest = values[::-1]
     while rest:
         value = rest.pop()
+        charge(1)
         if children := _children(value):
             found.append(value)
             if not isinstance(value, str):
@@ -176,7 +182,7 @@ def _filtered(holds: Callable[[Any], bool]) -> Step:
             if type(value) is not list:
                 raise Fault("what is filtered is not a list", values)
             try:
-                found += [item for item in value if holds(item)]
+                found += [item for item in each(value) if holds(item)]
             except Fault as fault:
                 raise Fault(str(fault), values) from None
         return found

@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.meta import codec
 from podless.meta.bounded import bounded_cache
+from podless.meta.meter import charge
 
 _LEVEL = 4
 _DASH = 2
@@ -38,6 +39,7 @@ def text(encoded: str) -> str:
 def _write(out: list[str], value: Any, indent: int) -> None:
     """Writes a value that begins at its column already; its other lines are indented."""
     lead = ""
+    charge(1)
     if isinstance(value, dict) and value:
         for key in sorted(value):
             out.append(f"{lead}{_key(key)}:")

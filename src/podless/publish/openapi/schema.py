@@ -12,6 +12,7 @@ from typing import Any
 
 from podless.kinds.types import docs
 from podless.meta import gotext
+from podless.meta.meter import charge, each
 from podless.publish.openapi.builtin import described, type_meta
 from podless.publish.openapi.standard import META, REF
 from podless.schema.plain import mentions
@@ -40,6 +41,8 @@ def _bound(value: float) -> float:
 def _literal(value: Any) -> Any:
     if isinstance(value, float):
         return _whole(value)
+    if isinstance(value, list | dict):
+        charge(len(value))
     if isinstance(value, list):
         return [_literal(item) for item in value]
     if isinstance(value, dict):
@@ -61,7 +64,7 @@ def _literals(value: list[Any]) -> list[Any] | None:
 
 
 def _children(value: dict[str, Schema]) -> dict[str, Schema] | None:
-    return {name: publish(value[name]) for name in sorted(value)} or None
+    return {name: publish(value[name]) for name in sorted(each(value))} or None
 
 
 def _nested(value: Schema) -> Schema:
@@ -164,6 +167,7 @@ def publish(schema: Schema, *, nested: bool = False) -> Schema:
 
 def _shown(schema: Schema, plan: _Plan) -> Schema:
     shown: Schema = {}
+    charge(len(schema))
     last, ordered = -1, True
     for keyword, value in schema.items():
         known = plan.get(keyword)
@@ -213,7 +217,7 @@ _LOSSY: _Plan = _SAID | {
     "items": (_ORDER["items"], lambda value: lossy(value)),
     "properties": (
         _ORDER["properties"],
-        lambda value: {name: lossy(value[name]) for name in sorted(value)} or None,
+        lambda value: {name: lossy(value[name]) for name in sorted(each(value))} or None,
     ),
 }
 
@@ -256,6 +260,7 @@ def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schem
 
 def _embed(shown: Schema, v2: bool) -> None:
     """Give the objects inside the object the fields that every object has."""
+    charge(1)
     for child in shown.get("properties", {}).values():
         _embed(child, v2)
     for keyword in ("items", "additionalProperties"):

@@ -16,6 +16,7 @@ from podless.kinds.kind import Kind, Version
 from podless.meta import codec
 from podless.meta.bounded import bounded_cache
 from podless.meta.gvk import GroupVersion
+from podless.meta.meter import charge
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.standard import BEARER, GROUPS, META, PARAMETERS, REF
@@ -97,6 +98,7 @@ def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
     rest: list[Any] = [paths]
     while rest:
         one = rest.pop()
+        charge(1)
         if isinstance(one, list):
             rest += one
         elif isinstance(one, dict):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.meta import codec
+from podless.meta.meter import charge
 from podless.meta.wire import varint
 from podless.publish.openapi import blocks
 
@@ -95,6 +96,7 @@ class Messages:
         """A whole message."""
         fields = self.fields[name]
         out = []
+        charge(len(value))
         for key, item in value.items():
             if key in fields:
                 number, write = fields[key]

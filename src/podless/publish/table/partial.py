@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from podless.meta.bounded import bounded_cache
+from podless.meta.meter import each
 
 Object = dict[str, Any]
 
@@ -41,7 +42,7 @@ def partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
     }
     for name, order in _INNER.items():
         if name in kept:
-            kept[name] = [{key: item[key] for key in _chosen(order, tuple(item))} for item in kept[name]]
+            kept[name] = [{key: item[key] for key in _chosen(order, tuple(item))} for item in each(kept[name])]
     return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": kept}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from podless.meta import clock, codec
+from podless.meta.meter import each
 from podless.publish.columns import cell
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
@@ -52,7 +53,7 @@ def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     encoded = codec.encode(included)
     pieces: list[bytes] = []
     start = 0
-    for entry in (included or {}).get("metadata", {}).get("managedFields") or ():
+    for entry in each((included or {}).get("metadata", {}).get("managedFields") or ()):
         fields = codec.encode(entry.get("fieldsV1"))
         place = encoded.find(fields, start)
         if len(fields) >= SHARED and place >= 0:

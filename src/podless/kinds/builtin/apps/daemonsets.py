@@ -11,6 +11,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field, gonumber, labelselector
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 from podless.meta.structs import DecodeError
 
@@ -38,7 +39,9 @@ class DaemonSetStrategy(ReplicasStrategy):
         rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
         if used or rolling is not None:
             least = {"maxUnavailable": int(used), "maxSurge": 0}
-            strategy["rollingUpdate"] = least | {name: one for name, one in (rolling or {}).items() if one is not None}
+            strategy["rollingUpdate"] = least | {
+                name: one for name, one in each(rolling or {}).items() if one is not None
+            }
         given = metadata.get("annotations") or {}
         try:
             count = gonumber.parse_int(given.get(_GENERATION) or "0") if _GENERATION in given else 0

@@ -12,6 +12,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
@@ -42,7 +43,7 @@ class StatefulSetStrategy(ReplicasStrategy):
         """Volumes stay."""
         spec = obj["spec"]
         template.fill(spec["template"])
-        for claim in spec.get("volumeClaimTemplates") or ():
+        for claim in each(spec.get("volumeClaimTemplates") or ()):
             _fill_claim(claim)
         strategy = spec["updateStrategy"]
         if not strategy.get("type"):
@@ -88,7 +89,7 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
         """Most of it stays."""
-        fixed = [{name: one[name] for name in one if name not in _FREE} for one in (spec, old)]
+        fixed = [{name: one[name] for name in each(one) if name not in _FREE} for one in (spec, old)]
         return [field.forbidden("spec", _FIXED)] if fixed[0] != fixed[1] else []
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -108,27 +109,29 @@ def _fill_claim(claim: Object) -> None:
     head = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
     given = dict(claim)
     claim.clear()
-    claim.update({**head, **{name: value for name, value in given.items() if name not in head}})
+    claim.update({**head, **{name: value for name, value in each(given).items() if name not in head}})
     podspec.default_claim_spec(claim["spec"])
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
 
 
 def _claims(spec: Object) -> Iterator[FieldError]:
     """What is wrong with what the claims of a pod want."""
-    for place, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+    for place, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
         yield from podspec.claim_errors(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
 
 
 def _mounted(spec: Object) -> Object:
     """The template as its pods have it: named by the set, and each claim is a volume of the name, before all others."""
     given = dict(spec["template"])
-    given["spec"] = {name: value for name, value in given["spec"].items() if name not in ("hostname", "subdomain")}
+    given["spec"] = {
+        name: value for name, value in each(given["spec"]).items() if name not in ("hostname", "subdomain")
+    }
     templates = spec.get("volumeClaimTemplates") or ()
-    claims = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in templates)
+    claims = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in each(templates))
     if not claims:
         return given
-    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
-    volumes += [volume for volume in given["spec"].get("volumes") or () if volume.get("name") not in claims]
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in each(claims)]
+    volumes += [volume for volume in each(given["spec"].get("volumes") or ()) if volume.get("name") not in claims]
     return {**given, "spec": {**given["spec"], "volumes": volumes}}
 
 
@@ -139,7 +142,7 @@ def _policies(spec: Object) -> list[FieldError]:
         text = "must be 'OrderedReady' or 'Parallel'"
         errors.append(field.invalid("spec.podManagementPolicy", management, text))
     errors += _strategy(spec["updateStrategy"])
-    for name, fate in spec["persistentVolumeClaimRetentionPolicy"].items():
+    for name, fate in each(spec["persistentVolumeClaimRetentionPolicy"]).items():
         errors += field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)
     return errors
 

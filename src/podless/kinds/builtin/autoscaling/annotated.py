@@ -11,6 +11,7 @@ from typing import Any
 from podless.kinds.strategy import Object
 from podless.meta import codec, gotypes, structs
 from podless.meta.gotypes import INT32, QUANTITY, STRING, TIME, ListOf
+from podless.meta.meter import each
 from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import LABEL_SELECTOR
 
@@ -186,30 +187,32 @@ def _status_to_v2(kind: str, source: Object) -> Object:
 
 
 def _given(obj: Object) -> Object:
-    return {name: value for name, value in obj.items() if value is not None}
+    return {name: value for name, value in each(obj).items() if value is not None}
 
 
 _Change = Callable[[str, Object], Object]
 
 
 def _each(metric: Object, change: _Change) -> Object:
-    sources = {name: change(name, source) for name, source in metric.items() if name != "type" and source is not None}
+    sources = {
+        name: change(name, source) for name, source in each(metric).items() if name != "type" and source is not None
+    }
     return {"type": metric.get("type", ""), **sources}
 
 
 def write_metrics(metrics: list[Object]) -> str:
     """What is wanted of metrics, as v1 says it."""
-    return _text([structs.decode(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in metrics])
+    return _text([structs.decode(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
 
 
 def write_statuses(metrics: list[Object]) -> str:
     """What metrics are, as v1 says it."""
-    return _text([structs.decode(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in metrics])
+    return _text([structs.decode(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)])
 
 
 def write_conditions(conditions: list[Object]) -> str:
     """Conditions, as v1 says them."""
-    return _text([structs.decode(_CONDITION, condition) for condition in conditions])
+    return _text([structs.decode(_CONDITION, condition) for condition in each(conditions)])
 
 
 def write_behavior(behavior: Object) -> str:
@@ -221,13 +224,13 @@ def write_behavior(behavior: Object) -> str:
 def read_metrics(text: str) -> list[Object] | None:
     """What is wanted of metrics; None where the text does not say it."""
     found = _read(ListOf(_METRIC_SPEC), text)
-    return None if found is None else [_each(metric, _spec_to_v2) for metric in found]
+    return None if found is None else [_each(metric, _spec_to_v2) for metric in each(found)]
 
 
 def read_statuses(text: str) -> list[Object] | None:
     """What metrics are; None where the text does not say it."""
     found = _read(ListOf(_METRIC_STATUS), text)
-    return None if found is None else [_each(metric, _status_to_v2) for metric in found]
+    return None if found is None else [_each(metric, _status_to_v2) for metric in each(found)]
 
 
 def read_conditions(text: str) -> list[Object] | None:
@@ -245,8 +248,8 @@ def read_behavior(text: str) -> Object | None:
 def _renamed(value: Any, case: Callable[[str], str]) -> Any:
     """The same with another case of the first letter of all names, and without what is null."""
     if isinstance(value, dict):
-        return {case(name[0]) + name[1:]: _renamed(one, case) for name, one in value.items() if one is not None}
-    return [_renamed(one, case) for one in value] if isinstance(value, list) else value
+        return {case(name[0]) + name[1:]: _renamed(one, case) for name, one in each(value).items() if one is not None}
+    return [_renamed(one, case) for one in each(value)] if isinstance(value, list) else value
 
 
 def _text(value: Any) -> str:

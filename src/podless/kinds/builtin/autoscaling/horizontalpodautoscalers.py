@@ -12,6 +12,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _BLANK: dict[str, Object] = {
     "v1": {"currentReplicas": 0, "desiredReplicas": 0},
@@ -123,7 +124,7 @@ def _rules(rules: Object, path: str) -> Iterator[FieldError]:
     yield from field.one_of(f"{path}.selectPolicy", chosen, _SELECTIONS)
     if not policies:
         yield field.required(f"{path}.policies", "must specify at least one Policy")
-    for place, policy in enumerate(policies or ()):
+    for place, policy in enumerate(each(policies or ())):
         yield from _policy(policy, f"{path}.policies[{place}]")
     tolerance: Any = rules.get("tolerance")
     if tolerance is not None and quantity.parse(tolerance) < 0:

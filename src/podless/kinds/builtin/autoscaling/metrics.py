@@ -9,6 +9,7 @@ from podless.kinds.builtin.podspec import resources
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _SOURCES = {
     "ContainerResource": "containerResource",
@@ -34,9 +35,9 @@ def reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
 
 def check(metrics: list[Object], least: int | None, path: str) -> Iterator[FieldError]:
     """What is wrong with metrics. least: the replicas that there are to be at least."""
-    for place, metric in enumerate(metrics):
+    for place, metric in enumerate(each(metrics)):
         yield from _metric(metric, f"{path}[{place}]")
-    if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in metrics):
+    if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in each(metrics)):
         text = "must specify at least one Object or External metric to support scaling to zero replicas"
         yield field.forbidden(path, text)
 
@@ -56,7 +57,7 @@ def _metric(metric: Object, path: str) -> Iterator[FieldError]:
     elif expected not in given:
         yield field.required(f"{path}.{expected}", "must populate information for the given metric source")
     if len(given) != 1:
-        others = (name for name in given if name != expected)
+        others = (name for name in each(given) if name != expected)
         yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.kinds.builtin.autoscaling import annotated
 from podless.kinds.strategy import Object
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 
 _OF_STATUS = (annotated.CONDITIONS, annotated.STATUSES)
@@ -35,7 +36,7 @@ def to_v1(obj: Object) -> Object:
     """An object of v2 in v1; the given one is left as it is."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
-    others = [metric for metric in metrics if _cpu(metric, "target") is None]
+    others = [metric for metric in each(metrics) if _cpu(metric, "target") is None]
     made = {
         annotated.BEHAVIOR: annotated.write_behavior(spec["behavior"]) if spec.get("behavior") is not None else "",
         annotated.CONDITIONS: annotated.write_conditions(status["conditions"]) if status.get("conditions") else "",
@@ -52,17 +53,17 @@ def to_v1(obj: Object) -> Object:
         "currentReplicas": status.get("currentReplicas") or 0,
         "desiredReplicas": status.get("desiredReplicas") or 0,
         "currentCPUUtilizationPercentage": next(
-            (use for metric in reversed(current) if (use := _cpu(metric, "current")) is not None), None
+            (use for metric in reversed(each(current)) if (use := _cpu(metric, "current")) is not None), None
         ),
     }
-    state = {name: value for name, value in state.items() if value is not None}
-    named = {name: text for name, text in made.items() if text}
+    state = {name: value for name, value in each(state).items() if value is not None}
+    named = {name: text for name, text in each(made).items() if text}
     return {**_whole(obj, "v1", metadata, named), "spec": shown, "status": state}
 
 
 def _first_of_cpu(metrics: list[Object]) -> int | None:
     """What the first metric of the CPU wants, be it by utilization or not."""
-    for metric in metrics:
+    for metric in each(metrics):
         if metric.get("type") == "Resource" and (metric.get("resource") or {}).get("name") == "cpu":
             return _cpu(metric, "target")
     return None
@@ -90,7 +91,9 @@ def to_v2(obj: Object) -> Object:
         "currentReplicas": status.get("currentReplicas") or None,
         "desiredReplicas": status.get("desiredReplicas") or 0,
     }
-    state = {name: value for name, value in state.items() if value is not None} | {"currentMetrics": current or None}
+    state = {name: value for name, value in each(state).items() if value is not None} | {
+        "currentMetrics": current or None
+    }
     if conditions:
         state["conditions"] = conditions
     return {**_whole(obj, "v2", metadata, {}), "spec": shown, "status": state}
@@ -109,7 +112,7 @@ def strip(metadata: Object) -> None:
 def forget(metadata: Object, old: Object | None = None) -> None:
     """Make the annotations of v1 that tell the status those of the old metadata, or none."""
     given, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
-    kept = {name: text for name, text in given.items() if name not in _OF_STATUS}
+    kept = {name: text for name, text in each(given).items() if name not in _OF_STATUS}
     kept |= {name: before[name] for name in _OF_STATUS if name in before}
     metadata.pop("annotations", None)
     if kept:
@@ -131,4 +134,4 @@ def _read(annotations: dict[str, str], name: str, read: Callable[[str], Any]) ->
 
 
 def _without(obj: Object, *names: str) -> Object:
-    return {name: value for name, value in obj.items() if name not in names}
+    return {name: value for name, value in each(obj).items() if name not in names}

@@ -9,6 +9,7 @@ from podless.kinds.builtin import checks
 from podless.kinds.strategy import Object
 from podless.meta import field, gotext, names
 from podless.meta.field import FieldError, Literal
+from podless.meta.meter import each
 
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS = ("In", "NotIn")
@@ -20,8 +21,8 @@ _MOST_PATTERNS = 20
 
 def fill(policy: Object) -> None:
     """A condition is looked for with the status True."""
-    for rule in policy.get("rules") or ():
-        for pattern in rule.get("onPodConditions") or ():
+    for rule in each(policy.get("rules") or ()):
+        for pattern in each(rule.get("onPodConditions") or ()):
             if not pattern.get("status"):
                 pattern["status"] = "True"
 
@@ -31,7 +32,7 @@ def shown(policy: Object | None) -> Any:
     if policy is None:
         return None
     rules = policy.get("rules")
-    return {"Rules": rules if rules is None else [_shown_rule(rule) for rule in rules]}
+    return {"Rules": rules if rules is None else [_shown_rule(rule) for rule in each(rules)]}
 
 
 def _shown_rule(rule: Object) -> Object:
@@ -45,7 +46,7 @@ def _shown_rule(rule: Object) -> Object:
             "Values": codes.get("values"),
         },
         "OnPodConditions": patterns
-        and [{"Type": pattern.get("type", ""), "Status": pattern.get("status", "")} for pattern in patterns],
+        and [{"Type": pattern.get("type", ""), "Status": pattern.get("status", "")} for pattern in each(patterns)],
     }
 
 
@@ -53,8 +54,8 @@ def check(policy: Object, spec: Object, path: str) -> list[FieldError]:
     """What is wrong with the policy of a job's spec."""
     rules, pods = policy.get("rules") or [], spec["template"]["spec"]
     errors = [field.too_many(f"{path}.rules", len(rules), _MOST_RULES)] if len(rules) > _MOST_RULES else []
-    containers = {one.get("name") for part in ("containers", "initContainers") for one in pods.get(part) or ()}
-    for place, rule in enumerate(rules):
+    containers = {one.get("name") for part in ("containers", "initContainers") for one in each(pods.get(part) or ())}
+    for place, rule in enumerate(each(rules)):
         errors += _rule(rule, spec, containers, f"{path}.rules[{place}]")
     return errors
 
@@ -88,7 +89,7 @@ def _patterns(patterns: list[Object], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     if len(patterns) > _MOST_PATTERNS:
         errors.append(field.too_many(path, len(patterns), _MOST_PATTERNS))
-    for place, pattern in enumerate(patterns):
+    for place, pattern in enumerate(each(patterns)):
         kind = pattern.get("type") or ""
         errors += field.invalids(f"{path}[{place}].type", kind, names.qualified_name(kind))
         errors += _one_of(f"{path}[{place}].status", pattern.get("status") or "", _STATUSES)
@@ -106,7 +107,7 @@ def _codes(codes: Object, containers: set[Any], path: str) -> list[FieldError]:
     elif len(values) > _MOST_CODES:
         errors.append(field.too_many(f"{path}.values", len(values), _MOST_CODES))
     seen: set[int] = set()
-    for place, value in enumerate(values):
+    for place, value in enumerate(each(values)):
         if operator == "In" and value == 0:
             errors.append(field.invalid(f"{path}.values[{place}]", 0, "must not be 0 for the In operator"))
         errors += checks.once(f"{path}.values[{place}]", value, seen)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from podless.meta import gonumber, gotext
+from podless.meta.meter import each
 
 _Interval = tuple[int, int]
 
@@ -19,7 +20,7 @@ def count(text: str, completions: int) -> int:
     if not text:
         return 0
     total, last = 0, None
-    for part in text.split(","):
+    for part in each(text.split(",")):
         first, end = _interval(part, completions)
         if last is not None and last >= first:
             raise IndexFault(f"non-increasing order, previous: {last}, current: {first}")
@@ -53,7 +54,7 @@ def overlap(completed: str, failed: str, completions: int) -> int | None:
 
 
 def _sound(text: str, completions: int) -> Iterator[_Interval]:
-    for part in text.split(","):
+    for part in each(text.split(",")):
         try:
             yield _interval(part, completions)
         except IndexFault:

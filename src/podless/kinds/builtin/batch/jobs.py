@@ -15,6 +15,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.podspecs import POD_SPEC, POD_TEMPLATE_SPEC
 from podless.meta import codec, field, labelselector, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 
 _UID, _NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
@@ -130,7 +131,7 @@ def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:
 
 def _labelled(labels: dict[str, str], expected: dict[str, str]) -> list[FieldError]:
     path, errors = "spec.template.metadata.labels", []
-    for key, value in expected.items():
+    for key, value in each(expected).items():
         if key not in labels:
             errors.append(field.required(f"{path}[{key}]", f"must be '{value}'"))
         elif labels[key] != value:
@@ -186,7 +187,7 @@ def _held(old: Object) -> bool:
     if not old["spec"].get("suspend"):
         return False
     conditions = status.get("conditions") or ()
-    paused = any(one.get("type") == "Suspended" and one.get("status") == "True" for one in conditions)
+    paused = any(one.get("type") == "Suspended" and one.get("status") == "True" for one in each(conditions))
     return status.get("startTime") is None or (paused and not status.get("active"))
 
 
@@ -202,7 +203,7 @@ def _adopted(spec: Object, old: Object) -> Object:
     else:
         adopted.pop("affinity", None)
     for part in ("containers", "initContainers"):
-        for one, other in zip(adopted.get(part) or (), spec.get(part) or (), strict=False):
+        for one, other in zip(each(adopted.get(part) or ()), spec.get(part) or (), strict=False):
             if one.get("name") == other.get("name"):
                 keep(one, other, "resources")
     return adopted

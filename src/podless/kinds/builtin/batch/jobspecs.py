@@ -10,6 +10,7 @@ from podless.kinds.builtin.batch import failures, successes
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 INDEXED, NOT_INDEXED = "Indexed", "NonIndexed"
 _MOST_PARALLEL = 100_000
@@ -86,7 +87,7 @@ def _mode(spec: Object, path: str) -> list[FieldError]:
     if mode not in (None, NOT_INDEXED):
         return [field.not_supported(f"{path}.completionMode", mode, (NOT_INDEXED, INDEXED))]
     given = [name for name in ("backoffLimitPerIndex", "maxFailedIndexes") if spec.get(name) is not None]
-    return [field.invalid(f"{path}.{name}", spec[name], _NEEDS_INDEXES) for name in given]
+    return [field.invalid(f"{path}.{name}", spec[name], _NEEDS_INDEXES) for name in each(given)]
 
 
 def _indexed(spec: Object, path: str) -> list[FieldError]:

@@ -14,6 +14,7 @@ from podless.kinds.builtin.batch.jobspecs import INDEXED
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError, Literal
+from podless.meta.meter import each
 
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 _DONE, _FAILED, _FAILING, _MET = "Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"
@@ -26,7 +27,7 @@ class _State:
     def __init__(self, obj: Object) -> None:
         self.spec, self.status = obj["spec"], obj.get("status") or {}
         conditions = self.status.get("conditions") or ()
-        self.true = {one.get("type") for one in conditions if one.get("status") == "True"}
+        self.true = {one.get("type") for one in each(conditions) if one.get("status") == "True"}
 
     @property
     def finished(self) -> bool:
@@ -52,17 +53,17 @@ def _wrong(text: str) -> FieldError:
 
 
 def _differs(new: _State, old: _State, *names: str) -> bool:
-    return any(new.status.get(name) != old.status.get(name) for name in names)
+    return any(new.status.get(name) != old.status.get(name) for name in each(names))
 
 
 def _turned(new: _State, old: _State, *conditions: str) -> bool:
-    return any((one in new.true) != (one in old.true) for one in conditions)
+    return any((one in new.true) != (one in old.true) for one in each(conditions))
 
 
 def _uncounted(new: _State) -> Iterator[FieldError]:
     held, seen = new.status.get("uncountedTerminatedPods") or {}, set()
     for name in ("succeeded", "failed"):
-        for place, uid in enumerate(held.get(name) or ()):
+        for place, uid in enumerate(each(held.get(name) or ())):
             path = f"status.uncountedTerminatedPods.{name}[{place}]"
             if not uid:
                 yield field.invalid(path, uid, "must not be empty")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from podless.meta import gonumber, gotime
+from podless.meta.meter import each
 
 _FIELDS = 5
 _DESCRIPTORS = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
@@ -66,11 +67,11 @@ def _check(text: str) -> None:
     if text.startswith("@"):
         _check_descriptor(text)
         return
-    fields = [part for part in _SPACE.split(text) if part]
+    fields = [part for part in each(_SPACE.split(text)) if part]
     if len(fields) != _FIELDS:
         raise ScheduleError(f"expected exactly {_FIELDS} fields, found {len(fields)}: [{' '.join(fields)}]")
-    for part, bounds in zip(fields, _BOUNDS, strict=True):
-        for expression in part.split(","):
+    for part, bounds in zip(each(fields), _BOUNDS, strict=True):
+        for expression in each(part.split(",")):
             if expression:
                 _check_range(expression, bounds)
 
@@ -128,7 +129,7 @@ def zone_faults(name: str) -> list[str]:
     """What is wrong with the time zone of a cron job."""
     if not name:
         return ["timeZone must be nil or non-empty string"]
-    for part in name.split("/"):
+    for part in each(name.split("/")):
         if part in (".", "..") or part.startswith("-") or not _PART.fullmatch(part):
             return [f"unknown time zone {name}"]
     errors = []

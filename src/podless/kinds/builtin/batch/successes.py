@@ -9,6 +9,7 @@ from podless.kinds.builtin.batch import indexes
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _MOST_RULES = 20
 _MOST_BYTES = 64 * 1024
@@ -20,7 +21,7 @@ def shown(policy: Object | None) -> Any:
         return None
     rules = policy.get("rules")
     names = {"SucceededIndexes": "succeededIndexes", "SucceededCount": "succeededCount"}
-    return {"Rules": rules and [{name: rule.get(own) for name, own in names.items()} for rule in rules]}
+    return {"Rules": rules and [{name: rule.get(own) for name, own in each(names).items()} for rule in each(rules)]}
 
 
 def check(policy: Object, completions: int, path: str) -> list[FieldError]:
@@ -32,7 +33,7 @@ def check(policy: Object, completions: int, path: str) -> list[FieldError]:
         errors.append(field.required(path, missing))
     if len(rules) > _MOST_RULES:
         errors.append(field.too_many(path, len(rules), _MOST_RULES))
-    for place, rule in enumerate(rules):
+    for place, rule in enumerate(each(rules)):
         errors += _rule(rule, completions, f"{path}[{place}]")
     return errors
 

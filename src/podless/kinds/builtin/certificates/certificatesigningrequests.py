@@ -12,6 +12,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import clock, field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 REQUEST, CERTIFICATE = "CERTIFICATE REQUEST", "CERTIFICATE"
 _APPROVED, _DENIED, _FAILED = "Approved", "Denied", "Failed"
@@ -126,7 +127,7 @@ def _spec(spec: Object) -> Iterator[FieldError]:
     usages, seen = spec.get("usages") or [], set[str]()
     if not usages:
         yield field.required("spec.usages")
-    for place, usage in enumerate(usages):
+    for place, usage in enumerate(each(usages)):
         yield from field.one_of(f"spec.usages[{place}]", usage, _USAGES)
         yield from checks.once(f"spec.usages[{place}]", usage, seen)
     signer, seconds = spec["signerName"], spec.get("expirationSeconds")
@@ -166,12 +167,12 @@ def signer_name(name: str, path: str) -> Iterator[FieldError]:
     domain, rest = parts
     if len(domain.encode()) > _DOMAIN_MOST:
         yield field.too_long(path, _DOMAIN_MOST)
-    for label in domain.split("."):
+    for label in each(domain.split(".")):
         yield from (field.invalid(path, domain, f"validating label {_quoted(label)}: {t}") for t in names.label(label))
     if "." not in domain:
         text = "should be a domain with at least two segments separated by dots"
         yield field.invalid(path, domain, text)
-    for part in rest.split("."):
+    for part in each(rest.split(".")):
         yield from (field.invalid(path, rest, f"validating label {_quoted(part)}: {t}") for t in names.subdomain(part))
     if len(rest.encode()) > _SIGNER_PATH_MOST:
         yield field.too_long(path, _SIGNER_PATH_MOST)
@@ -183,9 +184,9 @@ def _quoted(text: str) -> str:
 
 def _conditions(obj: Object, old: Object | None) -> Iterator[FieldError]:
     path, seen = "status.conditions", set[str]()
-    known = [one.get("type") for one in ((old or {}).get("status") or {}).get("conditions") or []]
+    known = [one.get("type") for one in each(((old or {}).get("status") or {}).get("conditions") or [])]
     lenient = len(known) != len(set(known))
-    for place, one in enumerate(obj["status"].get("conditions") or []):
+    for place, one in enumerate(each(obj["status"].get("conditions") or [])):
         sort, status = one.get("type") or "", one.get("status") or ""
         if not sort and "" not in known:
             yield field.required(f"{path}[{place}].type")
@@ -226,14 +227,14 @@ def _certificate_fault(pem: bytes) -> str:
 
 
 def _of(obj: Object, sort: str) -> list[Object]:
-    return [one for one in obj["status"].get("conditions") or [] if one.get("type") == sort]
+    return [one for one in each(obj["status"].get("conditions") or []) if one.get("type") == sort]
 
 
 def _date(obj: Object, old: Object) -> None:
     """Conditions without times have them now; one that is as it was has been so since then."""
     now = clock.now()
-    since = {(one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in _all(old)[::-1]}
-    for one in _all(obj):
+    since = {(one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in each(_all(old)[::-1])}
+    for one in each(_all(obj)):
         if one.get("lastUpdateTime") is None:
             one["lastUpdateTime"] = now
         if one.get("lastTransitionTime") is None:

@@ -10,6 +10,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 
@@ -23,15 +24,15 @@ class EndpointsStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Addresses and ports."""
         errors: list[FieldError] = []
-        for place, subset in enumerate(obj.get("subsets") or []):
+        for place, subset in enumerate(each(obj.get("subsets") or [])):
             path = f"subsets[{place}]"
             if not subset.get("addresses") and not subset.get("notReadyAddresses"):
                 errors.append(field.required(path, "must specify `addresses` or `notReadyAddresses`"))
             for name in ("addresses", "notReadyAddresses"):
-                for index, address in enumerate(subset.get(name) or []):
+                for index, address in enumerate(each(subset.get(name) or [])):
                     errors += _address(address, f"{path}.{name}[{index}]")
             ports = subset.get("ports") or []
-            for index, port in enumerate(ports):
+            for index, port in enumerate(each(ports)):
                 errors += _subset_port(port, f"{path}.ports[{index}]", named=len(ports) > 1)
         return errors
 

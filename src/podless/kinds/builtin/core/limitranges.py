@@ -15,6 +15,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names, quantity, uids
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
@@ -31,7 +32,7 @@ class LimitRangeStrategy(TypedStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """Containers get what they may have at the most, and ask for what they get."""
-        for item in obj["spec"].get("limits") or []:
+        for item in each(obj["spec"].get("limits") or []):
             if item["type"] == _CONTAINER:
                 limits = {**(item.get("max") or {}), **(item.get("default") or {})}
                 requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
@@ -44,7 +45,7 @@ class LimitRangeStrategy(TypedStrategy):
         """A range without a name gets one."""
         metadata = obj["metadata"]
         if not metadata.get("name"):
-            given = {name: value for name, value in metadata.items() if name != "name"}
+            given = {name: value for name, value in each(metadata).items() if name != "name"}
             metadata.clear()
             metadata.update({"name": uids.make(), **given})
 
@@ -52,7 +53,7 @@ class LimitRangeStrategy(TypedStrategy):
         """One set of amounts for each type."""
         seen: set[str] = set()
         errors: list[FieldError] = []
-        for place, item in enumerate(obj["spec"].get("limits") or []):
+        for place, item in enumerate(each(obj["spec"].get("limits") or [])):
             path, name = f"spec.limits[{place}]", item["type"]
             errors += _type(name, f"{path}.type")
             errors += checks.once(f"{path}.type", name, seen)
@@ -88,13 +89,13 @@ def _item(item: Object, path: str) -> Iterator[FieldError]:
             if given:
                 yield field.forbidden(f"{path}.{part}", "may not be specified when `type` is 'Pod'")
             continue
-        for name in given:
+        for name in each(given):
             yield from named(name, f"{path}.{part}[{name}]")
     bounds = [item.get(part) or {} for part in ("min", "max")]
-    if kind == _CLAIM and not any("storage" in bound for bound in bounds):
+    if kind == _CLAIM and not any("storage" in bound for bound in each(bounds)):
         yield field.required(f"{path}.limits", _NO_STORAGE)
-    keys = {name: None for part in _ORDER[1:] for name in item.get(part) or {}}
-    for name in keys:
+    keys = {name: None for part in _ORDER[1:] for name in each(item.get(part) or {})}
+    for name in each(keys):
         yield from _amounts(item, name, path)
 
 
@@ -104,7 +105,7 @@ def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
     texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
     if pod:
         texts["default"] = texts["defaultRequest"] = None
-    amounts = {part: quantity.parse(text) for part, text in texts.items() if text is not None}
+    amounts = {part: quantity.parse(text) for part, text in each(texts).items() if text is not None}
     for larger, less, shown, of, said in _PAIRS:
         if larger in amounts and less in amounts and amounts[larger] > amounts[less]:
             what, than = said

@@ -19,6 +19,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.nodes import NODE, NODE_ADDRESS, TAINT
 from podless.meta import addresses, gotext, names, quantity
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 
 Errors = Iterator[FieldError]
@@ -90,7 +91,7 @@ class NodeStrategy(DescribedStrategy):
         spec = obj["spec"]
         found = [_NO_CONFIG] if spec.get("configSource") is not None else []
         found += [_NO_ID] if spec.get("externalID") else []
-        for place, text in enumerate(spec.get("podCIDRs") or ()):
+        for place, text in enumerate(each(spec.get("podCIDRs") or ())):
             found += addresses.range_warnings(f"spec.podCIDRs[{place}]", text)
         return found
 
@@ -105,11 +106,11 @@ def _node(obj: Object) -> Errors:
     yield from _amounts(obj["status"])
     yield from _features(obj["status"].get("declaredFeatures") or [])
     ranges: list[str] = spec.get("podCIDRs") or []
-    for place, text in enumerate(ranges):
+    for place, text in enumerate(each(ranges)):
         for fault in addresses.range_faults(text):
             yield invalid(f"spec.podCIDRs[{place}]", text, fault)
     if len(ranges) > 1:
-        bad = next((place for place, text in enumerate(ranges) if addresses.parse_range(text) is None), None)
+        bad = next((place for place, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
         if bad is not None:
             why = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
             why = f"invalid PodCIDRs. failed to check with dual stack with error:{why}"
@@ -120,7 +121,7 @@ def _node(obj: Object) -> Errors:
 
 def _taints(given: list[Object]) -> Errors:
     known: set[tuple[str, str]] = set()
-    for place, one in enumerate(given):
+    for place, one in enumerate(each(given)):
         path, key, effect = f"metadata.taints[{place}]", one.get("key", ""), one.get("effect", "")
         yield from label_key(f"{path}.key", key)
         found = names.label_value(one.get("value") or "")
@@ -134,14 +135,14 @@ def _taints(given: list[Object]) -> Errors:
 
 def _amounts(status: Object) -> Errors:
     for part in ("capacity", "allocatable"):
-        for name, amount in by_name(status.get(part) or {}).items():
+        for name, amount in each(by_name(status.get(part) or {})).items():
             yield from quantity_errors(name, amount, f"status.{part}.{name}")
 
 
 def _features(given: list[str]) -> Errors:
     """Names of features, in order."""
     path = "status.declaredFeatures"
-    for place, name in enumerate(given):
+    for place, name in enumerate(each(given)):
         if len(name.encode()) > _MOST_FEATURE:
             why = f"invalid feature name {gotext.quote(name)}: must be no more than {_MOST_FEATURE} characters"
             yield invalid(f"{path}[{place}]", name, why)
@@ -158,7 +159,7 @@ def _change(obj: Object, old: Object) -> Errors:
     yield from _amounts(obj["status"])
     yield from _features(obj["status"].get("declaredFeatures") or [])
     known: set[tuple[Any, Any]] = set()
-    for place, one in enumerate(obj["status"].get("addresses") or ()):
+    for place, one in enumerate(each(obj["status"].get("addresses") or ())):
         pair = one.get("type", ""), one.get("address", "")
         if pair in known:
             yield duplicate(f"status.addresses[{place}]", gostructs.shown(NODE_ADDRESS, one))
@@ -166,7 +167,7 @@ def _change(obj: Object, old: Object) -> Errors:
     ranges: list[str] = spec.get("podCIDRs") or []
     held: list[str] = before.get("podCIDRs") or []
     if held:
-        moved = sum(one != other for one, other in zip(ranges, held, strict=False))
+        moved = sum(one != other for one, other in zip(each(ranges), held, strict=False))
         for _ in range(moved if len(ranges) == len(held) else 1):
             yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):

@@ -17,6 +17,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _CLAIM = ("", "PersistentVolumeClaim")
@@ -67,11 +68,11 @@ class ClaimStrategy(StatusStrategy):
         """Names and amounts."""
         status = obj.get("status") or {}
         errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
-        for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+        for name, state in each(status.get("allocatedResourceStatuses") or {}).items():
             errors += _resource(name, "status.allocatedResourceStatuses")
             if state not in _RESIZES:
                 errors.append(field.not_supported("status.allocatedResourceStatus", name, _RESIZES))
-        for name, text in (status.get("allocatedResources") or {}).items():
+        for name, text in each(status.get("allocatedResources") or {}).items():
             path = "status.allocatedResources"
             errors += [*_resource(name, path)] or [*_amounts({name: text}, path)]
         return errors
@@ -183,7 +184,7 @@ def _resource(name: str, path: str) -> Iterator[FieldError]:
 
 
 def _amounts(given: dict[str, str], path: str) -> Iterator[FieldError]:
-    for name, text in given.items():
+    for name, text in each(given).items():
         yield from checks.sound(f"{path}[{name}]", text)
 
 

@@ -15,6 +15,7 @@ from podless.kinds.types.disks import PERSISTENT_VOLUME_SOURCE
 from podless.kinds.types.topology import VOLUME_NODE_AFFINITY
 from podless.meta import clock, field, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _OPTIONS_ANNOTATION = "volume.beta.kubernetes.io/mount-options"
@@ -124,7 +125,7 @@ def _without_expansion(wanted: Object, before: Object) -> Object:
     csi, known = wanted.get("csi"), before.get("csi")
     if csi is None or known is None or known.get("controllerExpandSecretRef") is not None:
         return wanted
-    return {**wanted, "csi": {name: item for name, item in csi.items() if name != "controllerExpandSecretRef"}}
+    return {**wanted, "csi": {name: item for name, item in each(csi).items() if name != "controllerExpandSecretRef"}}
 
 
 def _renamed(known: Object, wanted: Object | None) -> Object:
@@ -132,10 +133,10 @@ def _renamed(known: Object, wanted: Object | None) -> Object:
     terms = [(known.get("required") or {}).get("nodeSelectorTerms") or []]
     terms.append(((wanted or {}).get("required") or {}).get("nodeSelectorTerms") or [])
     found = []
-    for place, term in enumerate(terms[0]):
+    for place, term in enumerate(each(terms[0])):
         others = (terms[1][place].get("matchExpressions") or []) if place < len(terms[1]) else []
         expressions = []
-        for index, one in enumerate(term.get("matchExpressions") or []):
+        for index, one in enumerate(each(term.get("matchExpressions") or [])):
             key = others[index].get("key") if index < len(others) else None
             expressions.append(
                 {**one, "key": key} if key and nodelabels.RENAMED.get(one.get("key"), ("",))[0] == key else one

@@ -19,6 +19,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
 from podless.kinds.types.pods import POD
 from podless.meta import addresses, clock, names
+from podless.meta.meter import each
 
 _FIELDS = (
     "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
@@ -80,9 +81,9 @@ class PodStrategy(DescribedStrategy):
             if not status.get(name) and known.get(name):
                 status[name] = known[name]
         seen: dict[str, list[int]] = {}
-        for condition in known.get("conditions") or ():
+        for condition in each(known.get("conditions") or ()):
             seen.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration") or 0)
-        for condition in status.get("conditions") or ():
+        for condition in each(status.get("conditions") or ()):
             rest = seen.get(condition.get("type", ""))
             last = rest.pop(0) if rest else 0
             if not condition.get("observedGeneration") and last:
@@ -99,7 +100,7 @@ class PodStrategy(DescribedStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What containers may become, and addresses."""
         for part in ("podIPs", "hostIPs"):
-            for place, one in enumerate(obj["status"].get(part) or ()):
+            for place, one in enumerate(each(obj["status"].get(part) or ())):
                 warnings += addresses.warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
         return check_status(obj, old)
 
@@ -130,7 +131,7 @@ class PodStrategy(DescribedStrategy):
         """Where it is, and how it does."""
         spec, status = obj["spec"], obj.get("status") or {}
         texts = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")
-        found = {f"spec.{name}": spec.get(name) or "" for name in texts}
+        found = {f"spec.{name}": spec.get(name) or "" for name in each(texts)}
         ips = status.get("podIPs") or [{}]
         return found | {
             "spec.host": found["spec.nodeName"],
@@ -161,7 +162,7 @@ class _Ephemeral(_Part):
 
     def take(self, spec: Object, old: Object) -> Object:
         given = spec.get("ephemeralContainers")
-        kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
+        kept = {name: value for name, value in each(old).items() if name != "ephemeralContainers"}
         return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -173,10 +174,10 @@ class _Resize(_Part):
 
     def take(self, spec: Object, old: Object) -> Object:
         parts = ("containers", "initContainers")
-        if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
+        if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in each(parts)):
             return spec
-        taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
-        kept = {name: value for name, value in old.items() if name != "resources"}
+        taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in each(parts) if part in old}
+        kept = {name: value for name, value in each(old).items() if name != "resources"}
         own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
         return _in_order(kept | taken | own)
 
@@ -186,11 +187,11 @@ class _Resize(_Part):
 
 def _resources(given: list[Object], before: list[Object]) -> list[Object]:
     """The containers as they were, with the resources that are given; as given, where they are others."""
-    if any(one.get("name") != other.get("name") for one, other in zip(given, before, strict=True)):
+    if any(one.get("name") != other.get("name") for one, other in zip(each(given), before, strict=True)):
         return given
     out = []
-    for one, other in zip(given, before, strict=True):
-        kept = {name: value for name, value in other.items() if name not in ("resources", "resizePolicy")}
+    for one, other in zip(each(given), before, strict=True):
+        kept = {name: value for name, value in each(other).items() if name not in ("resources", "resizePolicy")}
         out.append(kept | {name: one[name] for name in ("resources", "resizePolicy") if name in one})
     return out
 
@@ -198,7 +199,7 @@ def _resources(given: list[Object], before: list[Object]) -> list[Object]:
 def _in_order(spec: Object) -> Object:
     struct = next(field.type for field in POD if field.name == "spec")
     ranks: dict[str, int] = struct.ranks  # type: ignore[attr-defined]
-    return {name: spec[name] for name in sorted(spec, key=ranks.__getitem__)}
+    return {name: spec[name] for name in sorted(each(spec), key=ranks.__getitem__)}
 
 
 STRATEGY = PodStrategy(POD)

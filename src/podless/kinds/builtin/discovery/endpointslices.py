@@ -16,6 +16,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _TYPES = ("FQDN", "IPv4", "IPv6")
 _MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20000, 8
@@ -30,7 +31,7 @@ class EndpointSliceStrategy(TypedStrategy):
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Drop what only an older version had."""
-        for endpoint in obj.get("endpoints") or []:
+        for endpoint in each(obj.get("endpoints") or []):
             endpoint.pop("deprecatedTopology", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
@@ -42,7 +43,7 @@ class EndpointSliceStrategy(TypedStrategy):
         """Labels count, too."""
         parts = ("addressType", "endpoints", "ports")
         labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
-        return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
+        return any((obj.get(name) or None) != (old.get(name) or None) for name in each(parts)) or labels[0] != labels[1]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Type, addresses and ports."""
@@ -62,8 +63,8 @@ class EndpointSliceStrategy(TypedStrategy):
         if obj["addressType"] == "FQDN":
             return [_DOMAINS] if old is None else []
         found = []
-        for place, endpoint in enumerate(obj.get("endpoints") or []):
-            for index, address in enumerate(endpoint.get("addresses") or []):
+        for place, endpoint in enumerate(each(obj.get("endpoints") or [])):
+            for index, address in enumerate(each(endpoint.get("addresses") or [])):
                 found += addresses.warnings(f"endpoints[{place}].addresses[{index}]", address)
         return found
 
@@ -84,7 +85,7 @@ def _check_endpoints(obj: Object) -> list[FieldError]:
     if len(endpoints) > _MOST_ENDPOINTS:
         return [field.too_many("endpoints", len(endpoints), _MOST_ENDPOINTS)]
     sort = obj["addressType"]
-    return [error for place, one in enumerate(endpoints) for error in _endpoint(one, sort, f"endpoints[{place}]")]
+    return [error for place, one in enumerate(each(endpoints)) for error in _endpoint(one, sort, f"endpoints[{place}]")]
 
 
 def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
@@ -94,7 +95,7 @@ def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
         yield field.required(where, "must contain at least 1 address")
     elif len(given) > _MOST_ADDRESSES:
         yield field.too_many(where, len(given), _MOST_ADDRESSES)
-    for place, address in enumerate(given):
+    for place, address in enumerate(each(given)):
         if sort == "FQDN":
             yield from _domain(address, f"{where}[{place}]")
         elif sort in _TYPES:
@@ -130,7 +131,7 @@ def _domain(name: str, path: str) -> Iterator[FieldError]:
     elif "." not in bare:
         yield field.invalid(path, bare, "should be a domain with at least two segments separated by dots")
     else:
-        for part in bare.split("."):
+        for part in each(bare.split(".")):
             if faults := names.label(part):
                 yield field.invalid(path, part, ",".join(faults))
                 return
@@ -142,7 +143,7 @@ def _hints(hints: Object, path: str) -> Iterator[FieldError]:
         if len(given) > _MOST_HINTS:
             yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
             continue
-        for place, hint in enumerate(given):
+        for place, hint in enumerate(each(given)):
             where, value = f"{path}.{name}[{place}].name", hint["name"]
             yield from checks.once(where, value, seen)
             yield from field.invalids(where, value, rule(value))
@@ -153,7 +154,7 @@ def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
         yield field.too_many("ports", len(ports), _MOST_PORTS)
         return
     seen: set[str] = set()
-    for place, port in enumerate(ports):
+    for place, port in enumerate(each(ports)):
         path, name = f"ports[{place}]", port.get("name") or ""
         if name:
             yield from field.invalids(f"{path}.name", name, names.label(name))

@@ -12,6 +12,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.flowcontrol import FLOW_SCHEMA_SPEC
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _METHODS = ("ByNamespace", "ByUser")
@@ -52,7 +53,7 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
         yield field.not_supported("spec.distinguisherMethod.type", {"Type": method["type"]}, _METHODS)
     path, level = "spec.priorityLevelConfiguration.name", spec["priorityLevelConfiguration"]["name"]
     yield from checks.named(path, level, names.subdomain, "must reference a priority level")
-    for place, rule in enumerate(spec.get("rules") or []):
+    for place, rule in enumerate(each(spec.get("rules") or [])):
         yield from _rule(rule, f"spec.rules[{place}]")
 
 
@@ -60,14 +61,14 @@ def _rule(rule: Object, path: str) -> Iterator[FieldError]:
     subjects = rule.get("subjects") or []
     if not subjects:
         yield field.required(f"{path}.subjects", _NO_SUBJECTS)
-    for place, subject in enumerate(subjects):
+    for place, subject in enumerate(each(subjects)):
         yield from _subject(subject, f"{path}.subjects[{place}]")
     resources, others = rule.get("resourceRules") or [], rule.get("nonResourceRules") or []
     if not resources and not others:
         yield field.required(path, _NO_RULES)
-    for place, one in enumerate(resources):
+    for place, one in enumerate(each(resources)):
         yield from _resources(one, f"{path}.resourceRules[{place}]")
-    for place, one in enumerate(others):
+    for place, one in enumerate(each(others)):
         yield from _urls(one, f"{path}.nonResourceRules[{place}]")
 
 
@@ -125,7 +126,7 @@ def _resources(rule: Object, path: str) -> Iterator[FieldError]:
     elif _ALL in spaces:
         yield from _alone(spaces, f"{path}.namespaces", "namespaces")
     else:
-        for place, space in enumerate(spaces):
+        for place, space in enumerate(each(spaces)):
             where = f"{path}.namespaces[{place}]"
             yield from (field.invalid(where, space, _NAMESPACE + text) for text in names.label(space))
 
@@ -138,7 +139,7 @@ def _urls(rule: Object, path: str) -> Iterator[FieldError]:
     elif _ALL in urls:
         yield from _alone(urls, path, "non-resource URLs")
     else:
-        for place, url in enumerate(urls):
+        for place, url in enumerate(each(urls)):
             if fault := _url_fault(url):
                 yield field.invalid(f"{path}[{place}]", url, fault)
 

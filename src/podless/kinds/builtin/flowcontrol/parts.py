@@ -11,6 +11,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 
 class FlowStrategy(SpecStrategy):
@@ -31,7 +32,7 @@ class FlowStrategy(SpecStrategy):
 def conditions(obj: Object) -> Iterator[FieldError]:
     """Conditions of different types."""
     seen: set[str] = set()
-    for place, condition in enumerate((obj.get("status") or {}).get("conditions") or []):
+    for place, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
         name, path = condition.get("type") or "", f"status.conditions[{place}].type"
         yield from checks.once(path, name, seen)
         if not name:

@@ -11,6 +11,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 CLASS = "kubernetes.io/ingress.class"
 _DEPRECATED = f"annotation \"{CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
@@ -60,14 +61,14 @@ def _check(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
         yield field.invalid("spec", spec.get("rules"), text)
     if backend is not None:
         yield from _backend(backend, "spec.defaultBackend")
-    for place, rule in enumerate(rules):
+    for place, rule in enumerate(each(rules)):
         yield from _rule(rule, f"spec.rules[{place}]")
-    lax = any(_secret(entry) for entry in (old or {}).get("tls") or ())
-    for place, entry in enumerate(spec.get("tls") or ()):
-        for number, host in enumerate(entry.get("hosts") or ()):
+    lax = any(_secret(entry) for entry in each((old or {}).get("tls") or ()))
+    for place, entry in enumerate(each(spec.get("tls") or ())):
+        for number, host in enumerate(each(entry.get("hosts") or ())):
             check = names.wildcard if "*" in host else names.subdomain
             yield from field.invalids(f"spec.tls[{place}].hosts[{number}]", host, check(host))
-        for text in [] if lax else _secret(entry):
+        for text in each([] if lax else _secret(entry)):
             yield field.invalid(f"spec.tls[{place}].secretName", entry["secretName"], text)
     name = spec.get("ingressClassName")
     if name is not None:
@@ -92,7 +93,7 @@ def _rule(rule: Object, path: str) -> Iterator[FieldError]:
         return
     if not http.get("paths"):
         yield field.required(f"{path}.http.paths")
-    for place, one in enumerate(http.get("paths") or ()):
+    for place, one in enumerate(each(http.get("paths") or ())):
         yield from _path(one, f"{path}.http.paths[{place}]")
 
 
@@ -140,7 +141,7 @@ def _service(service: Object, path: str) -> Iterator[FieldError]:
 
 
 def _balancers(balancers: list[Object]) -> Iterator[FieldError]:
-    for place, one in enumerate(balancers):
+    for place, one in enumerate(each(balancers)):
         path, ip, host = f"status.loadBalancer.ingress[{place}]", one.get("ip") or "", one.get("hostname") or ""
         if ip:
             yield from field.invalids(f"{path}.ip", ip, addresses.faults(ip))

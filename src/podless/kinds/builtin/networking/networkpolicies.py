@@ -11,6 +11,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, labelselector, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _TYPES = ("Ingress", "Egress")
@@ -45,23 +46,23 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
             block = peer.get("ipBlock") or {}
             if block.get("cidr"):
                 found += addresses.range_warnings(f"{path}.ipBlock.cidr", block["cidr"])
-            for place, text in enumerate(block.get("except") or ()):
+            for place, text in enumerate(each(block.get("except") or ())):
                 found += addresses.range_warnings(f"{path}.ipBlock.except[{place}]", text)
         return found
 
 
 def _peers(spec: Object) -> Iterator[tuple[str, Object]]:
     for side, other in _SIDES:
-        for number, rule in enumerate(spec.get(side) or ()):
-            for place, peer in enumerate(rule.get(other) or ()):
+        for number, rule in enumerate(each(spec.get(side) or ())):
+            for place, peer in enumerate(each(rule.get(other) or ())):
                 yield f"spec.{side}[{number}].{other}[{place}]", peer
 
 
 def _check(spec: Object) -> Iterator[FieldError]:
     yield from labelselector.errors(spec.get("podSelector") or {}, "spec.podSelector")
     for side, _ in _SIDES:
-        for number, rule in enumerate(spec.get(side) or ()):
-            for place, port in enumerate(rule.get("ports") or ()):
+        for number, rule in enumerate(each(spec.get(side) or ())):
+            for place, port in enumerate(each(rule.get("ports") or ())):
                 yield from _port(port, f"spec.{side}[{number}].ports[{place}]")
     for path, peer in _peers(spec):
         yield from _peer(peer, path)
@@ -69,7 +70,7 @@ def _check(spec: Object) -> Iterator[FieldError]:
     if len(types) > len(_TYPES):
         yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
         return
-    for place, kind in enumerate(types):
+    for place, kind in enumerate(each(types)):
         yield from field.one_of(f"spec.policyTypes[{place}]", kind, _TYPES)
 
 
@@ -94,7 +95,7 @@ def _port(port: Object, path: str) -> Iterator[FieldError]:
 
 def _peer(peer: Object, path: str) -> Iterator[FieldError]:
     given = [name for name in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(name) is not None]
-    for name in given:
+    for name in each(given):
         if name == "ipBlock":
             yield from _block(peer[name], f"{path}.ipBlock")
         else:
@@ -114,7 +115,7 @@ def _block(block: Object, path: str) -> Iterator[FieldError]:
     whole = addresses.parse_range(text)
     if whole is None:
         return
-    for place, part in enumerate(block.get("except") or ()):
+    for place, part in enumerate(each(block.get("except") or ())):
         where = f"{path}.except[{place}]"
         yield from field.invalids(where, part, addresses.range_faults(part))
         inner = addresses.parse_range(part)

@@ -8,6 +8,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _PATH = "spec.cidrs"
 _MOST_RANGES = 2
@@ -26,7 +27,7 @@ class ServiceCIDRStrategy(StatusStrategy):
         given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
         moved = [
             immutable(f"{_PATH}[{place}]", text)
-            for place, (text, known) in enumerate(zip(given, before, strict=False))
+            for place, (text, known) in enumerate(zip(each(given), before, strict=False))
             if text != known
         ]
         if len(given) == len(before):
@@ -48,10 +49,10 @@ def _ranges(given: list[str]) -> list[FieldError]:
         return [field.invalid(_PATH, {"CIDRs": given}, f"may only hold up to {_MOST_RANGES} values")]
     errors = [
         field.invalid(f"{_PATH}[{place}]", text, fault)
-        for place, text in enumerate(given)
+        for place, text in enumerate(each(given))
         for fault in addresses.canonical_range_faults(text)
     ]
-    families = [addresses.range_family(text) for text in given]
+    families = [addresses.range_family(text) for text in each(given)]
     if len(given) == _MOST_RANGES and families[0] and families[0] == families[1]:
         errors.append(field.invalid(_PATH, given, _SAME_FAMILY))
     return errors

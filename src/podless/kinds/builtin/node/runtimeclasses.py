@@ -14,6 +14,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.podspecs import TOLERATION
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists")
@@ -42,16 +43,16 @@ class RuntimeClassStrategy(TypedStrategy):
         """Labels of nodes that have become others."""
         selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
         path = "scheduling.nodeSelector"
-        return [f"{path}: {text}" for label in sorted(selector) if (text := nodelabels.advice(label))]
+        return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.advice(label))]
 
 
 def _scheduling(scheduling: Object) -> Iterator[FieldError]:
-    for key, value in (scheduling.get("nodeSelector") or {}).items():
+    for key, value in each(scheduling.get("nodeSelector") or {}).items():
         path = "scheduling.nodeSelector"
         yield from field.invalids(path, key, names.qualified_name(key))
         yield from field.invalids(path, value, names.label_value(value))
     seen: set[tuple[object, ...]] = set()
-    for place, one in enumerate(scheduling.get("tolerations") or []):
+    for place, one in enumerate(each(scheduling.get("tolerations") or [])):
         path = f"scheduling.tolerations[{place}]"
         yield from _toleration(one, path)
         known = tuple(one.get(name) for name in ("key", "operator", "value", "effect", "tolerationSeconds"))

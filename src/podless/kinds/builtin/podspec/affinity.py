@@ -9,6 +9,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec.options import Options
 from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
+from podless.meta.meter import each
 
 TERMS = REQUIRED, PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
@@ -32,7 +33,7 @@ def check(given: Object, path: str, options: Options) -> Errors:
 def _nodes(given: Object, path: str, options: Options) -> Errors:
     if (required := given.get(REQUIRED)) is not None:
         yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
-    for place, term in enumerate(given.get(PREFERRED) or ()):
+    for place, term in enumerate(each(given.get(PREFERRED) or ())):
         where = f"{path}.{PREFERRED}[{place}]"
         yield from _weight(term, where)
         yield from node_term(term.get("preference") or {}, f"{where}.preference", any_value=True)
@@ -49,15 +50,15 @@ def node_selector(given: Object, path: str, *, any_value: bool = False) -> Error
     terms = given.get("nodeSelectorTerms") or []
     if not terms:
         yield field.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
-    for place, term in enumerate(terms):
+    for place, term in enumerate(each(terms)):
         yield from node_term(term, f"{path}.nodeSelectorTerms[{place}]", any_value=any_value)
 
 
 def node_term(term: Object, path: str, *, any_value: bool) -> Errors:
     """One term of a selector of nodes."""
-    for place, one in enumerate(term.get("matchExpressions") or ()):
+    for place, one in enumerate(each(term.get("matchExpressions") or ())):
         yield from _expression(one, f"{path}.matchExpressions[{place}]", any_value)
-    for place, one in enumerate(term.get("matchFields") or ()):
+    for place, one in enumerate(each(term.get("matchFields") or ())):
         yield from _field(one, f"{path}.matchFields[{place}]")
 
 
@@ -77,7 +78,7 @@ def _expression(one: Object, path: str, any_value: bool) -> Errors:
         yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
     yield from checks.label_key(f"{path}.key", key)
     if not any_value:
-        for place, value in enumerate(values):
+        for place, value in enumerate(each(values)):
             yield from field.invalids(f"{where}[{place}]", value, names.label_value(value))
 
 
@@ -91,14 +92,14 @@ def _field(one: Object, path: str) -> Errors:
     if key != "metadata.name":
         yield field.invalid(f"{path}.key", key, "not a valid field selector key")
         return
-    for place, value in enumerate(values):
+    for place, value in enumerate(each(values)):
         yield from field.invalids(f"{path}.values[{place}]", value, names.subdomain(value))
 
 
 def _pods(given: Object, path: str, options: Options) -> Errors:
-    for place, term in enumerate(given.get(REQUIRED) or ()):
+    for place, term in enumerate(each(given.get(REQUIRED) or ())):
         yield from _pod_term(term, f"{path}.{REQUIRED}[{place}]", options)
-    for place, term in enumerate(given.get(PREFERRED) or ()):
+    for place, term in enumerate(each(given.get(PREFERRED) or ())):
         where = f"{path}.{PREFERRED}[{place}]"
         yield from _weight(term, where)
         yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm", options)
@@ -108,7 +109,7 @@ def _pod_term(term: Object, path: str, options: Options) -> Errors:
     for name in ("labelSelector", "namespaceSelector"):
         if (selector := term.get(name)) is not None:
             yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)
-    for namespace in term.get("namespaces") or ():
+    for namespace in each(term.get("namespaces") or ()):
         yield from field.invalids(f"{path}.namespace", namespace, names.label(namespace))
     selector = term.get("labelSelector")
     yield from label_keys(path, term.get("matchLabelKeys") or (), term.get("mismatchLabelKeys") or (), selector)
@@ -131,19 +132,19 @@ def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: O
         if keys and selector is None:
             yield field.forbidden(f"{path}.{name}", _NO_SELECTOR)
         elif keys:
-            for place, key in enumerate(keys):
+            for place, key in enumerate(each(keys)):
                 yield from checks.label_key(f"{path}.{name}[{place}]", key)
     if selector is not None and same:
-        places = {key: place for place, key in enumerate(same)}
+        places = {key: place for place, key in enumerate(each(same))}
         seen = set(selector.get("matchLabels") or ())
-        for expression in selector.get("matchExpressions") or ():
+        for expression in each(selector.get("matchExpressions") or ()):
             key = expression.get("key", "")
             if key in places and key in seen:
                 why = "exists in both matchLabelKeys and labelSelector"
                 yield field.invalid(f"{path}[{places[key]}]", key, why)
             seen.add(key)
     others = set(other)
-    for place, key in enumerate(same):
+    for place, key in enumerate(each(same)):
         if key in others:
             why = "exists in both matchLabelKeys and mismatchLabelKeys"
             yield field.invalid(f"{path}.matchLabelKeys[{place}]", key, why)

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from podless.kinds.strategy import Object
 from podless.meta import quantity
+from podless.meta.meter import each
 
 Amounts = dict[str, Fraction]
 HUGE_PAGES = "hugepages-"
@@ -27,11 +28,11 @@ def total(spec: Object, part: str) -> dict[str, str]:
     read = _reader(part)
     sums: Amounts = {}
     formats: dict[str, str] = {}
-    for container in spec.get("containers") or ():
+    for container in each(spec.get("containers") or ()):
         _add(sums, read(container, formats))
     stay: Amounts = {}
     most: Amounts = {}
-    for container in spec.get("initContainers") or ():
+    for container in each(spec.get("initContainers") or ()):
         asked = read(container, formats)
         if sidecar(container):
             _add(sums, asked)
@@ -42,7 +43,7 @@ def total(spec: Object, part: str) -> dict[str, str]:
             _add(asked, stay)
         _reach(most, asked)
     _reach(sums, most)
-    return {name: written(amount, formats[name]) for name, amount in sums.items()}
+    return {name: written(amount, formats[name]) for name, amount in each(sums).items()}
 
 
 def written(amount: Fraction, like: str) -> str:
@@ -61,20 +62,20 @@ def _plain(amount: Fraction) -> str:
 def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
     def read(container: Object, formats: dict[str, str]) -> Amounts:
         asked = (container.get("resources") or {}).get(part) or {}
-        for name, text in asked.items():
+        for name, text in each(asked).items():
             formats.setdefault(name, text)
-        return {name: quantity.parse(text) for name, text in asked.items()}
+        return {name: quantity.parse(text) for name, text in each(asked).items()}
 
     return read
 
 
 def _add(sums: Amounts, more: Amounts) -> None:
-    for name, amount in more.items():
+    for name, amount in each(more).items():
         sums[name] = sums.get(name, Fraction(0)) + amount
 
 
 def _reach(most: Amounts, asked: Amounts) -> None:
-    for name, amount in asked.items():
+    for name, amount in each(asked).items():
         if name not in most or amount > most[name]:
             most[name] = amount
 
@@ -86,18 +87,18 @@ def quality(spec: Object) -> str:
         holders = [own]
     else:
         containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-        holders = [container.get("resources") or {} for container in containers]
+        holders = [container.get("resources") or {} for container in each(containers)]
     requests: Amounts = {}
     limits: Amounts = {}
     guaranteed = True
-    for resources in holders:
+    for resources in each(holders):
         _add(requests, _compute(resources.get("requests")))
         found = _compute(resources.get("limits"))
         _add(limits, found)
         guaranteed = guaranteed and len(found) == len(_COMPUTE)
     if not requests and not limits:
         return "BestEffort"
-    if guaranteed and all(limits.get(name) == amount for name, amount in requests.items()):
+    if guaranteed and all(limits.get(name) == amount for name, amount in each(requests).items()):
         return "Guaranteed" if len(requests) == len(limits) else "Burstable"
     return "Burstable"
 

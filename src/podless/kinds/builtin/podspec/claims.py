@@ -12,6 +12,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import resources
 from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names, objectmeta, quantity
+from podless.meta.meter import each
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _ONCE = "ReadWriteOncePod"
@@ -26,7 +27,7 @@ def template(given: Object, path: str) -> Errors:
     where = f"{path}.metadata"
     yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{where}.annotations")
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{where}.labels")
-    for name, value in metadata.items():
+    for name, value in each(metadata).items():
         if value and name not in ("annotations", "labels"):
             shown = {"uid": "uID"}.get(name, name)
             yield field.forbidden(f"{where}.{shown}", "cannot be set")
@@ -45,13 +46,13 @@ def spec(given: Object, path: str, old: Object | None = None) -> Errors:
     yield from _class(given, path, "storageClassName")
     yield from volume_mode(given, path)
     before = [(old or {}).get(name) or {} for name in _SOURCES]
-    yield from _sources(given, path, any_group=any(one.get("apiGroup") is not None for one in before))
+    yield from _sources(given, path, any_group=any(one.get("apiGroup") is not None for one in each(before)))
     yield from _class(given, path, "volumeAttributesClassName")
 
 
 def access(modes: Sequence[str], path: str) -> Errors:
     """How a volume may be used."""
-    for mode in modes:
+    for mode in each(modes):
         yield from checks.word(path, mode, _ACCESS, needed=False)
     if _ONCE in modes and not set(modes).isdisjoint(_ACCESS[:3]):
         yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")

@@ -16,6 +16,7 @@ from podless.kinds.builtin.podspec.probes import Around
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _MESSAGES = ("File", "FallbackToLogsOnError")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -47,11 +48,11 @@ class Pod:
 
 def visit(spec: Object, path: str) -> list[tuple[Object, str]]:
     """All containers with their paths, in the order in which errors about all of them come."""
-    return [
-        (container, f"{path}.{part}[{place}]")
-        for part in ("initContainers", "containers", "ephemeralContainers")
-        for place, container in enumerate(spec.get(part) or ())
-    ]
+    found: list[tuple[Object, str]] = []
+    for part in ("initContainers", "containers", "ephemeralContainers"):
+        if given := spec.get(part):
+            found += [(container, f"{path}.{part}[{place}]") for place, container in enumerate(each(given))]
+    return found
 
 
 def regular(given: list[Object], path: str, pod: Pod) -> Errors:
@@ -60,7 +61,7 @@ def regular(given: list[Object], path: str, pod: Pod) -> Errors:
         yield field.required(path)
         return
     seen: set[str] = set()
-    for place, container in enumerate(given):
+    for place, container in enumerate(each(given)):
         where, name = f"{path}[{place}]", container.get("name", "")
         yield from _common(container, where, pod)
         yield from checks.once(f"{where}.name", name, seen)
@@ -73,8 +74,8 @@ def regular(given: list[Object], path: str, pod: Pod) -> Errors:
 
 def init(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
     """The containers that run before those, and those of them that stay."""
-    seen = {container.get("name", "") for container in regulars}
-    for place, container in enumerate(given):
+    seen = {container.get("name", "") for container in each(regulars)}
+    for place, container in enumerate(each(given)):
         where, name = f"{path}[{place}]", container.get("name", "")
         yield from _common(container, where, pod)
         yield from _restart(container, where, first=True)
@@ -97,7 +98,7 @@ def init(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Er
 
 
 def _never_restarted(container: Object, path: str) -> Errors:
-    for place, policy in enumerate(container.get("resizePolicy") or ()):
+    for place, policy in enumerate(each(container.get("resizePolicy") or ())):
         if policy.get("restartPolicy") == "RestartContainer":
             why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
             yield field.invalid(f"{path}.resizePolicy[{place}].restartPolicy", "RestartContainer", why)
@@ -105,9 +106,9 @@ def _never_restarted(container: Object, path: str) -> Errors:
 
 def ephemeral(given: list[Object], path: str, pod: Pod, others: list[Object]) -> Errors:
     """Containers that are added for a look at a running pod."""
-    known = {container.get("name", "") for container in others}
+    known = {container.get("name", "") for container in each(others)}
     seen = set(known)
-    for place, container in enumerate(given):
+    for place, container in enumerate(each(given)):
         where, name = f"{path}[{place}]", container.get("name", "")
         yield from _common(container, where, pod)
         yield from untrimmed(container, where)
@@ -118,7 +119,7 @@ def ephemeral(given: list[Object], path: str, pod: Pod, others: list[Object]) ->
         for refused in _REFUSED:
             if container.get(refused) or (refused == "lifecycle" and refused in container):
                 yield field.forbidden(f"{where}.{refused}", _NOT_EPHEMERAL)
-        for index, mount in enumerate(container.get("volumeMounts") or ()):
+        for index, mount in enumerate(each(container.get("volumeMounts") or ())):
             for sub in ("subPath", "subPathExpr"):
                 if mount.get(sub):
                     yield field.forbidden(f"{where}.volumeMounts[{index}].{sub}", _NOT_EPHEMERAL)
@@ -155,7 +156,7 @@ def _common(container: Object, path: str, pod: Pod) -> Errors:
 
 def _ports(given: list[Object], path: str) -> Errors:
     seen: set[str] = set()
-    for place, port in enumerate(given):
+    for place, port in enumerate(each(given)):
         where, name = f"{path}[{place}]", port.get("name")
         if name:
             found = list(checks.port(f"{where}.name", name))
@@ -175,8 +176,8 @@ def _ports(given: list[Object], path: str) -> Errors:
 def _host_ports(containers: list[Object], path: str) -> Errors:
     """No two containers have the same port of the host."""
     seen: set[str] = set()
-    for place, container in enumerate(containers):
-        for index, port in enumerate(container.get("ports") or ()):
+    for place, container in enumerate(each(containers)):
+        for index, port in enumerate(each(container.get("ports") or ())):
             if not port.get("hostPort"):
                 continue
             shown = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
@@ -185,7 +186,7 @@ def _host_ports(containers: list[Object], path: str) -> Errors:
 
 def _resize(given: list[Object], path: str, restart: str) -> Errors:
     seen: set[str] = set()
-    for place, one in enumerate(given):
+    for place, one in enumerate(each(given)):
         name, policy = one.get("resourceName", ""), one.get("restartPolicy", "")
         yield from checks.once(f"{path}[{place}]", name, seen)
         yield from checks.word(path, name, _RESIZED)
@@ -208,7 +209,7 @@ def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
     where = f"{path}.restartPolicyRules"
     if len(rules) > _MOST_RULES:
         yield field.too_many(where, len(rules), _MOST_RULES)
-    for place, rule in enumerate(rules):
+    for place, rule in enumerate(each(rules)):
         at, codes = f"{where}[{place}]", rule.get("exitCodes")
         yield from checks.word(f"{at}.action", rule.get("action"), _ACTIONS, needed=False)
         if codes is None:

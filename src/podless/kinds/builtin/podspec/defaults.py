@@ -9,6 +9,7 @@ from __future__ import annotations
 from podless.kinds.builtin.podspec import amounts, images
 from podless.kinds.strategy import Object
 from podless.meta import quantity
+from podless.meta.meter import each
 from podless.meta.sorting import by_name
 
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
@@ -26,8 +27,8 @@ def default_pod(obj: Object) -> None:
     _requests(spec)
     spec.setdefault("enableServiceLinks", True)
     if spec.get("hostNetwork"):
-        for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
-            for port in container.get("ports") or ():
+        for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
+            for port in each(container.get("ports") or ()):
                 if not port.get("hostPort") and port.get("containerPort"):
                     port["hostPort"] = port["containerPort"]
     default_pod_spec(spec)
@@ -48,10 +49,10 @@ def default_pod_spec(spec: Object) -> None:
     account = spec.get("serviceAccountName") or spec.get("serviceAccount")
     if account:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
-    for volume in spec.get("volumes") or ():
+    for volume in each(spec.get("volumes") or ()):
         _volume(volume)
     for part in _CONTAINERS:
-        for container in spec.get(part) or ():
+        for container in each(spec.get(part) or ()):
             _container(container)
     quantity.rounded(spec.get("overhead"))
     _round(spec.get("resources"))
@@ -70,7 +71,7 @@ def _round(resources: Object | None) -> None:
 def _drop_annotations(metadata: Object) -> None:
     annotations = metadata.get("annotations")
     if annotations and not _DROPPED_ANNOTATIONS.isdisjoint(annotations):
-        kept = {name: value for name, value in annotations.items() if name not in _DROPPED_ANNOTATIONS}
+        kept = {name: value for name, value in each(annotations).items() if name not in _DROPPED_ANNOTATIONS}
         metadata["annotations"] = kept
         if not kept:
             del metadata["annotations"]
@@ -78,7 +79,7 @@ def _drop_annotations(metadata: Object) -> None:
 
 def _requests(spec: Object) -> None:
     """What is limited is asked for, too."""
-    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+    for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
         if limits := resources.get("limits"):
             resources["requests"] = by_name({**limits, **(resources.get("requests") or {})})
@@ -94,7 +95,7 @@ def _requests(spec: Object) -> None:
         for name, amount in amounts.total(spec, "requests").items():
             if name in ("cpu", "memory"):
                 requests.setdefault(name, amount)
-        for name, amount in limits.items():
+        for name, amount in each(limits).items():
             if name in ("cpu", "memory") or name.startswith(amounts.HUGE_PAGES):
                 requests.setdefault(name, amount)
     if requests:
@@ -131,7 +132,7 @@ def _status(status: Object) -> None:
     elif ips and ips[0].get("ip"):
         status["podIP"] = ips[0]["ip"]
     for part in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
-        for container in status.get(part) or ():
+        for container in each(status.get(part) or ()):
             quantity.rounded(container.get("allocatedResources"))
             _round(container.get("resources"))
     quantity.rounded(status.get("allocatedResources"))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from podless.kinds.builtin.podspec import containers
 from podless.kinds.strategy import Object
+from podless.meta.meter import each
 
 _PROJECTIONS = ("clusterTrustBundle", "podCertificate")
 
@@ -29,8 +30,8 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
 
 
 def _sources(spec: Object) -> Iterator[Object]:
-    for volume in spec.get("volumes") or ():
-        yield from (volume.get("projected") or {}).get("sources") or ()
+    for volume in each(spec.get("volumes") or ()):
+        yield from each((volume.get("projected") or {}).get("sources") or ())
 
 
 def _hooks(spec: Object) -> Iterator[tuple[Object, Object]]:

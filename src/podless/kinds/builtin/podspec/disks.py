@@ -12,6 +12,7 @@ from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.meter import each
 
 _MOST_PORTAL = 64
 _PORTAL = (
@@ -140,7 +141,7 @@ def quobyte(source: Object, path: str) -> Errors:
     elif len(source.get("tenant", "").encode()) > 64:
         yield field.required(f"{path}.tenant", "must be a UUID and may not exceed a length of 64 characters")
     else:
-        wrong = sum(not _is_pair(pair) for pair in registry.split(","))
+        wrong = sum(not _is_pair(pair) for pair in each(registry.split(",")))
         yield from [field.invalid(f"{path}.registry", registry, _PAIRS)] * min(wrong, 100)
     yield from checks.needed(source, path, "volume")
 
@@ -171,7 +172,7 @@ def fibre_channel(source: Object, path: str) -> Errors:
 def flex(source: Object, path: str) -> Errors:
     """A volume of a driver on the nodes; options of Kubernetes' own are not for users."""
     yield from checks.needed(source, path, "driver")
-    for name in source.get("options") or ():
+    for name in each(source.get("options") or ()):
         if f".{name.partition('/')[0].lower()}".endswith(_RESERVED):
             yield field.invalid(f"{path}.options[{name}]", name, "kubernetes.io and k8s.io namespaces are reserved")
 

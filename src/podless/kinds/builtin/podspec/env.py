@@ -9,6 +9,7 @@ from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.meter import each
 
 _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _OF_PODS = frozenset(
@@ -35,7 +36,7 @@ _SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or
 
 def variables(env: list[Object], path: str) -> Errors:
     """The variables of a container."""
-    for place, one in enumerate(env):
+    for place, one in enumerate(each(env)):
         where = f"{path}[{place}]"
         name = one.get("name", "")
         yield from checks.named(f"{where}.name", name, names.variable)
@@ -146,12 +147,12 @@ _KINDS = {
 
 def sources(env_from: list[Object], path: str) -> Errors:
     """What variables of a container are read from as a whole."""
-    for place, one in enumerate(env_from):
+    for place, one in enumerate(each(env_from)):
         where = f"{path}[{place}]"
         if prefix := one.get("prefix"):
             yield from field.invalids(f"{where}.prefix", prefix, names.variable(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
-        for name in given:
+        for name in each(given):
             yield from checks.named(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)
         if not given:
             yield field.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
@@ -161,9 +162,9 @@ def sources(env_from: list[Object], path: str) -> Errors:
 
 def files(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
     """Variables that are read from files, which are in volumes that the pod begins empty."""
-    volumes = {volume.get("name", ""): volume for volume in spec.get("volumes") or ()}
-    for container, where in containers:
-        for place, one in enumerate(container.get("env") or ()):
+    volumes = {volume.get("name", ""): volume for volume in each(spec.get("volumes") or ())}
+    for container, where in each(containers):
+        for place, one in enumerate(each(container.get("env") or ())):
             ref = (one.get("valueFrom") or {}).get("fileKeyRef")
             if ref is None:
                 continue

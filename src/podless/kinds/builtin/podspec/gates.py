@@ -12,6 +12,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.topology import NODE_SELECTOR_TERM
 from podless.meta import field
+from podless.meta.meter import each
 
 _WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 
@@ -20,7 +21,7 @@ def fit(spec: Object, old: Object) -> Errors:
     """What is wrong with selectors of nodes; they become those of the old spec, so that the rest can be compared."""
     given, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
     if given != before:
-        if any(given.get(key) != value for key, value in before.items()):
+        if any(given.get(key) != value for key, value in each(before).items()):
             why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
             yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), why)
         put(spec, "nodeSelector", old.get("nodeSelector"))
@@ -28,7 +29,7 @@ def fit(spec: Object, old: Object) -> Errors:
     if nodes == known:
         return
     yield from _terms(nodes or {}, known or {})
-    others = {name: value for name, value in (spec.get("affinity") or {}).items() if name != "nodeAffinity"}
+    others = {name: value for name, value in each(spec.get("affinity") or {}).items() if name != "nodeAffinity"}
     if known is not None:
         spec["affinity"] = {"nodeAffinity": known, **others}
     else:
@@ -42,7 +43,7 @@ def _terms(given: Object, before: Object) -> Errors:
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
         yield field.invalid(_WHERE, gostructs.listed(NODE_SELECTOR_TERM, terms or None), why)
         return
-    for place, (term, old) in enumerate(zip(terms, known, strict=False)):
+    for place, (term, old) in enumerate(zip(each(terms), known, strict=False)):
         if not _adds(term, old):
             shown = gostructs.shown(NODE_SELECTOR_TERM, term)
             yield field.invalid(f"{_WHERE}[{place}]", shown, "only additions are allowed (no mutations or deletions)")
@@ -50,6 +51,6 @@ def _terms(given: Object, before: Object) -> Errors:
 
 def _adds(term: Object, old: Object) -> bool:
     parts = ("matchExpressions", "matchFields")
-    if not any(old.get(part) for part in parts):
-        return not any(term.get(part) for part in parts)
-    return all((term.get(part) or [])[: len(old.get(part) or [])] == (old.get(part) or []) for part in parts)
+    if not any(old.get(part) for part in each(parts)):
+        return not any(term.get(part) for part in each(parts))
+    return all((term.get(part) or [])[: len(old.get(part) or [])] == (old.get(part) or []) for part in each(parts))

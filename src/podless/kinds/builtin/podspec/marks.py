@@ -8,6 +8,7 @@ from podless.kinds.builtin.podspec import containers, scheduling
 from podless.kinds.builtin.podspec.options import DELETION_COST, Options, deletion_cost_fault
 from podless.kinds.strategy import Object
 from podless.meta import codec, field, gotext
+from podless.meta.meter import each
 
 MIRROR = "kubernetes.io/config.mirror"
 APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
@@ -28,7 +29,7 @@ def check(annotations: dict[str, str], spec: Object, path: str, options: Options
         yield from _tolerations(annotations[_TOLERATIONS], path)
     if not options.deletion_cost and deletion_cost_fault(annotations) is not None:
         yield field.invalid(f"{path}[{DELETION_COST}]", annotations[DELETION_COST], "must be a 32bit integer")
-    for key, profile in annotations.items():
+    for key, profile in each(annotations).items():
         if key == SECCOMP_POD or key.startswith(SECCOMP):
             yield from _seccomp(profile, f"{path}.{key}")
     yield from _app_armor(annotations, spec, path)
@@ -41,7 +42,7 @@ def _tolerations(given: str, path: str) -> Errors:
         yield field.invalid(path, _TOLERATIONS, str(error))
         return
     if isinstance(found, list):
-        plain = [one for one in found if isinstance(one, dict)]
+        plain = [one for one in each(found) if isinstance(one, dict)]
         yield from scheduling.tolerations(plain, f"{path}.{_TOLERATIONS}")
 
 
@@ -55,9 +56,9 @@ def _seccomp(profile: str, path: str) -> Errors:
 
 
 def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
-    given = [key for key in annotations if key.startswith(APP_ARMOR)]
+    given = [key for key in each(annotations) if key.startswith(APP_ARMOR)]
     known = {container.get("name", "") for container, _ in containers.visit(spec, "")} if given else set()
-    for key in given:
+    for key in each(given):
         name, profile = key.removeprefix(APP_ARMOR), annotations[key]
         if name not in known:
             yield field.invalid(f"{path}[{key}]", name, "container not found")
@@ -68,14 +69,14 @@ def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
 
 def changes(annotations: dict[str, str], old: dict[str, str], path: str) -> Errors:
     """What may not change."""
-    for key, value in old.items():
+    for key, value in each(old).items():
         if annotations.get(key) == value:
             continue
         if key.startswith(APP_ARMOR):
             yield field.forbidden(f"{path}[{key}]", "may not remove or update AppArmor annotations")
         if key == MIRROR:
             yield field.forbidden(f"{path}[{key}]", "may not remove or update mirror pod annotation")
-    for key in annotations:
+    for key in each(annotations):
         if key in old:
             continue
         if key.startswith(APP_ARMOR):
@@ -93,14 +94,14 @@ def agree(annotations: dict[str, str], spec: Object, path: str) -> Errors:
     if context.get("seccompProfile") is not None and SECCOMP_POD in annotations:
         at = f"{path}.securityContext.seccompProfile"
         yield from _same(annotations[SECCOMP_POD], context["seccompProfile"], at, "seccomp")
-    for container, at in where:
+    for container, at in each(where):
         profile = (container.get("securityContext") or {}).get("seccompProfile")
         given = annotations.get(SECCOMP + container.get("name", ""))
         if profile is not None and given is not None:
             yield from _same(given, profile, f"{at}.securityContext.seccompProfile", "seccomp")
     if (spec.get("os") or {}).get("name") == "windows":
         return
-    for container, at in where:
+    for container, at in each(where):
         own = (container.get("securityContext") or {}).get("appArmorProfile")
         profile = context.get("appArmorProfile") if own is None else own
         given = annotations.get(APP_ARMOR + container.get("name", ""))

@@ -9,6 +9,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
@@ -30,7 +31,7 @@ def _privileged(container: Object) -> bool:
 
 def _last(items: list[Object], key: str) -> dict[str, str]:
     """The path of each volume; the last one counts."""
-    return {item.get("name", ""): item.get(key, "") for item in items}
+    return {item.get("name", ""): item.get(key, "") for item in each(items)}
 
 
 def _mounts(
@@ -39,7 +40,7 @@ def _mounts(
     others = _last(devices, "devicePath")
     places = set(others.values())
     seen: set[str] = set()
-    for index, mount in enumerate(mounts):
+    for index, mount in enumerate(each(mounts)):
         where = f"{path}[{index}]"
         name, place = mount.get("name", ""), mount.get("mountPath", "")
         if not name:
@@ -100,7 +101,7 @@ def _devices(devices: list[Object], mounts: list[Object], path: str, volumes: Ma
     occupied = set(others.values())
     names: set[str] = set()
     places: set[str] = set()
-    for index, device in enumerate(devices):
+    for index, device in enumerate(each(devices)):
         where = f"{path}[{index}]"
         name, place = device.get("name", ""), device.get("devicePath", "")
         if not name:

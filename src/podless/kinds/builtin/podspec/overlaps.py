@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from podless.kinds.strategy import Object
 from podless.meta.gotext import quote
+from podless.meta.meter import each
 
 _MOST = 256  # findings that are told of a volume
 
@@ -26,7 +27,7 @@ class File(NamedTuple):
 
 def overlaps(spec: Object) -> Iterator[str]:
     """What is said of each volume."""
-    for volume in spec.get("volumes") or ():
+    for volume in each(spec.get("volumes") or ()):
         name = quote(volume.get("name", ""))
         for kind, key, shown in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):
             source = volume.get(kind)
@@ -37,15 +38,15 @@ def overlaps(spec: Object) -> Iterator[str]:
             yield from _clashes(_files(volume["downwardAPI"], ""), f"volume {name} (DownwardAPI)")
         if volume.get("projected") is not None:
             sources = volume["projected"].get("sources") or ()
-            for one in sources:
-                if not any(value is not None for value in one.values()):
+            for one in each(sources):
+                if not any(value is not None for value in each(one).values()):
                     yield f"volume {name} (Projected) has no sources provided"
-            files = [file for one in sources for file in _projected(one)]
+            files = [file for one in each(sources) for file in _projected(one)]
             yield from _clashes(files, f"volume {name} (Projected)")
 
 
 def _files(source: Object, named: str) -> list[File]:
-    return [File(item.get("path", ""), named) for item in source.get("items") or ()]
+    return [File(item.get("path", ""), named) for item in each(source.get("items") or ())]
 
 
 def _projected(source: Object) -> list[File]:
@@ -71,12 +72,12 @@ class _Folder:
 
 
 def _clashes(given: list[File], head: str) -> Iterator[str]:
-    files = [File(file.path.rstrip("/"), file.source) for file in given]
+    files = [File(file.path.rstrip("/"), file.source) for file in each(given)]
     top, left = _Folder(), _MOST
-    for place, file in enumerate(files):
+    for place, file in enumerate(each(files)):
         if not file.path:
             continue
-        for other in _place(top, file.path, place)[:left]:
+        for other in each(_place(top, file.path, place)[:left]):
             yield f"{head}: overlapping paths: {file} with {files[other]}"
             left -= 1
 
@@ -85,7 +86,7 @@ def _place(top: _Folder, path: str, place: int) -> list[int]:
     """Put a file where it belongs. Returns those before it that are in its way."""
     found: list[int] = []
     folder = top
-    for step in path.split("/"):
+    for step in each(path.split("/")):
         found += folder.here
         folder.below.append(place)
         folder = folder.inner.setdefault(step, _Folder())

@@ -8,6 +8,7 @@ from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.meter import each
 
 _SCHEMES = ("HTTP", "HTTPS")
 _ORDER = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
@@ -76,7 +77,7 @@ def _handler(handler: Object, path: str, around: Around) -> Errors:
         yield field.required(path, "must specify a handler type")
         return
     yield from _KINDS[given[0]](handler[given[0]], f"{path}.{given[0]}", around)
-    for name in given[1:]:
+    for name in each(given[1:]):
         yield field.forbidden(f"{path}.{name}", "may not specify more than 1 handler type")
 
 
@@ -88,7 +89,7 @@ def _http(action: Object, path: str, around: Around) -> Errors:
     yield from checks.needed(action, path, "path")
     yield from checks.port(f"{path}.port", action.get("port"))
     yield from checks.word(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
-    for header in action.get("httpHeaders") or ():
+    for header in each(action.get("httpHeaders") or ()):
         name = header.get("name", "")
         yield from field.invalids(f"{path}.httpHeaders", name, names.header(name))
 

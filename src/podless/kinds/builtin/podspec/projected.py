@@ -10,6 +10,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import env
 from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.meta.meter import each
 
 _LEAST, _MOST = 600, 1 << 32  # seconds
 _TWICE = "conflicting duplicate paths"
@@ -18,7 +19,7 @@ _TWICE = "conflicting duplicate paths"
 def items(source: Object, path: str) -> Errors:
     """The keys that become files, and their permissions."""
     yield from checks.mode(source, path)
-    for place, item in enumerate(source.get("items") or ()):
+    for place, item in enumerate(each(source.get("items") or ())):
         yield from _item(item, f"{path}.items[{place}]")
 
 
@@ -48,7 +49,7 @@ def check(source: Object, path: str, *, far: bool) -> Errors:
     """Several sources in one volume. far: whether tokens may be put anywhere."""
     yield from checks.mode(source, path)
     seen: set[str] = set()
-    for place, one in enumerate(source.get("sources") or ()):
+    for place, one in enumerate(each(source.get("sources") or ())):
         where = f"{path}.sources[{place}]"
         count = 0
         for kind in ("secret", "configMap"):
@@ -57,7 +58,7 @@ def check(source: Object, path: str, *, far: bool) -> Errors:
                 yield from _keys(one[kind], f"{where}.{kind}", path, seen)
         if one.get("downwardAPI") is not None:
             count += 1
-            for file in one["downwardAPI"].get("items") or ():
+            for file in each(one["downwardAPI"].get("items") or ()):
                 yield from downward_file(file, f"{where}.downwardAPI")
                 yield from _once(file.get("path", ""), file.get("path", ""), path, seen)
         if one.get("serviceAccountToken") is not None:
@@ -71,7 +72,7 @@ def _keys(source: Object, where: str, path: str, seen: set[str]) -> Errors:
     name = source.get("name", "")
     if not name:
         yield field.required(f"{where}.name")
-    for place, item in enumerate(source.get("items") or ()):
+    for place, item in enumerate(each(source.get("items") or ())):
         yield from _item(item, f"{where}.items[{place}]")
         yield from _once(item.get("path", ""), name, path, seen)
 
@@ -98,8 +99,8 @@ def _token(token: Object, where: str, path: str, far: bool) -> Errors:
 
 def far_tokens(spec: Object) -> bool:
     """Whether a pod has tokens outside of their volumes already."""
-    for volume in spec.get("volumes") or ():
-        for source in (volume.get("projected") or {}).get("sources") or ():
+    for volume in each(spec.get("volumes") or ()):
+        for source in each((volume.get("projected") or {}).get("sources") or ()):
             token = source.get("serviceAccountToken")
             if token is not None and any(True for _ in checks.unreserved("", token.get("path", ""))):
                 return True

@@ -6,6 +6,7 @@ from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.meter import each
 
 _CONTAINERS = "must match the name of an entry in spec.initContainers.name or spec.containers.name"
 _EXTENDED = (
@@ -30,8 +31,8 @@ def check(status: Object, spec: Object) -> Errors:
     yield from _extended(status.get("extendedResourceClaimStatus"), spec)
     system = (spec.get("os") or {}).get("name", "linux")
     for part, containers in _PARTS.items():
-        known = {one.get("name", ""): one for one in reversed(spec.get(containers) or [])}
-        for place, one in enumerate(status.get(part) or ()):
+        known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
+        for place, one in enumerate(each(status.get(part) or ())):
             path = f"status.{part}[{place}]"
             yield from _user(one.get("user") or {}, system, f"{path}.user.linux")
             if part != EPHEMERAL:
@@ -41,9 +42,9 @@ def check(status: Object, spec: Object) -> Errors:
 
 
 def _claims(given: list[Object], spec: Object) -> Errors:
-    known = {one.get("name", "") for one in spec.get("resourceClaims") or ()}
+    known = {one.get("name", "") for one in each(spec.get("resourceClaims") or ())}
     seen: set[str] = set()
-    for place, one in enumerate(given):
+    for place, one in enumerate(each(given)):
         path, name, claim = f"status.resourceClaimStatuses[{place}]", one.get("name", ""), one.get("resourceClaimName")
         if name not in known:
             yield field.invalid(f"{path}.name", name, _CLAIM)
@@ -57,13 +58,13 @@ def _extended(given: Object | None, spec: Object) -> Errors:
         return
     path, mappings = "status.extendedResourceClaimStatus", given.get("requestMappings") or []
     every = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    known = {one.get("name", ""): (one.get("resources") or {}).get("requests") or {} for one in every}
+    known = {one.get("name", ""): (one.get("resources") or {}).get("requests") or {} for one in each(every)}
     if not mappings:
         yield field.required(f"{path}.requestMappings", "at least one request mapping is required")
     parts = ("containerName", "resourceName", "requestName")
     seen: set[tuple[str, ...]] = set()
-    for place, one in enumerate(mappings):
-        where, values = f"{path}.requestMappings[{place}]", tuple(one.get(name, "") for name in parts)
+    for place, one in enumerate(each(mappings)):
+        where, values = f"{path}.requestMappings[{place}]", tuple(one.get(name, "") for name in each(parts))
         container, resource, request = values
         if container not in known:
             yield field.invalid(f"{where}.containerName", container, _CONTAINERS)
@@ -71,7 +72,9 @@ def _extended(given: Object | None, spec: Object) -> Errors:
             yield field.invalid(f"{where}.resourceName", resource, _EXTENDED)
         yield from field.invalids(f"{path}.requestName", request, names.label(request))
         if values in seen:
-            yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
+            yield from (
+                field.duplicate(f"{where}.{name}", value) for name, value in zip(each(parts), values, strict=True)
+            )
         seen.add(values)
     yield from checks.named(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.subdomain)
 
@@ -88,7 +91,7 @@ def _user(user: Object, system: str, path: str) -> Errors:
 
 
 def _allocated(status: Object, container: Object | None, path: str) -> Errors:
-    for place, one in enumerate(status.get("allocatedResourcesStatus") or ()):
+    for place, one in enumerate(each(status.get("allocatedResourcesStatus") or ())):
         where, name = f"{path}[{place}]", one.get("name", "")
         if container is not None:
             held = container.get("resources") or {}
@@ -97,7 +100,7 @@ def _allocated(status: Object, container: Object | None, path: str) -> Errors:
             if name not in known:
                 yield field.invalid(f"{where}.name", name, _OF_CLAIMS if of_claims else _OF_REQUESTS)
         seen: set[str] = set()
-        for index, part in enumerate(one.get("resources") or ()):
+        for index, part in enumerate(each(one.get("resources") or ())):
             inside, health, known_as = f"{where}.resources[{index}]", part.get("health", ""), part.get("resourceID", "")
             yield from field.one_of(f"{inside}.health", health, _HEALTHS)
             yield from checks.once(f"{inside}.resourceID", known_as, seen)
@@ -105,4 +108,6 @@ def _allocated(status: Object, container: Object | None, path: str) -> Errors:
 
 def _names(claims: list[Object]) -> set[str]:
     """What the claims of a container are called."""
-    return {f"claim:{one.get('name', '')}" + (f"/{one['request']}" if one.get("request") else "") for one in claims}
+    return {
+        f"claim:{one.get('name', '')}" + (f"/{one['request']}" if one.get("request") else "") for one in each(claims)
+    }

@@ -11,6 +11,7 @@ from podless.kinds.builtin.podspec import amounts
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 from podless.meta.objectmeta import NONNEGATIVE
 
 _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
@@ -57,19 +58,19 @@ def check(resources: Object, path: str, claims: Set[str], *, indivisible: bool =
 
 def _requirements(resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool) -> Errors:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for name, text in limits.items():
+    for name, text in each(limits).items():
         where = f"{path}.limits[{name}]"
         yield from name_check(name, where)
         yield from quantity_errors(name, text, where)
         yield from _pages(name, text, where, indivisible)
-    for name, text in requests.items():
+    for name, text in each(requests).items():
         where = f"{path}.requests[{name}]"
         yield from name_check(name, where)
         yield from quantity_errors(name, text, where)
         yield from _within(name, text, limits.get(name), path)
         yield from _pages(name, text, where, indivisible)
     both = limits.keys() | requests.keys()
-    if any(name.startswith(_HUGE) for name in both) and both.isdisjoint(("cpu", "memory")):
+    if any(name.startswith(_HUGE) for name in each(both)) and both.isdisjoint(("cpu", "memory")):
         yield field.forbidden(path, "HugePages require cpu or memory")
     if resources.get("claims"):
         yield from _claims(resources["claims"], f"{path}.claims", claims)
@@ -109,10 +110,12 @@ def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
 
 def indivisible_pages(spec: Object) -> bool:
     """Whether containers of a pod have parts of huge pages already."""
-    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+    for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
         for part in ("limits", "requests"):
-            if any(True for name, text in (resources.get(part) or {}).items() for _ in _pages(name, text, "", False)):
+            if any(
+                True for name, text in each(resources.get(part) or {}).items() for _ in _pages(name, text, "", False)
+            ):
                 return True
     return False
 
@@ -148,7 +151,7 @@ def _pod_name(name: str, path: str) -> Errors:
 def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
     seen: set[str] = set()
     parts: dict[str, int] = {}  # claim -> how many of its requests were named
-    for place, claim in enumerate(given):
+    for place, claim in enumerate(each(given)):
         name, request, where = claim.get("name", ""), claim.get("request") or "", f"{path}[{place}]"
         if not name:
             yield field.required(where)
@@ -197,8 +200,8 @@ def _consistent(spec: Object, own: Object, path: str) -> Errors:
             if quantity.parse(text) > quantity.parse(given[name]):
                 why = f"must be greater than or equal to aggregate container {part} of {text}"
                 yield field.invalid(f"{path}.{part}[{name}]", given[name], why)
-    for place, container in enumerate(spec.get("containers") or ()):
-        for name, text in ((container.get("resources") or {}).get("limits") or {}).items():
+    for place, container in enumerate(each(spec.get("containers") or ())):
+        for name, text in each((container.get("resources") or {}).get("limits") or {}).items():
             if name in limits and quantity.parse(text) > quantity.parse(limits[name]):
                 why = f"must be less than or equal to pod limits of {limits[name]}"
                 yield field.invalid(f"{path}.containers[{place}][{name}].limits", text, why)

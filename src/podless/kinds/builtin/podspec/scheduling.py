@@ -11,6 +11,7 @@ from podless.kinds.builtin.podspec import affinity
 from podless.kinds.builtin.podspec.options import Options
 from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
+from podless.meta.meter import each
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
@@ -21,7 +22,7 @@ _NO_KEY = 'operator must be Exists when `key` is empty, which means "match all v
 
 def tolerations(given: list[Object], path: str) -> Errors:
     """What taints of nodes do not keep the pod away."""
-    for place, one in enumerate(given):
+    for place, one in enumerate(each(given)):
         yield from _toleration(one, f"{path}[{place}]")
 
 
@@ -56,7 +57,7 @@ def taint_effect(effect: str, path: str) -> Errors:
 def gates(given: list[Object], path: str) -> Errors:
     """What has to happen before the pod may be scheduled."""
     seen: set[str] = set()
-    for place, one in enumerate(given):
+    for place, one in enumerate(each(given)):
         name, where = one.get("name", ""), f"{path}[{place}]"
         yield from checks.label_key(where, name)
         yield from checks.once(where, name, seen)
@@ -64,8 +65,8 @@ def gates(given: list[Object], path: str) -> Errors:
 
 def spread(given: list[Object], path: str, options: Options) -> Errors:
     """How pods that are alike are spread over nodes."""
-    last = {_pair(one): place for place, one in enumerate(given)}
-    for place, one in enumerate(given):
+    last = {_pair(one): place for place, one in enumerate(each(given))}
+    for place, one in enumerate(each(given)):
         where, action = f"{path}[{place}]", one.get("whenUnsatisfiable", "")
         skew = one.get("maxSkew") or 0
         if skew <= 0:
@@ -110,8 +111,8 @@ def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
     if selector is None:
         yield field.forbidden(where, "must not be specified when labelSelector is not set")
     known = set((selector or {}).get("matchLabels") or ())
-    known |= {one.get("key", "") for one in (selector or {}).get("matchExpressions") or ()}
-    for place, key in enumerate(keys):
+    known |= {one.get("key", "") for one in each((selector or {}).get("matchExpressions") or ())}
+    for place, key in enumerate(each(keys)):
         yield from checks.label_key(f"{where}[{place}]", key)
         if key in known:
             yield field.invalid(f"{where}[{place}]", key, "exists in both matchLabelKeys and labelSelector")
@@ -120,12 +121,14 @@ def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
 def bad_selectors(spec: Object) -> bool:
     """Whether a pod is spread over pods by bad selectors already."""
     given = spec.get("topologySpreadConstraints") or ()
-    return any(one.get("labelSelector") is not None and labelselector.errors(one["labelSelector"], "") for one in given)
+    return any(
+        one.get("labelSelector") is not None and labelselector.errors(one["labelSelector"], "") for one in each(given)
+    )
 
 
 def bad_keys(spec: Object) -> bool:
     """Whether a pod has keys of labels already that would be refused now."""
     return any(
         any(True for _ in affinity.label_keys("", one.get("matchLabelKeys") or [], (), one.get("labelSelector")))
-        for one in spec.get("topologySpreadConstraints") or ()
+        for one in each(spec.get("topologySpreadConstraints") or ())
     )

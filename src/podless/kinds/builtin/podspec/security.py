@@ -11,6 +11,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.containers import SECCOMP_PROFILE, SECURITY_CONTEXT
 from podless.meta import field
+from podless.meta.meter import each
 
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 _LONGEST_PROFILE = 4095
@@ -52,7 +53,7 @@ def _escalation(given: Object, path: str) -> Errors:
     if given.get("privileged"):
         why = f"{_NO_ESCALATION}`privileged` to true"
         yield field.invalid(path, gostructs.shown(SECURITY_CONTEXT, given), why)
-    for capability in (given.get("capabilities") or {}).get("add") or ():
+    for capability in each((given.get("capabilities") or {}).get("add") or ()):
         if capability == _SYSTEM_ADMIN:
             why = f"{_NO_ESCALATION}`capabilities.Add` {_SYSTEM_ADMIN}"
             yield field.invalid(path, gostructs.shown(SECURITY_CONTEXT, given), why)
@@ -83,7 +84,7 @@ def _word(given: Object, path: str, name: str, words: tuple[str, ...]) -> Errors
 
 def _sysctls(given: list[Object], path: str, spec: Object, host: bool) -> Errors:
     seen: set[str] = set()
-    for place, one in enumerate(given):
+    for place, one in enumerate(each(given)):
         name, where = one.get("name", ""), f"{path}[{place}].name"
         if not name:
             yield field.required(where)
@@ -98,7 +99,7 @@ def _sysctls(given: list[Object], path: str, spec: Object, host: bool) -> Errors
 
 def _of_host(name: str, spec: Object) -> str:
     """Why a kernel parameter cannot be set: it is one of a namespace that is the host's."""
-    first = next((char for char in name if char in "./"), ".")
+    first = next((char for char in each(name) if char in "./"), ".")
     plain = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
     if spec.get("hostNetwork") and plain.startswith("net."):
         return "may not be specified when 'hostNetwork' is true"
@@ -110,7 +111,7 @@ def _of_host(name: str, spec: Object) -> str:
 def host_sysctls(spec: Object) -> bool:
     """Whether a pod has parameters of the host's namespaces already."""
     given = (spec.get("securityContext") or {}).get("sysctls") or ()
-    return any(_of_host(one.get("name", ""), spec) for one in given)
+    return any(_of_host(one.get("name", ""), spec) for one in each(given))
 
 
 def seccomp(profile: Object | None, path: str) -> Errors:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from podless.kinds.builtin.podspec import containers, marks, security
 from podless.kinds.builtin.podspec.affinity import TERMS
 from podless.kinds.strategy import Object
+from podless.meta.meter import each
 
 _KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
 
@@ -21,7 +22,7 @@ def complete(spec: Object, labels: dict[str, str]) -> None:
         if selector is None:
             continue
         for name, operator in _KEYS.items():
-            for key in term.get(name) or ():
+            for key in each(term.get(name) or ()):
                 if key in labels:
                     added = {"key": key, "operator": operator, "values": [labels[key]]}
                     selector.setdefault("matchExpressions", []).append(added)
@@ -30,9 +31,9 @@ def complete(spec: Object, labels: dict[str, str]) -> None:
 def _terms(spec: Object) -> Iterator[Object]:
     for name in ("podAffinity", "podAntiAffinity"):
         for part in TERMS:
-            for term in ((spec.get("affinity") or {}).get(name) or {}).get(part) or ():
+            for term in each(((spec.get("affinity") or {}).get(name) or {}).get(part) or ()):
                 yield term.get("podAffinityTerm") or term
-    yield from spec.get("topologySpreadConstraints") or ()
+    yield from each(spec.get("topologySpreadConstraints") or ())
 
 
 def confine(obj: Object) -> None:
@@ -50,7 +51,7 @@ def confined_by(obj: Object) -> list[str]:
 def _unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]:
     """Containers without a profile of their own, their annotation, and the profile that it means, if any."""
     annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
-    if not any(key.startswith(marks.APP_ARMOR) for key in annotations):
+    if not any(key.startswith(marks.APP_ARMOR) for key in each(annotations)):
         return
     if (spec.get("os") or {}).get("name") == "windows":
         return

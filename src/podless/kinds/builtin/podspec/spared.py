@@ -12,6 +12,7 @@ from podless.kinds.builtin.podspec.affinity import TERMS
 from podless.kinds.builtin.podspec.options import Options, deletion_cost_fault
 from podless.kinds.strategy import Object
 from podless.meta import names
+from podless.meta.meter import each
 
 
 def of(spec: Object, metadata: Object, *, pod: bool) -> Options:
@@ -27,8 +28,8 @@ def of(spec: Object, metadata: Object, *, pod: bool) -> Options:
         indivisible=resources.indivisible_pages(spec),
         far_tokens=projected.far_tokens(spec),
         host_sysctls=security.host_sysctls(spec),
-        restarting=any(_restarts(container) for container in spec.get("initContainers") or ()),
-        host_devices=in_namespace and any(one.get("volumeDevices") for one in spec.get("containers") or ()),
+        restarting=any(_restarts(container) for container in each(spec.get("initContainers") or ())),
+        host_devices=in_namespace and any(one.get("volumeDevices") for one in each(spec.get("containers") or ())),
         host_network=in_namespace and bool(spec.get("hostNetwork")),
     )
 
@@ -36,18 +37,18 @@ def of(spec: Object, metadata: Object, *, pod: bool) -> Options:
 def _restarts(container: Object) -> bool:
     policies = container.get("resizePolicy") or ()
     return container.get("restartPolicy") != "Always" and any(
-        one.get("restartPolicy") == "RestartContainer" for one in policies
+        one.get("restartPolicy") == "RestartContainer" for one in each(policies)
     )
 
 
 def _bad(expressions: Any) -> bool:
-    return any(names.label_value(value) for one in expressions or () for value in one.get("values") or ())
+    return any(names.label_value(value) for one in each(expressions or ()) for value in each(one.get("values") or ()))
 
 
 def _selector_values(affinity: Object) -> bool:
     for name in ("podAffinity", "podAntiAffinity"):
         for part in TERMS:
-            for term in (affinity.get(name) or {}).get(part) or ():
+            for term in each((affinity.get(name) or {}).get(part) or ()):
                 inner = term.get("podAffinityTerm") or term
                 for selector in ("labelSelector", "namespaceSelector"):
                     if _bad((inner.get(selector) or {}).get("matchExpressions")):
@@ -57,4 +58,4 @@ def _selector_values(affinity: Object) -> bool:
 
 def _node_values(affinity: Object) -> bool:
     required = (affinity.get("nodeAffinity") or {}).get(TERMS[0]) or {}
-    return any(_bad(term.get("matchExpressions")) for term in required.get("nodeSelectorTerms") or ())
+    return any(_bad(term.get("matchExpressions")) for term in each(required.get("nodeSelectorTerms") or ()))

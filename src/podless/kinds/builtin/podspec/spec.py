@@ -25,6 +25,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.podspecs import POD_RESOURCE_CLAIM
 from podless.meta import addresses, field, names
+from podless.meta.meter import each
 
 _RESTARTS = ("Always", "OnFailure", "Never")
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -42,14 +43,14 @@ def check(spec: Object, path: str, options: Options, metadata: Object | None = N
     yield from _network(spec, path, options)
     yield from checks.word(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTARTS)
     yield from checks.word(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
-    for key, value in (spec.get("nodeSelector") or {}).items():
+    for key, value in each(spec.get("nodeSelector") or {}).items():
         yield from checks.label_key(f"{path}.nodeSelector", key)
         yield from field.invalids(f"{path}.nodeSelector", value, names.label_value(value))
     yield from security.pod(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
     if spec.get("affinity") is not None:
         yield from affinity.check(spec["affinity"], f"{path}.affinity", options)
     yield from _dns(spec, f"{path}.dnsConfig")
-    for place, gate in enumerate(spec.get("readinessGates") or ()):
+    for place, gate in enumerate(each(spec.get("readinessGates") or ())):
         yield from checks.label_key(f"{path}.readinessGates[{place}].conditionType", gate.get("conditionType", ""))
     if spec.get("schedulingGates"):
         yield from scheduling.gates(spec["schedulingGates"], f"{path}.schedulingGates")
@@ -77,7 +78,7 @@ def _contents(spec: Object, path: str, options: Options, metadata: Object | None
         yield from _claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
     pod = Pod(
         volumes=sound,
-        claims={claim["name"] for claim in spec.get("resourceClaims") or () if claim.get("name")},
+        claims={claim["name"] for claim in each(spec.get("resourceClaims") or ()) if claim.get("name")},
         restart=spec.get("restartPolicy", ""),
         host_users=spec.get("hostUsers") is not False,
         around=Around(spec.get("terminationGracePeriodSeconds"), spec.get("os")),
@@ -96,7 +97,7 @@ def _contents(spec: Object, path: str, options: Options, metadata: Object | None
 def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
     mirror = marks.MIRROR in ((metadata or {}).get("annotations") or {})
     seen: set[str] = set()
-    for place, claim in enumerate(given):
+    for place, claim in enumerate(each(given)):
         if mirror:
             yield field.forbidden("[]", "static pods do not support resource claims")
             continue
@@ -123,8 +124,8 @@ def _network(spec: Object, path: str, options: Options) -> Errors:
     """On the network of the host, ports of containers are those of the host."""
     if not spec.get("hostNetwork"):
         return
-    for place, container in enumerate(spec.get("containers") or ()):
-        for index, port in enumerate(container.get("ports") or ()):
+    for place, container in enumerate(each(spec.get("containers") or ())):
+        for index, port in enumerate(each(container.get("ports") or ())):
             given = port.get("hostPort") or 0
             if (options.pod or given) and given != (port.get("containerPort") or 0):
                 why = "must match `containerPort` when `hostNetwork` is true"
@@ -146,10 +147,10 @@ def _dns(spec: Object, path: str) -> Errors:
         return
     if len(servers) > _MOST_SERVERS:
         yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MOST_SERVERS} nameservers")
-    for place, server in enumerate(servers):
+    for place, server in enumerate(each(servers)):
         yield from field.invalids(f"{path}.nameservers[{place}]", server, addresses.faults(server))
     yield from _searches(config.get("searches") or [], f"{path}.searches")
-    for place, option in enumerate(config.get("options") or ()):
+    for place, option in enumerate(each(config.get("options") or ())):
         if not option.get("name"):
             yield field.required(f"{path}.options[{place}]", "must not be empty")
 
@@ -160,7 +161,7 @@ def _searches(given: list[str], path: str) -> Errors:
     if len(" ".join(given).encode()) > _MOST_CHARACTERS:
         why = f"must not have more than {_MOST_CHARACTERS} characters (including spaces) in the search list"
         yield field.invalid(path, given, why)
-    for place, search in enumerate(given):
+    for place, search in enumerate(each(given)):
         if search != ".":
             plain = search.removesuffix(".")
             yield from field.invalids(f"{path}[{place}]", plain, names.underscored(plain))
@@ -177,7 +178,7 @@ def _users(spec: Object, path: str, options: Options, where: list[tuple[Object, 
     if spec.get("hostIPC"):
         yield field.forbidden(f"{path}.HostIPC", _HIDDEN)
     if not options.host_devices:
-        for container, at in where:
+        for container, at in each(where):
             if container.get("volumeDevices"):
                 yield field.forbidden(f"{at}.volumeDevices", _HIDDEN)
 
@@ -207,10 +208,10 @@ def _names(spec: Object, path: str) -> Errors:
 
 
 def _aliases(spec: Object, path: str) -> Errors:
-    for place, alias in enumerate(spec.get("hostAliases") or ()):
+    for place, alias in enumerate(each(spec.get("hostAliases") or ())):
         where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
         yield from field.invalids(f"{where}.ip", address, addresses.faults(address))
-        for index, name in enumerate(alias.get("hostnames") or ()):
+        for index, name in enumerate(each(alias.get("hostnames") or ())):
             yield from field.invalids(f"{where}.hostnames[{index}]", name, names.subdomain(name))
 
 

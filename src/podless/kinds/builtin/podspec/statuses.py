@@ -12,6 +12,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.pods import HOST_IP, POD_IP
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _SYSTEM = ("PodScheduled", "Ready", "Initialized")
 _NOT_NEGATIVE = "must be a non-negative integer"
@@ -26,7 +27,7 @@ def check(obj: Object, old: Object) -> list[FieldError]:
 
 def _status(obj: Object, old: Object) -> Errors:
     status, before, spec = obj.get("status") or {}, old.get("status") or {}, old["spec"]
-    for place, condition in enumerate(status.get("conditions") or ()):
+    for place, condition in enumerate(each(status.get("conditions") or ())):
         where, kind = f"status.conditions[{place}]", condition.get("type", "")
         if condition.get("observedGeneration", 0) < 0:
             yield field.invalid(f"{where}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
@@ -39,9 +40,11 @@ def _status(obj: Object, old: Object) -> Errors:
     for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         yield from _transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
     running = {
-        one.get("name", "") for one in status.get(EPHEMERAL) or () if not (one.get("state") or {}).get("terminated")
+        one.get("name", "")
+        for one in each(status.get(EPHEMERAL) or ())
+        if not (one.get("state") or {}).get("terminated")
     }
-    for place, one in enumerate(before.get(EPHEMERAL) or ()):
+    for place, one in enumerate(each(before.get(EPHEMERAL) or ())):
         if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
             yield field.forbidden(f"status.{EPHEMERAL}[{place}].state", _RESTARTS)
     yield from reports.check(status, obj["spec"])
@@ -61,12 +64,14 @@ def _transitions(given: list[Object], before: list[Object], part: str, spec: Obj
     """What has ended stays so, unless it is to be restarted."""
     every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if any(
-        rule.get("action") == "RestartAllContainers" for one in every for rule in one.get("restartPolicyRules") or ()
+        rule.get("action") == "RestartAllContainers"
+        for one in each(every)
+        for rule in each(one.get("restartPolicyRules") or ())
     ):
         return
-    now = {one.get("name", ""): one for one in reversed(given)}
-    known = {one.get("name", ""): one for one in reversed(spec.get(containers) or [])}
-    for place, status in enumerate(before):
+    now = {one.get("name", ""): one for one in reversed(each(given))}
+    known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
+    for place, status in enumerate(each(before)):
         ended, name = (status.get("state") or {}).get("terminated"), status.get("name", "")
         if ended is None or name not in now or (now[name].get("state") or {}).get("terminated") is not None:
             continue
@@ -77,7 +82,7 @@ def _transitions(given: list[Object], before: list[Object], part: str, spec: Obj
 def _restarted(container: Object, spec: Object, code: int, containers: str) -> bool:
     """Whether a container that has ended runs again."""
     policy = container.get("restartPolicy")
-    for rule in container.get("restartPolicyRules") or ():
+    for rule in each(container.get("restartPolicyRules") or ()):
         codes = rule.get("exitCodes") or {}
         inside = code in (codes.get("values") or ())
         if inside == (codes.get("operator") == "In"):
@@ -91,9 +96,9 @@ def _addresses(status: Object, before: Object) -> Errors:
     if host and status.get("hostIP", "") != host[0].get("ip", ""):
         yield field.invalid("status.hostIPs[0].ip", host[0].get("ip", ""), "must be equal to `hostIP`")
     for part, struct in (("podIPs", POD_IP), ("hostIPs", HOST_IP)):
-        given = [one.get("ip", "") for one in status.get(part) or ()]
-        known = {one.get("ip", "") for one in before.get(part) or ()}
-        for place, text in enumerate(given):
+        given = [one.get("ip", "") for one in each(status.get(part) or ())]
+        known = {one.get("ip", "") for one in each(before.get(part) or ())}
+        for place, text in enumerate(each(given)):
             if text not in known:
                 yield from field.invalids(f"status.{part}[{place}]", text, addresses.faults(text))
         if len(given) > 2 or (len(given) == 2 and not addresses.dual(given)):

@@ -8,6 +8,7 @@ from podless.kinds.builtin.podspec.options import STRICT, STRICT_POD, Options
 from podless.kinds.strategy import Object
 from podless.meta import field, objectmeta
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 
 def validate_pod_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
@@ -44,13 +45,13 @@ def _pod(obj: Object, judged: Options) -> Errors:
     yield from marks.check(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
     yield from spec.check(given, "spec", judged, metadata)
     if not given.get("serviceAccountName"):
-        for place, volume in enumerate(given.get("volumes") or ()):
-            for index, source in enumerate((volume.get("projected") or {}).get("sources") or ()):
+        for place, volume in enumerate(each(given.get("volumes") or ())):
+            for index, source in enumerate(each((volume.get("projected") or {}).get("sources") or ())):
                 if source.get("serviceAccountToken") is not None:
                     where = f"spec.volumes[{place}].projected.sources[{index}].serviceAccountToken"
                     yield field.forbidden(where, "must not be specified when serviceAccountName is not set")
     for part in ("containers", "initContainers"):
-        for place, container in enumerate(given.get(part) or ()):
+        for place, container in enumerate(each(given.get(part) or ())):
             yield from containers.untrimmed(container, f"spec.{part}[{place}]")
 
 

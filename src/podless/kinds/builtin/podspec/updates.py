@@ -20,6 +20,7 @@ from podless.kinds.types.podspecs import POD_SPEC
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.meta.gotext import quote
+from podless.meta.meter import each
 
 _CHANGEABLE = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
@@ -65,7 +66,7 @@ def _update(spec: Object, old: Object) -> Errors:
         if len(given) != len(old.get(part) or []):
             yield field.forbidden(f"spec.{part}", "pod updates may not add or remove containers")
             return
-        for place, container in enumerate(given):
+        for place, container in enumerate(each(given)):
             where, image = f"spec.{part}[{place}].image", container.get("image", "")
             if not image:
                 yield field.required(where)
@@ -101,8 +102,8 @@ def _deadline(given: int | None, before: int | None) -> FieldError | None:
 
 
 def _tolerations(given: list[Object], before: list[Object]) -> Errors:
-    known = {_toleration(one) for one in given}
-    if any(_toleration(one) not in known for one in before):
+    known = {_toleration(one) for one in each(given)}
+    if any(_toleration(one) not in known for one in each(before)):
         yield field.forbidden(
             "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
         )
@@ -115,9 +116,9 @@ def _toleration(one: Object) -> tuple[Any, ...]:
 
 
 def _gates(given: list[Object], before: list[Object]) -> Errors:
-    known = {one.get("name", "") for one in before}
-    last = {one.get("name", ""): place for place, one in enumerate(given)}
-    for name, place in last.items():
+    known = {one.get("name", "") for one in each(before)}
+    last = {one.get("name", ""): place for place, one in enumerate(each(given))}
+    for name, place in each(last).items():
         if name not in known:
             why = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield field.forbidden(f"spec.schedulingGates[{place}].name", why)
@@ -148,8 +149,8 @@ def _plain(value: Any) -> str:
 
 def _kept(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: kept for name, item in value.items() if (kept := _kept(item)) not in ([], {}, "", None)}
-    return [_kept(item) for item in value] if isinstance(value, list) else value
+        return {name: kept for name, item in each(value).items() if (kept := _kept(item)) not in ([], {}, "", None)}
+    return [_kept(item) for item in each(value)] if isinstance(value, list) else value
 
 
 def ephemeral(obj: Object, old: Object) -> list[FieldError]:
@@ -158,8 +159,8 @@ def ephemeral(obj: Object, old: Object) -> list[FieldError]:
         return [field.forbidden("[]", "static pods do not support ephemeral containers")]
     found = [*validate_pod(obj, old), *_marks(obj, old)]
     where = "spec.ephemeralContainers"
-    now = {one.get("name", ""): one for one in obj["spec"].get("ephemeralContainers") or ()}
-    for before in old["spec"].get("ephemeralContainers") or ():
+    now = {one.get("name", ""): one for one in each(obj["spec"].get("ephemeralContainers") or ())}
+    for before in each(old["spec"].get("ephemeralContainers") or ()):
         name = before.get("name", "")
         if name not in now:
             found.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
@@ -182,7 +183,9 @@ def resize(obj: Object, old: Object) -> list[FieldError]:
     if kind != amounts.quality(spec):
         given = (obj.get("status") or {}).get("qosClass") or ""
         found.append(field.invalid("spec", given, "Pod QOS Class may not change as a result of resizing"))
-    running = [one for one in old["status"].get("containerStatuses") or () if (one.get("state") or {}).get("running")]
+    running = [
+        one for one in each(old["status"].get("containerStatuses") or ()) if (one.get("state") or {}).get("running")
+    ]
     if running and running[0].get("resources") is None:
         found.append(field.forbidden("spec", "Pod running on node without support for resize"))
     found += _own(spec, before)
@@ -209,7 +212,7 @@ def _order(spec: Object, old: Object) -> Errors:
         if len(given) != len(before):
             yield field.forbidden(f"spec.{part}", f"{part} may not be added or removed on resize")
             continue
-        for place, container in enumerate(before):
+        for place, container in enumerate(each(before)):
             if given[place].get("name") != container.get("name"):
                 text = f"{part} may not be renamed or reordered on resize"
                 yield field.forbidden(f"spec.{part}[{place}].name", text)
@@ -218,7 +221,7 @@ def _order(spec: Object, old: Object) -> Errors:
 def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
     count = 0
     for part in ("initContainers", "containers"):
-        for place, (container, before) in enumerate(zip(spec.get(part) or (), old.get(part) or (), strict=True)):
+        for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
             for kind in ("requests", "limits"):
                 if _removed(container.get("resources"), before.get("resources"), kind):
                     count += 1
@@ -226,12 +229,12 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
                         f"spec.{part}[{place}].resources.{kind}", f"resource {kind} cannot be removed"
                     )
     for part in ("containers", "initContainers"):
-        for place, (container, before) in enumerate(zip(spec.get(part) or (), old.get(part) or (), strict=True)):
+        for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
             for error in _changed(container, before, part, place):
                 count += 1
                 yield error
     rest = [
-        {name: value for name, value in one.items() if name not in ("containers", "initContainers", "resources")}
+        {name: value for name, value in each(one).items() if name not in ("containers", "initContainers", "resources")}
         for one in (spec, old)
     ]
     if not wrong and not count and not same(*rest):
@@ -239,7 +242,7 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
 
 
 def _changed(container: Object, before: Object, part: str, place: int) -> Errors:
-    amounts_now = {part: given for part, given in (container.get("resources") or {}).items() if part != "claims"}
+    amounts_now = {part: given for part, given in each(container.get("resources") or {}).items() if part != "claims"}
     now = {**container, "resources": _without(amounts_now)}
     kept = same(now, {**before, "resources": _without(before.get("resources"))})
     if part == "containers":
@@ -250,7 +253,7 @@ def _changed(container: Object, before: Object, part: str, place: int) -> Errors
     if not kept:
         yield field.forbidden(where, "only cpu and memory resources for init or sidecar containers are mutable")
     if not same(container, before) and not amounts.sidecar(container):
-        for policy in container.get("resizePolicy") or ():
+        for policy in each(container.get("resizePolicy") or ()):
             if policy.get("restartPolicy") == "RestartContainer":
                 text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
                 yield field.forbidden(where, text)
@@ -263,6 +266,8 @@ def _removed(given: Object | None, before: Object | None, part: str) -> bool:
 def _without(resources: Object | None) -> Object:
     """Resources without what may change."""
     return {
-        part: {name: text for name, text in given.items() if name not in _COMPUTE} if isinstance(given, dict) else given
-        for part, given in (resources or {}).items()
+        part: {name: text for name, text in each(given).items() if name not in _COMPUTE}
+        if isinstance(given, dict)
+        else given
+        for part, given in each(resources or {}).items()
     }

@@ -9,6 +9,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import claims, disks, projected
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.meter import each
 
 _HOST_PATHS = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
@@ -26,8 +27,8 @@ def check(given: list[Object], path: str, metadata: Object | None, sound: dict[s
     far: whether tokens may be put anywhere.
     """
     pod = (metadata or {}).get("name", "")
-    made = {f"{pod}-{volume.get('name', '')}" for volume in given if pod and volume.get("ephemeral") is not None}
-    for place, volume in enumerate(given):
+    made = {f"{pod}-{volume.get('name', '')}" for volume in each(given) if pod and volume.get("ephemeral") is not None}
+    for place, volume in enumerate(each(given)):
         where, name = f"{path}[{place}]", volume.get("name", "")
         found = [*_source(volume, where, far=far, pod=metadata is not None), *_claim_name(volume, where, metadata)]
         found += checks.named(f"{where}.name", name)
@@ -99,7 +100,7 @@ def _git(source: Object, path: str) -> Errors:
 
 def _downward(source: Object, path: str) -> Errors:
     yield from checks.mode(source, path)
-    for file in source.get("items") or ():
+    for file in each(source.get("items") or ()):
         yield from projected.downward_file(file, path)
 
 

@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/api/pod (warnings.go) and pkg/api/node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from podless.kinds.builtin import nodelabels
 from podless.kinds.builtin.podspec import containers, marks
@@ -14,6 +14,7 @@ from podless.kinds.builtin.podspec.overlaps import overlaps
 from podless.kinds.strategy import Object
 from podless.meta import addresses, names, quantity
 from podless.meta.gotext import quote
+from podless.meta.meter import each
 
 _LABELS = {
     **{label: nodelabels.advice(label) for label in nodelabels.RENAMED},
@@ -70,43 +71,43 @@ def _all(metadata: Object, spec: Object, path: str) -> Iterator[str]:
     overhead = spec.get("overhead") or {}
     yield from _fractions(overhead, f"{where}.overhead", _BYTES)
     yield from _seccomp(spec, notes, path)
-    for container, at in visited:
+    for container, at in each(visited):
         yield from _container(container, at, spec, notes, path)
     yield from _ports(visited)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         yield f"{where}.terminationGracePeriodSeconds: {_NEGATIVE}"
     yield from _affinity(spec, where)
-    for place, server in enumerate((spec.get("dnsConfig") or {}).get("nameservers") or ()):
+    for place, server in enumerate(each((spec.get("dnsConfig") or {}).get("nameservers") or ())):
         yield from addresses.warnings(f"{where}.dnsConfig.nameservers[{place}]", server)
-    for place, alias in enumerate(spec.get("hostAliases") or ()):
+    for place, alias in enumerate(each(spec.get("hostAliases") or ())):
         yield from addresses.warnings(f"{where}.hostAliases[{place}].ip", alias.get("ip", ""))
 
 
 def _nodes(spec: Object, path: str) -> Iterator[str]:
-    for key in spec.get("nodeSelector") or ():
+    for key in each(spec.get("nodeSelector") or ()):
         if key in _LABELS:
             yield f"{path}.nodeSelector[{key}]: {_LABELS[key]}"
     given = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     at = f"{path}.affinity.nodeAffinity"
-    for place, term in enumerate((given.get(REQUIRED) or {}).get("nodeSelectorTerms") or ()):
+    for place, term in enumerate(each((given.get(REQUIRED) or {}).get("nodeSelectorTerms") or ())):
         yield from node_term(term, f"{at}.{REQUIRED}.nodeSelectorTerms[{place}]", values=False)
-    for place, term in enumerate(given.get(PREFERRED) or ()):
+    for place, term in enumerate(each(given.get(PREFERRED) or ())):
         yield from node_term(term.get("preference") or {}, f"{at}.{PREFERRED}[{place}].preference", values=True)
 
 
 def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
     """About a selector of nodes. values: whether values are looked at."""
-    for place, one in enumerate(term.get("matchExpressions") or ()):
+    for place, one in enumerate(each(term.get("matchExpressions") or ())):
         at, key = f"{path}.matchExpressions[{place}]", one.get("key", "")
         if key in _LABELS:
             yield f"{at}.key: {key} is {_LABELS[key]}"
-        for index, value in enumerate(one.get("values") or () if values else ()):
+        for index, value in enumerate(each(one.get("values") or () if values else ())):
             for text in names.label_value(value):
                 yield f"{at}.values[{index}]: {value} is invalid, {text}"
 
 
 def _spread(spec: Object, path: str) -> Iterator[str]:
-    for place, one in enumerate(spec.get("topologySpreadConstraints") or ()):
+    for place, one in enumerate(each(spec.get("topologySpreadConstraints") or ())):
         at, key = f"{path}.topologySpreadConstraints[{place}]", one.get("topologyKey", "")
         if key in _LABELS:
             yield f"{at}.topologyKey: {key} is {_LABELS[key]}"
@@ -115,7 +116,7 @@ def _spread(spec: Object, path: str) -> Iterator[str]:
 
 
 def _volumes(spec: Object, path: str) -> Iterator[str]:
-    for place, volume in enumerate(spec.get("volumes") or ()):
+    for place, volume in enumerate(each(spec.get("volumes") or ())):
         for kind, (shown, text) in _VOLUMES.items():
             if volume.get(kind) is not None:
                 yield f"{path}.volumes[{place}].{shown}: {text}"
@@ -142,12 +143,12 @@ def _fractions(given: dict[str, str], path: str, which: Iterable[str]) -> Iterat
 def _repeated(spec: Object, path: str) -> Iterator[str]:
     for part, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
         seen: set[str] = set()
-        for place, item in enumerate(spec.get(part) or ()):
+        for place, item in enumerate(each(spec.get(part) or ())):
             value = item.get(key, "")
             if value in seen:
                 yield f"{path}.{part}[{place}].{key}: duplicate {key} {quote(value)}"
             seen.add(value)
-    for place, item in enumerate(spec.get("imagePullSecrets") or ()):
+    for place, item in enumerate(each(spec.get("imagePullSecrets") or ())):
         if not item.get("name"):
             yield f'{path}.imagePullSecrets[{place}].name: invalid empty name ""'
 
@@ -176,10 +177,10 @@ def _container(container: Object, at: str, spec: Object, notes: dict[str, str], 
     yield from _hidden(container.get("env") or (), at)
 
 
-def _hidden(env: Iterable[Object], at: str) -> Iterator[str]:
+def _hidden(env: Collection[Object], at: str) -> Iterator[str]:
     """Variables that are defined again, without a word of what they were."""
     seen: set[str] = set()
-    for place, one in enumerate(env):
+    for place, one in enumerate(each(env)):
         name, value = one.get("name", ""), one.get("value", "")
         if name in seen:
             ref = f"$({name})"
@@ -194,8 +195,8 @@ def _ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
     known: dict[tuple[int, str], list[tuple[str, Object]]] = {}
     named: dict[str, str] = {}
     texts = []
-    for container, at in visited:
-        for place, port in enumerate(container.get("ports") or ()):
+    for container, at in each(visited):
+        for place, port in enumerate(each(container.get("ports") or ())):
             where, name = f"{at}.ports[{place}]", port.get("name")
             if port.get("hostIP") and not port.get("hostPort"):
                 yield f"{where}: hostIP set without hostPort: {_go(port)}"
@@ -214,7 +215,7 @@ def _ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
 
 def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> Iterator[str]:
     host, ip = port.get("hostPort") or 0, port.get("hostIP") or ""
-    for at, other in others:
+    for at, other in each(others):
         its, its_ip = other.get("hostPort") or 0, other.get("hostIP") or ""
         if (host, ip) == (its, its_ip):
             yield f"{where}: duplicate port definition with {at}"
@@ -227,17 +228,17 @@ def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> It
 def _go(port: Object) -> str:
     """A port as Go prints its struct."""
     fields = ("name", "hostPort", "containerPort", "protocol", "hostIP")
-    given = {name: port.get(name) or (0 if "Port" in name else "") for name in fields}
-    return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in given.items()) + "}"
+    given = {name: port.get(name) or (0 if "Port" in name else "") for name in each(fields)}
+    return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in each(given).items()) + "}"
 
 
 def _affinity(spec: Object, path: str) -> Iterator[str]:
     for name in ("podAffinity", "podAntiAffinity"):
         given = (spec.get("affinity") or {}).get(name) or {}
         at = f"{path}.affinity.{name}"
-        for place, term in enumerate(given.get(REQUIRED) or ()):
+        for place, term in enumerate(each(given.get(REQUIRED) or ())):
             if term.get("labelSelector") is None:
                 yield f"{at}.{REQUIRED}[{place}].labelSelector: {_NO_PODS}"
-        for place, term in enumerate(given.get(PREFERRED) or ()):
+        for place, term in enumerate(each(given.get(PREFERRED) or ())):
             if (term.get("podAffinityTerm") or {}).get("labelSelector") is None:
                 yield f"{at}.{PREFERRED}[{place}].podAffinityTerm.labelSelector: {_NO_PODS}"

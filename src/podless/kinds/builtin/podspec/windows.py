@@ -8,6 +8,7 @@ from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.meter import each
 
 _SYSTEMS = ("linux", "windows")
 _NOT_WINDOWS = "cannot be set for a windows pod"
@@ -78,7 +79,7 @@ def _domain(domain: str) -> list[str]:
     found = []
     if len(domain.encode()) >= _MOST_DOMAIN:
         found.append(f"runAsUserName's Domain length must be under {_MOST_DOMAIN} characters")
-    if not _NETBIOS.fullmatch(domain) and not all(_DNS_LABEL.fullmatch(part) for part in domain.split(".")):
+    if not _NETBIOS.fullmatch(domain) and not all(_DNS_LABEL.fullmatch(part) for part in each(domain.split("."))):
         found.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
     return found
 
@@ -87,7 +88,7 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
     """Containers that are processes of the host: all of them, or none."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     count = 0
-    for container, where in containers:
+    for container, where in each(containers):
         own = ((container.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
         if of_pod is not None and own is not None and of_pod != own:
             shown = "true" if of_pod else "false"
@@ -116,7 +117,7 @@ def system(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Err
     elif name not in _SYSTEMS:
         yield checks.unsupported(f"{path}.os", name, _SYSTEMS)
     elif name == "linux":
-        for holder, where in ((spec, path), *containers):
+        for holder, where in each(((spec, path), *containers)):
             context = holder.get("securityContext") or {}
             if context.get("windowsOptions") is not None:
                 yield field.forbidden(f"{where}.securityContext.windowsOptions", _NOT_LINUX)
@@ -133,7 +134,7 @@ def _windows(spec: Object, path: str, containers: list[tuple[Object, str]]) -> E
                 yield field.forbidden(f"{path}{name}", _NOT_WINDOWS)
         elif context.get(name) is not None:
             yield field.forbidden(f"{path}.securityContext.{name}", _NOT_WINDOWS)
-    for container, where in containers:
+    for container, where in each(containers):
         own = container.get("securityContext") or {}
         for name in _OF_CONTAINER:
             if own.get(name) is not None:

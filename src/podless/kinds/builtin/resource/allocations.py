@@ -18,6 +18,7 @@ from podless.kinds.strategy import Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.resource import ALLOCATION_RESULT
 from podless.meta import addresses, conditions, field
+from podless.meta.meter import each
 
 _MOST_USERS = 256
 _MOST_CONDITIONS = 8
@@ -36,7 +37,7 @@ def named(device: Object) -> tuple[str, ...]:
 def given(status: Object) -> set[tuple[str, ...]]:
     """The devices that a claim has."""
     devices = (status.get("allocation") or {}).get("devices") or {}
-    return {named(one) for one in devices.get("results") or ()}
+    return {named(one) for one in each(devices.get("results") or ())}
 
 
 def _shown(name: tuple[str, ...]) -> Object:
@@ -63,8 +64,8 @@ def check(obj: Object, old: Object) -> Errors:
 
 
 def _new(users: list[Object], before: list[Object]) -> bool:
-    known = {tuple(sorted(one.items())) for one in before}
-    return any(tuple(sorted(one.items())) not in known for one in users)
+    known = {tuple(sorted(one.items())) for one in each(before)}
+    return any(tuple(sorted(one.items())) not in known for one in each(users))
 
 
 def _user(user: Object, path: str) -> Errors:

@@ -12,6 +12,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.resource import parts
 from podless.kinds.strategy import Object
 from podless.meta import field, quantity
+from podless.meta.meter import each
 
 _MOST_VALUES = 10
 _BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
@@ -38,7 +39,7 @@ def check(capacity: Object, path: str, *, shared: bool) -> Errors:
 
 
 def _values(values: list[str], usual: str, most: str, path: str) -> Errors:
-    amounts = [quantity.parse(text) for text in values]
+    amounts = [quantity.parse(text) for text in each(values)]
     for place in range(1, len(values)):
         if amounts[place - 1] > amounts[place]:
             yield field.invalid(f"{path}[{place}]", values[place], "values must be sorted in ascending order")

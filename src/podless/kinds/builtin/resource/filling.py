@@ -6,6 +6,7 @@ Source: Kubernetes' pkg/apis/resource/v1.
 from __future__ import annotations
 
 from podless.kinds.strategy import Object
+from podless.meta.meter import each
 
 
 def same(one: Object, other: Object) -> bool:
@@ -20,7 +21,7 @@ def _listed(spec: Object) -> Object:
 
 def fill(spec: Object) -> None:
     """One device is wanted where nothing else is said."""
-    for request in (spec.get("devices") or {}).get("requests") or ():
-        for wanted in filter(None, (request.get("exactly"), *(request.get("firstAvailable") or ()))):
+    for request in each((spec.get("devices") or {}).get("requests") or ()):
+        for wanted in filter(None, each((request.get("exactly"), *(request.get("firstAvailable") or ())))):
             if wanted.get("allocationMode") == "ExactCount" and not wanted.get("count"):
                 wanted["count"] = 1

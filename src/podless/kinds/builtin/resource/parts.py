@@ -14,6 +14,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec.disks import driver_name
 from podless.kinds.strategy import Object
 from podless.meta import field, gotext, names
+from podless.meta.meter import each
 
 MOST_SELECTORS = MOST_CONFIGS = 32
 STRAIN = 16  # of compiling selectors: 30 ms a kilobyte
@@ -40,7 +41,7 @@ def many(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
     if len(items) > most >= 0:
         yield field.too_many(path, len(items), most)
         return
-    for place, item in enumerate(items):
+    for place, item in enumerate(each(items)):
         yield from check(item, f"{path}[{place}]")
 
 
@@ -55,7 +56,7 @@ def distinct(
     """The same, and no two of them have one key. shown: what errors show of a key, where that is not the key."""
     yield from many(given, most, path, check)
     items, seen = given or [], set[Hashable]()
-    for place, item in enumerate(items if len(items) <= most or most < 0 else ()):
+    for place, item in enumerate(each(items if len(items) <= most or most < 0 else ())):
         known = key(item)
         if known in seen:
             yield field.duplicate(f"{path}[{place}]", known if shown is None else shown(known))
@@ -68,7 +69,7 @@ def by_key(given: Mapping[str, Any] | None, most: int, longest: int, path: str, 
     if len(items) > most >= 0:
         yield field.too_many(path, len(items), most)
         return
-    for name, item in items.items():
+    for name, item in each(items).items():
         yield from key(name, path)
         yield from check(item, f"{path}[{_cut(name, longest)}]")
 
@@ -94,7 +95,7 @@ def pool(name: str, path: str) -> Errors:
         return
     if len(name.encode()) > _MOST_POOL:
         yield field.too_long(path, _MOST_POOL)
-    for part in name.split("/"):
+    for part in each(name.split("/")):
         yield from field.invalids(path, part, names.subdomain(part))
 
 
@@ -179,13 +180,13 @@ def toleration(given: Object, path: str) -> Errors:
 def binding(given: Object, path: str) -> Errors:
     """Conditions that are waited for before a device is used, and those that say that it cannot be."""
     sorts = ("bindingConditions", "bindingFailureConditions")
-    good, bad = (given.get(name) or [] for name in sorts)
-    for name, conditions in zip(sorts, (good, bad), strict=True):
+    good, bad = (given.get(name) or [] for name in each(sorts))
+    for name, conditions in zip(each(sorts), (good, bad), strict=True):
         yield from many(conditions, _MOST_CONDITIONS, f"{path}.{name}", _condition)
     wanted, seen = set[str](), set[str]()
-    for place, condition in enumerate(good):
+    for place, condition in enumerate(each(good)):
         yield from checks.once(f"{path}.{sorts[0]}[{place}]", condition, wanted)
-    for place, condition in enumerate(bad):
+    for place, condition in enumerate(each(bad)):
         where = f"{path}.{sorts[1]}[{place}]"
         yield from checks.once(where, condition, seen)
         if condition in wanted:

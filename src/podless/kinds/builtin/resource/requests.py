@@ -13,6 +13,7 @@ from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.resource import parts
 from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.meta.meter import each
 
 MOST_REQUESTS = 32
 _MOST_CONSTRAINTS = 32
@@ -28,7 +29,7 @@ Known = Mapping[str, Set[str]]
 def known(spec: Object) -> Known:
     """The names of a claim's requests."""
     wanted = (spec.get("devices") or {}).get("requests") or []
-    return {one["name"]: {choice["name"] for choice in one.get("firstAvailable") or ()} for one in wanted}
+    return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(wanted)}
 
 
 def check(spec: Object, path: str) -> Errors:
@@ -52,7 +53,7 @@ def reference(requests: Known, name: str, path: str) -> Errors:
     if "/" in choice:
         yield field.invalid(path, name, _UNKNOWN)
         return
-    for part in (request, choice) if slash else (request,):
+    for part in each((request, choice) if slash else (request,)):
         yield from parts.label(part, path)
     if request not in requests or (slash and choice not in requests[request]):
         yield field.invalid(path, name, _UNKNOWN)
@@ -90,7 +91,7 @@ def _wanted(given: Object, path: str) -> Errors:
     elif mode == "ExactCount" and count <= 0:
         yield field.invalid(f"{path}.count", count, checks.POSITIVE)
     yield from checks.word(f"{path}.allocationMode", mode, ("All", "ExactCount"), needed=False)
-    for place, toleration in enumerate(given.get("tolerations") or ()):
+    for place, toleration in enumerate(each(given.get("tolerations") or ())):
         yield from parts.toleration(toleration, f"{path}.tolerations[{place}]")
 
 

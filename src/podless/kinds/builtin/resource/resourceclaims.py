@@ -10,6 +10,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.resource import RESOURCE_CLAIM_SPEC
+from podless.meta.meter import each
 
 
 class ResourceClaimStrategy(StatusStrategy):
@@ -34,7 +35,7 @@ class ResourceClaimStrategy(StatusStrategy):
         keep_metadata(obj, old)
         status = obj["status"]
         gone = allocations.given(old["status"]) - allocations.given(status)
-        told = [one for one in status.get("devices") or () if allocations.named(one) not in gone]
+        told = [one for one in each(status.get("devices") or ()) if allocations.named(one) not in gone]
         put(status, "devices", told or None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

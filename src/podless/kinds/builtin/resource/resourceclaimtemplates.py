@@ -11,6 +11,7 @@ from podless.kinds.strategy import Faults, Object
 from podless.kinds.types import gostructs
 from podless.kinds.types.resource import RESOURCE_CLAIM_TEMPLATE_SPEC
 from podless.meta import field, objectmeta
+from podless.meta.meter import each
 
 _TOLD = ("annotations", "labels")
 
@@ -46,7 +47,7 @@ def _template(spec: Object) -> Errors:
     metadata, path = spec.get("metadata") or {}, "spec.metadata"
     yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
-    for name, value in metadata.items():
+    for name, value in each(metadata).items():
         if name not in _TOLD and value:
             yield field.forbidden(f"{path}.{name}", "cannot be set")
     yield from requests.check(spec["spec"], "spec.spec")

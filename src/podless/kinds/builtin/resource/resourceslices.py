@@ -17,6 +17,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.devices import DEVICE_ATTRIBUTE
 from podless.kinds.types.topology import NODE_SELECTOR
 from podless.meta import clock, field, gotext, names
+from podless.meta.meter import each
 
 _MOST_DEVICES, _MOST_RICH, _MOST_SETS = 128, 64, 8
 _MOST_USES, _MOST_COUNTERS, _MOST_TAINTS = 2, 32, 16
@@ -67,15 +68,15 @@ class ResourceSliceStrategy(TypedStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """A taint is of now."""
-        for device in obj["spec"].get("devices") or ():
-            for taint in device.get("taints") or ():
+        for device in each(obj["spec"].get("devices") or ()):
+            for taint in each(device.get("taints") or ()):
                 taint.setdefault("timeAdded", clock.now())
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Drop what is of features that are off."""
-        for device in obj["spec"].get("devices") or ():
+        for device in each(obj["spec"].get("devices") or ()):
             device.pop("nodeAllocatableResourceMappings", None)
-            for attribute in (device.get("attributes") or {}).values():
+            for attribute in each(device.get("attributes") or {}).values():
                 for name in _LISTS:
                     attribute.pop(name, None)
 
@@ -114,8 +115,8 @@ def _slice(spec: Object, before: Object | None) -> Errors:
     devices, counters = spec.get("devices"), spec.get("sharedCounters")
     if devices is not None and counters is not None:
         yield field.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
-    rich = any(device.get("taints") or device.get("consumesCounters") for device in devices or ())
-    known = {device["name"]: device for device in reversed((before or {}).get("devices") or ())}
+    rich = any(device.get("taints") or device.get("consumesCounters") for device in each(devices or ()))
+    known = {device["name"]: device for device in reversed(each((before or {}).get("devices") or ()))}
     check = partial(_device, known, bool(spec.get("perDeviceNodeSelection")))
     most = _MOST_RICH if rich else _MOST_DEVICES
     yield from parts.distinct(devices, most, "spec.devices", check, lambda one: one["name"])
@@ -135,7 +136,7 @@ def _pool(pool: Object, path: str) -> Errors:
 def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, several: str) -> Errors:
     """Where devices can be used, which is said in one of some ways."""
     found = []
-    for name in sorts:
+    for name in each(sorts):
         where, value = f"{path}.{name}", given.get(name)
         if value is None:
             continue

@@ -10,6 +10,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
@@ -46,7 +47,7 @@ class CSIDriverStrategy(TypedStrategy):
         if (policy := spec.get("fsGroupPolicy")) not in (None, *_GROUP_POLICIES):
             errors.append(field.not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
         errors += _tokens(spec.get("tokenRequests") or [])
-        for mode in spec.get("volumeLifecycleModes") or []:
+        for mode in each(spec.get("volumeLifecycleModes") or []):
             errors += field.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES)
         period = spec.get("nodeAllocatableUpdatePeriodSeconds")
         if period is not None and period < _PERIOD:
@@ -75,7 +76,7 @@ class CSIDriverStrategy(TypedStrategy):
 
 def _tokens(requests: Sequence[Object]) -> Iterator[FieldError]:
     seen: set[str] = set()
-    for place, request in enumerate(requests):
+    for place, request in enumerate(each(requests)):
         path, audience, seconds = f"spec.tokenRequests[{place}]", request["audience"], request.get("expirationSeconds")
         if audience in seen:
             yield field.duplicate(f"{path}.audience", audience)

@@ -14,6 +14,7 @@ from podless.kinds.types import gostructs
 from podless.kinds.types.storage import CSI_NODE_DRIVER
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _ID_MOST = 256  # bytes
 
@@ -28,7 +29,7 @@ class CSINodeStrategy(TypedStrategy):
         """Each driver once."""
         seen: set[str] = set()
         errors: list[FieldError] = []
-        for place, driver in enumerate(obj["spec"].get("drivers") or []):
+        for place, driver in enumerate(each(obj["spec"].get("drivers") or [])):
             path, name = f"spec.drivers[{place}]", driver["name"]
             errors += _driver(driver, path)
             errors += checks.once(f"{path}.name", name, seen)
@@ -38,10 +39,10 @@ class CSINodeStrategy(TypedStrategy):
         """As a new one; a driver stays as it is."""
         errors = [*self.validate_create(kind, version, obj)]
         before: dict[str, list[Object]] = {}
-        for driver in old["spec"].get("drivers") or []:
+        for driver in each(old["spec"].get("drivers") or []):
             before.setdefault(driver["name"], []).append(_fixed(driver))
-        for driver in map(_fixed, obj["spec"].get("drivers") or []):
-            for known in before.get(driver["name"], ())[:1]:
+        for driver in map(_fixed, each(obj["spec"].get("drivers") or [])):
+            for known in each(before.get(driver["name"], ())[:1]):
                 if driver != known:
                     errors.append(immutable("spec.drivers", gostructs.shown(CSI_NODE_DRIVER, driver)))
         return errors
@@ -49,7 +50,7 @@ class CSINodeStrategy(TypedStrategy):
 
 def _fixed(driver: Object) -> Object:
     """What stays of a driver."""
-    return {name: value for name, value in driver.items() if name != "allocatable"}
+    return {name: value for name, value in each(driver).items() if name != "allocatable"}
 
 
 def _driver(driver: Object, path: str) -> Iterator[FieldError]:
@@ -61,7 +62,7 @@ def _driver(driver: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.nodeID", node, f"must be {_ID_MOST} characters or less")
     yield from checks.nonnegative(f"{path}.allocatable.count", (driver.get("allocatable") or {}).get("count"))
     seen: set[str] = set()
-    for key in driver.get("topologyKeys") or []:
+    for key in each(driver.get("topologyKeys") or []):
         if not key:
             yield field.required(path)
         yield from checks.once(path, key, seen)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _MOST_BYTES = 256 * 1024
 _MOST_PARAMETERS = 512
@@ -31,5 +32,5 @@ def parameters(given: dict[str, str], path: str = "parameters") -> Iterator[Fiel
 
 def sized(given: dict[str, str], path: str) -> Iterator[FieldError]:
     """A map that is not too large."""
-    if sum(len(key.encode()) + len(value.encode()) for key, value in given.items()) > _MOST_BYTES:
+    if sum(len(key.encode()) + len(value.encode()) for key, value in each(given).items()) > _MOST_BYTES:
         yield field.too_long(path, _MOST_BYTES)

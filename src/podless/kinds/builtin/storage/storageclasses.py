@@ -12,6 +12,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _MODES = ("Immediate", "WaitForFirstConsumer")
 _RECLAIMING = ("Delete", "Retain")
@@ -48,10 +49,10 @@ class StorageClassStrategy(TypedStrategy):
 
 def _topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
     seen: set[frozenset[tuple[str, frozenset[str]]]] = {frozenset()}
-    for place, term in enumerate(terms):
+    for place, term in enumerate(each(terms)):
         path = f"allowedTopologies[{place}]"
         found: dict[str, frozenset[str]] = {}
-        for index, one in enumerate(term.get("matchLabelExpressions") or []):
+        for index, one in enumerate(each(term.get("matchLabelExpressions") or [])):
             yield from _expression(one, found, f"{path}.matchLabelExpressions[{index}]")
         topology = frozenset(found.items())
         if topology in seen:
@@ -63,7 +64,7 @@ def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Ite
     values, seen = one.get("values") or [], set[str]()
     if not values:
         yield field.required(f"{path}.values")
-    for index, value in enumerate(values):
+    for index, value in enumerate(each(values)):
         yield from checks.once(f"{path}.values[{index}]", value, seen)
     key = one.get("key") or ""
     if key in found:

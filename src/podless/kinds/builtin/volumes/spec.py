@@ -12,6 +12,7 @@ from podless.kinds.builtin.volumes import sources
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 _RECLAIMING = ("Delete", "Recycle", "Retain")
 _INLINE = "in the context of inline volumes"
@@ -68,7 +69,7 @@ def _capacity(given: dict[str, str] | None, path: str) -> Iterator[FieldError]:
         yield field.required(path)
     if list(given or ()) != ["storage"]:
         yield field.not_supported(path, given, ["storage"])
-    for name, text in (given or {}).items():
+    for name, text in each(given or {}).items():
         yield from checks.sound(f"{path}[{name}]", text)
         if quantity.parse(text) <= 0:
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")

@@ -1,4 +1,4 @@
-"""The garbage collector rests for a while, and never for good."""
+"""The garbage collector is paused for a while, and never for good."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from podless.meta import quiet
+from podless.meta import gcpause
+from podless.meta.gcpause import Pause
 from podless.meta.parts import parts, release
-from podless.meta.quiet import Rest
 
 
 @pytest.fixture(autouse=True)
@@ -29,25 +29,25 @@ def until(truth: bool) -> None:
     assert gc.isenabled() == truth
 
 
-def test_it_rests_until_the_last_is_done() -> None:
-    rest = Rest()
-    one, other = rest.begin(), rest.begin()
-    rest.end(one)
+def test_a_pause_lasts_until_the_last_is_done() -> None:
+    pause = Pause()
+    one, other = pause.begin(), pause.begin()
+    pause.end(one)
     assert not gc.isenabled()
-    rest.end(other)
+    pause.end(other)
     assert gc.isenabled()
 
 
 def test_it_goes_on_after_a_while_whoever_forgot_to_say_so() -> None:
-    rest = Rest(most=0.01)
-    late = rest.begin()
+    pause = Pause(most=0.01)
+    late = pause.begin()
     while not gc.isenabled():  # which takes processor time
         pass
-    rest.end(late)  # which says nothing of the rests that come
-    again = Rest()
+    pause.end(late)  # which counts for nothing in later pauses
+    again = Pause()
     number = again.begin()
     assert not gc.isenabled()
-    rest.end(late)
+    pause.end(late)
     assert not gc.isenabled()
     again.end(number)
     assert gc.isenabled()
@@ -60,29 +60,29 @@ def test_time_in_which_nothing_is_done_does_not_count(monkeypatch: pytest.Monkey
         looks.release()
         return now
 
-    monkeypatch.setattr(quiet, "time", SimpleNamespace(process_time=clock))
-    rest = Rest(most=0.01)
-    number = rest.begin()
+    monkeypatch.setattr(gcpause, "time", SimpleNamespace(process_time=clock))
+    pause = Pause(most=0.01)
+    number = pause.begin()
     for _ in range(5):
         assert looks.acquire(timeout=60)
     assert not gc.isenabled()
     now = 1.0
     until(True)
-    rest.end(number)
+    pause.end(number)
 
 
 def test_who_has_it_off_has_it_off() -> None:
-    rest = Rest()
+    pause = Pause()
     gc.disable()
-    rest.end(rest.begin())
+    pause.end(pause.begin())
     assert not gc.isenabled()
 
 
 def test_no_thread_is_left() -> None:
     before = threading.active_count()
-    rest = Rest()
+    pause = Pause()
     for _ in range(5):
-        rest.end(rest.begin())
+        pause.end(pause.begin())
     end = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < end:
         time.sleep(0.001)

@@ -1,0 +1,43 @@
+"""The root of the exception tree of meta/errors.py, and the one refusal that the lowest modules raise themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class APIError(Exception):
+    """A request is refused.
+
+    code: the HTTP status. reason: the Status reason, "" where a real server gives none. message: for people.
+    details: the Status details in the field order of the wire, or None to leave them out.
+    """
+
+    code = 500
+    reason = "InternalError"
+
+    def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+    def status(self) -> dict[str, Any]:
+        """The Status object that answers the request."""
+        body: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+        }
+        if self.reason:
+            body["reason"] = self.reason
+        if self.details is not None:
+            body["details"] = self.details
+        body["code"] = self.code
+        return body
+
+
+class Timeout(APIError):
+    """504: the state that the client asks for has not been reached."""
+
+    code, reason = 504, "Timeout"

@@ -1,0 +1,81 @@
+"""Pauses of Python's garbage collector, while work makes or frees many objects and no cycles.
+
+The collector looks through all that is being made again and again: for one large object that costs a second and more.
+The collector is one for the process, so overlapping pauses of several threads are counted. A pause ends after some
+seconds of processor time at the latest: requests that overlap without end cannot keep the collector off.
+"""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# seconds of processor time in one go, more than most requests take; elapsed time says nothing on a busy machine
+MOST = 30.0
+_LOOK = 0.05  # seconds between two looks at least
+
+
+class Pause:
+    """Count who wants the collector paused. most: seconds of processor time after which it runs again anyway."""
+
+    def __init__(self, most: float = MOST) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._wanted = 0  # how many want the pause that is under way
+        self._number = 0  # of that pause: an `end` for an earlier one counts for nothing
+        self._ended = threading.Lock()  # held during a pause
+
+    def begin(self) -> int:
+        """Pause the collector. Return what `end` needs."""
+        with self._lock:
+            if not self._wanted:
+                if not gc.isenabled():  # the program wants it off, and it stays off
+                    return -1
+                gc.disable()
+                self._ended = threading.Lock()
+                self._ended.acquire()
+                _thread.start_new_thread(self._watch, (self._number, self._ended))  # threading would wait for its start
+            self._wanted += 1
+            return self._number
+
+    def end(self, number: int) -> None:
+        """End one wish; the collector runs again after the last."""
+        with self._lock:
+            if number == self._number:
+                self._wanted -= 1
+                if not self._wanted:
+                    self._go_on()
+
+    def _watch(self, number: int, ended: threading.Lock) -> None:
+        """Run on a thread of its own as long as the pause."""
+        until = time.process_time() + self._most
+        while (left := until - time.process_time()) > 0:
+            if ended.acquire(timeout=max(left, min(self._most, _LOOK))):
+                return
+        with self._lock:
+            if number == self._number and self._wanted:
+                self._go_on()
+
+    def _go_on(self) -> None:
+        self._wanted = 0
+        self._number += 1
+        gc.enable()
+        if self._ended.locked():
+            self._ended.release()
+
+
+PAUSE = Pause()  # the process has one collector
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Pause the collector within the block."""
+    number = PAUSE.begin()
+    try:
+        yield
+    finally:
+        PAUSE.end(number)

@@ -1,0 +1,307 @@
+"""Work that takes too long ends at its next charge: how far it got depends on its time, and not on what was sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from podless.cel.rules import Rules
+from podless.fields import jsonpatch, managers, mergepatch, strategic
+from podless.fields.merge import Endpoint
+from podless.fields.typed import of_schema, of_struct
+from podless.kinds import bodies, judgement, view
+from podless.kinds.bodies import Body
+from podless.kinds.builtin import ALL
+from podless.kinds.builtin.catalog import PODS
+from podless.kinds.compile import compile_kind
+from podless.kinds.kind import Kind
+from podless.kinds.types.services import SERVICE
+from podless.meta import codec, protobuf, selectors
+from podless.meta.errors import Timeout
+from podless.publish import jsonpath
+from podless.publish.openapi import v2, v3
+from podless.publish.table import layout, make_row
+from podless.schema import check, default, embedded, prune
+from podless.schema.node import Node
+from podless.verbs import review
+from tests.conftest import definition
+from tests.cost import Allowance, metered
+
+Object = dict[str, Any]
+Work = Callable[[], object]
+
+STEPS = 1000  # that a walk may be charged
+SIZE = 5000  # items of what it walks, far more than it is allowed to see
+SLACK = 1.2
+KINDS = {f"{kind.plural}.{kind.group}": kind for kind in ALL if kind.home is None}
+MAPS, DEFINITIONS = KINDS["configmaps."], KINDS["customresourcedefinitions.apiextensions.k8s.io"]
+SETS = KINDS["replicasets.apps"]
+NOW = "2026-01-01T00:00:00Z"
+SET: Object = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "x", "creationTimestamp": NOW}}
+GROUP = "deadlines.example.com"
+
+
+class Place(NamedTuple):
+    """A kind, and how objects of it are read."""
+
+    kind: Kind
+
+    @property
+    def version(self) -> Any:
+        return self.kind.by_version[self.kind.storage_version]
+
+    @property
+    def head(self) -> Object:
+        return {"apiVersion": self.kind.api_version(self.version.name), "kind": self.kind.kind}
+
+    @property
+    def endpoint(self) -> Endpoint:
+        given = self.kind.api_version(self.version.name)
+        struct = self.kind.struct_of(self.version)
+        shape = of_struct(struct) if struct is not None else of_schema(self.kind.structure(self.version))
+        return Endpoint(version=given, shapes={given: shape}.get, blank={**self.head, "metadata": {}}, custom=False)
+
+    def read(self, raw: bytes, media: str = "application/json") -> Object:
+        return bodies.read(Body(self.kind, self.version, raw, media))
+
+    def stored(self, **fields: Any) -> Object:
+        """An object as it is after decoding."""
+        obj = self.read(json.dumps({**self.head, "metadata": {"name": "x", "namespace": "default"}, **fields}).encode())
+        obj["metadata"] |= {"uid": "u", "creationTimestamp": NOW, "resourceVersion": "1"}
+        return obj
+
+
+POD, MAP, CRD = Place(PODS), Place(MAPS), Place(DEFINITIONS)
+
+
+def data(size: int) -> Object:
+    return {"data": {f"k{number}": "v" for number in range(size)}}
+
+
+def pod(size: int, part: str = "env") -> Object:
+    container: Object = {"name": "c", "image": "i"}
+    spec: Object = {"containers": [container]}
+    if part == "env":
+        container["env"] = [{"name": f"E{number}", "value": "v"} for number in range(size)]
+    elif part == "containers":
+        spec["containers"] = [{"name": f"c{number}", "image": "i"} for number in range(size)]
+    else:
+        spec["volumes"] = [{"name": f"v{number}", "emptyDir": {}} for number in range(size)]
+    return {"spec": spec}
+
+
+def encoded(place: Place, size: int, fields: Object) -> bytes:
+    return json.dumps({**place.head, "metadata": {"name": "x"}, **fields}).encode()
+
+
+def properties(size: int) -> Object:
+    return {f"p{number}": {"type": "string", "maxLength": 9} for number in range(size)}
+
+
+def crd(size: int) -> Object:
+    spec = {"type": "object", "properties": {"spec": {"type": "object", "properties": properties(size)}}}
+    return definition(GROUP, schema={"openAPIV3Schema": spec})
+
+
+def tree(depth: int) -> Any:
+    return {"a": tree(depth - 1), "b": tree(depth - 1)} if depth else {"c": 1}
+
+
+def grown(size: int) -> Any:
+    """A tree without wide places, of about so many nodes."""
+    return tree(max(size.bit_length() - 1, 1))
+
+
+LISTED = {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "integer"}}}}
+RULED = {
+    "type": "object",
+    "properties": {
+        "l": {
+            "type": "array",
+            "items": {"type": "string", "x-kubernetes-validations": [{"rule": "self != 'x'"}], "maxLength": 9},
+        }
+    },
+}
+PORTS = strategic.table(SERVICE)
+
+
+def reading(place: Place, make: Callable[[int], Object], media: str = "application/json") -> Callable[[int], Work]:
+    def prepare(size: int) -> Work:
+        obj = {**place.head, "metadata": {"name": "x"}, **make(size)}
+        raw = yaml.safe_dump(obj).encode() if "yaml" in media else json.dumps(obj).encode()
+        return lambda: place.read(raw, media)
+
+    return prepare
+
+
+def message(size: int) -> Work:
+    struct = PODS.struct_of(POD.version)
+    assert struct is not None
+    raw = protobuf.encode(struct, POD.stored(**pod(size)))
+    return lambda: protobuf.decode(struct, raw)
+
+
+def unmessage(size: int) -> Work:
+    struct = PODS.struct_of(POD.version)
+    assert struct is not None
+    obj = POD.stored(**pod(size))
+    return lambda: protobuf.encode(struct, obj)
+
+
+def twice(size: int) -> Work:
+    """A body in which keys are there twice."""
+    raw = encoded(MAP, size, data(size))[:-1] + b',"data":{"k1":"v","k1":"w"}}'
+    return lambda: MAP.read(raw)
+
+
+def judged(part: str) -> Callable[[int], Work]:
+    def prepare(size: int) -> Work:
+        obj = POD.stored(**pod(size, part))
+        return lambda: judgement.of_new(PODS, POD.version, obj, [])
+
+    return prepare
+
+
+def changed(size: int) -> Work:
+    old, new = POD.stored(**pod(size)), POD.stored(**pod(size))
+    return lambda: judgement.of_change(PODS, POD.version, new, old, [], [])
+
+
+def warned(size: int) -> Work:
+    obj = POD.stored(**pod(size))
+    return lambda: PODS.strategy.warnings(POD.version, obj, None)
+
+
+def filled(size: int) -> Work:
+    obj = POD.stored(**pod(size, "containers"))
+    return lambda: PODS.strategy.prepare_create(POD.version, obj)
+
+
+def owned(place: Place, make: Callable[[int], Object], *, new: bool) -> Callable[[int], Work]:
+    def prepare(size: int) -> Work:
+        old, obj = None if new else place.stored(**make(size // 2)), place.stored(**make(size))
+        if old is not None:
+            old["metadata"]["managedFields"] = managers.update(place.endpoint, None, place.stored(**make(1)), "a", NOW)
+        return lambda: managers.update(place.endpoint, old, obj, "m", NOW)
+
+    return prepare
+
+
+def applied(size: int) -> Work:
+    live, given = ({**MAP.head, "metadata": {"name": "x"}, **data(count)} for count in (size // 2, size))
+    return lambda: managers.apply(MAP.endpoint, live, given, "m", True, NOW)
+
+
+def operated(size: int) -> Work:
+    steps = json.dumps([{"op": "test", "path": "/data/k1", "value": "v"}] * min(size, 9_999)).encode()
+    return lambda: jsonpatch.apply({**data(2)}, steps)
+
+
+def declared(size: int) -> Work:
+    obj = CRD.read(json.dumps(crd(size)).encode())
+    obj["metadata"] |= {"uid": "u", "creationTimestamp": NOW}
+    return lambda: judgement.of_new(DEFINITIONS, CRD.version, obj, [])
+
+
+def published(write: Callable[..., object]) -> Callable[[int], Work]:
+    def prepare(size: int) -> Work:
+        raw = json.dumps(crd(size)).encode()
+        kind = compile_kind(CRD.read(raw), raw)
+        return lambda: write(kind, kind.versions[0])
+
+    return prepare
+
+
+def coerced(size: int) -> Work:
+    part = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    node = Node({"type": "object", "properties": {"l": {"type": "array", "items": part}}})
+    return partial(embedded.coerce, listed({})(size), node)
+
+
+def of(work: Callable[..., object], *makes: Callable[[int], Any]) -> Callable[[int], Work]:
+    """Some work on values of a size, which are made beforehand."""
+    return lambda size: partial(work, *(make(size) for make in makes))
+
+
+def ports(size: int, **more: Any) -> Object:
+    return {"spec": {"ports": [{"port": number, **more} for number in range(size)]}}
+
+
+def listed(*items: Any) -> Callable[[int], Object]:
+    return lambda size: {"l": [*items] * size}
+
+
+WALKS: dict[str, Callable[[int], Work]] = {
+    "a body of a map": reading(MAP, data),
+    "a body of a list": reading(POD, pod),
+    "a body of YAML": reading(MAP, data, "application/yaml"),
+    "a body of a definition": reading(CRD, lambda size: {"spec": crd(size)["spec"]}),
+    "a body with repeated keys": twice,
+    "a body with unknown fields": reading(MAP, lambda size: {f"u{number}": 1 for number in range(size)}),
+    "a message": message,
+    "an object to a message": unmessage,
+    "floats": of(codec.decode_json, lambda size: b"[" + b"1.0," * size + b"1.0]"),
+    "repeated keys": of(codec.decode_json, lambda size: b"[" + b'{"a":1,"a":2},' * size + b"{}]", lambda _: []),
+    "a copy": of(view.copy, data),
+    "a copy of a tree": of(view.copy, grown),
+    "YAML": of(codec.encode_yaml, data),
+    "containers": judged("containers"),
+    "variables": judged("env"),
+    "volumes": judged("volumes"),
+    "a changed pod": changed,
+    "warnings": warned,
+    "defaults of pods": filled,
+    "fields of a new map": owned(MAP, data, new=True),
+    "fields of a new list": owned(POD, pod, new=True),
+    "fields of a changed map": owned(MAP, data, new=False),
+    "fields of a changed list": owned(POD, pod, new=False),
+    "an apply": applied,
+    "a JSON patch": operated,
+    "a merge patch": of(mergepatch.apply, data, data),
+    "a merge patch of a tree": of(mergepatch.apply, lambda _: {}, grown),
+    "a strategic merge patch": of(strategic.apply, ports, partial(ports, name="x"), lambda _: PORTS),
+    "wrong values": of(check.validate, listed("x"), lambda _: Node(LISTED)),
+    "unknown fields": of(prune.prune, lambda size: data(size)["data"], lambda _: Node(LISTED)),
+    "unknown lists": of(
+        prune.prune, listed([{}]), lambda _: Node({"type": "object", "properties": {"l": {"type": "array"}}})
+    ),
+    "default values": of(default.fill, listed([]), lambda _: Node(LISTED)),
+    "embedded objects": coerced,
+    "a definition": declared,
+    "OpenAPI v3": published(v3.part),
+    "OpenAPI v2": published(lambda kind, _: v2.parts(kind)),
+    "a selector": of(selectors.parse_labels, lambda size: ",".join(f"k{number}" for number in range(size))),
+    "a selector of an object": of(selectors.from_object, lambda size: {"matchLabels": data(size)["data"]}),
+    "a column": of(jsonpath.parse("..a").find, grown),
+    "a row": of(
+        partial(make_row, layout(SETS, SETS.versions[0])),
+        lambda size: {**SET, "spec": {"template": pod(size, "containers")}},
+    ),
+    "a subject": of(review._subject, lambda size: {"extra": {key: ["a"] for key in data(size)["data"]}}),
+    "many rules": of(review._listed, lambda size: [{"verbs": ["get"], "resources": ["pods"]}] * size),
+    "rules of a schema": of(Rules.compile(RULED).validate, listed("a")),
+}
+
+
+def cut(work: Work) -> int:
+    """The lines that some work executes until it is cut off, as it is done off the event loop."""
+
+    def ended(_: None) -> None:
+        codec.in_steps.set(True)
+        with pytest.raises(Timeout):
+            work()
+
+    return metered(Allowance(STEPS), ended, None)
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_what_is_done_until_the_end_does_not_depend_on_what_is_left(name: str) -> None:
+    make = WALKS[name]
+    make(2)()  # what is only done once
+    first, second = (cut(make(size)) for size in (SIZE, 4 * SIZE))
+    assert second <= first * SLACK + STEPS
