@@ -97,6 +97,7 @@ FIGURES: Mapping[str, Figures] = {
         "podless backup tries # times": (backup._TRIES,),
         "# in a database and # in etcd": (restore._BUMP["sqlite"], restore._BUMP["etcd"]),
         "get # Gone": (errors.Expired.code,),
+        "held the event loop for # ms or longer": (watchdog.LONG,),
         "with # this server takes no part": (etcd.interval("0"),),
     },
     "architecture.md": {

@@ -319,7 +319,7 @@ class App:
         documents = NonResource(
             api.registry,
             lambda: self._address,
-            Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store.times),
+            Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store),
             cluster.health,
             api.aside,
             api.authenticator.accounts,

@@ -5,20 +5,24 @@ Next to nothing is counted while requests are answered: figures are read off whe
 
 from __future__ import annotations
 
+import gc
+import platform
 import resource
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from podless.cache.cache import Cache
+from podless.http.families import Sample, render
 from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry
 from podless.meta import clock
-from podless.meta.histogram import Histogram
 from podless.meta.turns import Turns
 from podless.meta.watchdog import Watchdog
+from podless.store import Store
 
-Times = Mapping[str, Histogram]
+Samples = Mapping[str, list[Sample]]
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 
@@ -33,7 +37,7 @@ class Metrics:
         watchdog: Watchdog,
         turns: Turns,
         measured: Measured,
-        times: Times,
+        store: Store,
     ) -> None:
         self._cache = cache
         self._registry = registry
@@ -41,94 +45,100 @@ class Metrics:
         self._watchdog = watchdog
         self._turns = turns
         self._measured = measured
-        self._times = times
+        self._store = store
         self._started = clock.wall()
 
     def text(self) -> bytes:
         """All figures, each with what it is; of objects those that are in memory."""
-        used = resource.getrusage(resource.RUSAGE_SELF)
+        families = {**_of_process(self._started), **self._of_resources(), **self._of_store(), **self._of_clients()}
+        lines = [line for name, samples in families.items() for line in render(name, samples)]
+        return "".join([*lines, *self._measured.lines()]).encode()
+
+    def _of_resources(self) -> Samples:
         loaded = [
             (kind, collection)
             for kind in self._registry
             if kind.home is None and (collection := self._cache.known(kind.prefix)) is not None and collection.loaded
         ]
-        families = [
-            _family("process_start_time_seconds", "gauge", "Unix time of the start.", [("", self._started)]),
-            _family("process_cpu_seconds_total", "counter", "CPU time used.", [("", used.ru_utime + used.ru_stime)]),
-            _family("process_resident_memory_bytes", "gauge", "Memory in use.", [("", _resident())]),
-            _family(
-                "apiserver_resource_objects",
-                "gauge",
-                "Objects of each resource that is in memory.",
-                [(_labels(kind.group, kind.plural), len(collection)) for kind, collection in loaded],
-            ),
-            _family(
-                "apiserver_longrunning_requests",
-                "gauge",
-                "Watches of each resource, those of the server itself included.",
-                [(_labels(kind.group, kind.plural), collection.watchers) for kind, collection in loaded],
-            ),
-            _family(
-                "apiserver_storage_objects",
-                "gauge",
-                "Objects of each resource that is in memory.",
-                [(_resource(kind.group, kind.plural), len(collection)) for kind, collection in loaded],
-            ),
-            _family(
-                "apiserver_watch_events_total",
-                "counter",
-                "Events that watchers were told of.",
-                [(_labels(kind.group, kind.plural), collection.told) for kind, collection in loaded],
-            ),
-            *self._measured.lines(),
-            *self._of_store(),
-            *self._of_clients(),
-            _family("podless_revision", "counter", "Writes since the store was made.", [("", self._cache.revision)]),
-        ]
-        return "".join(families).encode()
+        return {
+            "apiserver_resource_objects": [((kind.group, kind.plural), len(found)) for kind, found in loaded],
+            "apiserver_watch_events_total": [
+                ((kind.group, kind.storage_version, kind.plural), found.told) for kind, found in loaded
+            ],
+        }
 
-    def _of_store(self) -> Iterator[str]:
-        name = "etcd_request_duration_seconds"
-        yield f"# HELP {name} Time of what the store was asked.\n# TYPE {name} histogram\n"
-        for operation, times in self._times.items():
-            yield from times.samples(name, f'operation="{operation}"')
+    def _of_store(self) -> Samples:
+        store = self._store
+        sizes: list[Sample] = [((f"{store.name}-0",), size)] if (size := store.figures().get("size")) else []
+        found: dict[str, list[Sample]] = {
+            "apiserver_storage_size_bytes": sizes,
+            "podless_revision": [((), self._cache.revision)],
+        }
+        if store.name == "etcd":
+            found["etcd_request_duration_seconds"] = [((name, "", ""), times) for name, times in store.times.items()]
+        else:
+            found["podless_store_duration_seconds"] = [((name,), times) for name, times in store.times.items()]
+        return found
 
-    def _of_clients(self) -> list[str]:
+    def _of_clients(self) -> Samples:
         held, watchdog, turns = self._held, self._watchdog, self._turns
-        sorts = [(f'{{sort="{sort}"}}', size) for sort, size in {**held.sorts, "unread": held.loose}.items()]
-        labels = {key: f'{{sort="{key[0]}",verb="{key[1]}"}}' for key in watchdog.counts}
-        counts = [(labels[key], count) for key, count in watchdog.counts.items()]
-        seconds = [(labels[key], round(took, 6)) for key, took in watchdog.seconds.items()]
-        long = f"for {watchdog.long:g} s or longer"
-        return [
-            _family("podless_held_bytes", "gauge", "Bytes that are held for clients.", sorts),
-            _family("podless_held_cuts_total", "counter", "Clients cut off to make room.", [("", held.cuts)]),
-            _family("podless_long_requests_waiting", "gauge", "Long requests that wait.", [("", turns.waiting)]),
-            _family("podless_long_requests_refused_total", "counter", "Those refused.", [("", turns.refused)]),
-            _family("podless_loop_held_total", "counter", f"Work that held the event loop {long}.", counts),
-            _family("podless_loop_held_seconds_total", "counter", f"Time of work that held it {long}.", seconds),
-            _family("podless_loop_held_worst_seconds", "gauge", "The longest of these times.", [("", watchdog.worst)]),
-        ]
+        return {
+            "podless_held_bytes": [((sort,), size) for sort, size in {**held.sorts, "unread": held.loose}.items()],
+            "podless_held_cuts_total": [((), held.cuts)],
+            "podless_long_requests_waiting": [((), turns.waiting)],
+            "podless_long_requests_refused_total": [((), turns.refused)],
+            "podless_loop_held_total": [(key, count) for key, count in watchdog.counts.items()],
+            "podless_loop_held_seconds_total": [(key, round(took, 6)) for key, took in watchdog.seconds.items()],
+            "podless_loop_held_worst_seconds": [((), watchdog.worst)],
+        }
 
 
-def _family(name: str, type_: str, about: str, samples: Iterable[tuple[str, float]]) -> str:
-    lines = [f"# HELP {name} {about}\n", f"# TYPE {name} {type_}\n"]
-    return "".join([*lines, *(f"{name}{labels} {value}\n" for labels, value in samples)])
+def _of_process(started: float) -> Samples:
+    """What Prometheus' clients tell of a process; of what the system does not tell there is no sample."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    version = sys.version_info
+    python = (platform.python_implementation(), *map(str, version[:3]), platform.python_version())
+    found: dict[str, list[Sample]] = {
+        "process_start_time_seconds": [((), started)],
+        "process_cpu_seconds_total": [((), used.ru_utime + used.ru_stime)],
+        "process_resident_memory_bytes": [((), _resident())],
+        "process_virtual_memory_bytes": [((), size)] if (size := _pages(0)) else [],
+        "process_open_fds": [((), files)] if (files := _open_files()) else [],
+        "process_max_fds": [((), resource.getrlimit(resource.RLIMIT_NOFILE)[0])],
+        "python_info": [(python, 1)],
+    }
+    generations = [*enumerate(gc.get_stats())]
+    for name, key in _COLLECTOR.items():
+        found[name] = [((str(place),), stats[key]) for place, stats in generations]
+    return found
 
 
-def _labels(group: str, plural: str) -> str:
-    return f'{{group="{group}",resource="{plural}"}}'
-
-
-def _resource(group: str, plural: str) -> str:
-    """As a real server names it: pods, or gadgets.example.com."""
-    return f'{{resource="{plural}.{group}"}}' if group else f'{{resource="{plural}"}}'
+_COLLECTOR = {
+    "python_gc_collections_total": "collections",
+    "python_gc_objects_collected_total": "collected",
+    "python_gc_objects_uncollectable_total": "uncollectable",
+}
 
 
 def _resident() -> int:
     """Bytes of memory in use, the most so far where the system does not tell."""
+    found = _pages(1)
+    if found is None:
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024  # in bytes on macOS, in KiB elsewhere
+    return found
+
+
+def _pages(place: int) -> int | None:
+    """A size in bytes from a process's statm, in which they are in pages; None where there is none."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return int(Path("/proc/self/statm").read_text().split()[place]) * resource.getpagesize()
     except (OSError, ValueError, IndexError):
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return pages * resource.getpagesize()
+        return None
+
+
+def _open_files() -> int:
+    try:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir())
+    except OSError:
+        return 0
