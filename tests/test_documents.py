@@ -23,7 +23,7 @@ from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from podless.meta import aside, errors, jsontext, turns, watchdog
-from podless.meta.offload import _SECONDS as OFFLOAD_SECONDS
+from podless.meta.offload import SECONDS as OFFLOAD_SECONDS
 from podless.store import format as file_format
 from podless.store import sqlite
 from podless.store.etcd import settings as etcd

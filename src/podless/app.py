@@ -30,7 +30,6 @@ from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import private, write_file
-from podless.meta.offload import Offload
 from podless.meta.option import StartError, option, section, seed
 from podless.store import StoreError, share
 
@@ -208,7 +207,6 @@ class App:
         self._listener: Listener | None = None
         self._rotation: Rotation | None = None
         self._backend: Backend | None = None
-        self._offload: Offload | None = None
         self._address = ""
 
     @property
@@ -258,10 +256,9 @@ class App:
             self._rotation.start()
         database = folder / "podless.db" if settings.data is not None else None
         authority = certificates.trust() if settings.tls else None
-        self._offload = Offload(settings.limits.read_time)
         disturbed = self.faults.webhook if self.faults is not None else None
         self.cluster = cluster = Cluster(
-            settings, folder, database, authority, disturbed=disturbed, elsewhere=self._offload.json
+            settings, folder, database, authority, disturbed=disturbed, read_time=settings.limits.read_time
         )
         await cluster.start()
         if settings.chaos is not False and self.faults is not None:
@@ -325,8 +322,7 @@ class App:
             api.authenticator.accounts,
             Operations(api, cluster.leads),
         )
-        assert self._offload is not None
-        last = APIHandler(api, documents, self._offload)
+        last = APIHandler(api, documents)
         faults, log = self.faults, self.settings.verbose
         passed = filters(api, self.settings.limits, self._auditing(), log=log, measured=measured, faults=faults)
         return chain(passed, last.handle)
@@ -377,9 +373,6 @@ class App:
         if self._rotation is not None:
             self._rotation.stop()
             self._rotation = None
-        if self._offload is not None:
-            self._offload.close()
-            self._offload = None
         if self._backend is not None:
             self._backend.close()
             self._backend = None

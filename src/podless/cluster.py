@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,6 +49,7 @@ from podless.kinds.registry import Registry
 from podless.kinds.state import State
 from podless.meta.aside import Aside
 from podless.meta.files import write_file
+from podless.meta.offload import SECONDS, Offload
 from podless.meta.option import StartError, duration, option, section
 from podless.remote import Client
 from podless.store import Store, backup
@@ -211,7 +212,8 @@ class Cluster:
     """An API that can be started and stopped once.
 
     folder: of its keys. database: its file, None for one in memory. authority: the certificate of the authority that
-    clients verify the server with, None where there is none. disturbed, elsewhere: as `podless.remote.Client` has them.
+    clients verify the server with, None where there is none. disturbed: as `podless.remote.Client`
+    has it. read_time: seconds of processor time for one long body.
 
     api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass, as
     `plugins` in admission/chain.py lists them; one may be added at any time and place. health: what is known of how it
@@ -228,7 +230,7 @@ class Cluster:
         authority: str | None = None,
         *,
         disturbed: Callable[[str], bool] | None = None,
-        elsewhere: Callable[[bytes], Awaitable[bytes]] | None = None,
+        read_time: float = SECONDS,
     ) -> None:
         self.settings = settings
         self.admission = Admission()
@@ -238,8 +240,7 @@ class Cluster:
         self._database = database
         self._authority = authority
         self._disturbed = disturbed
-        self._elsewhere = elsewhere
-        self._aside = Aside()
+        self._aside = Aside(worker=Offload(read_time))
         self._controllers: list[Controller] = []
         self.store: Store | None = None
         self.leader: Leader | None = None
@@ -265,7 +266,6 @@ class Cluster:
             external=partial(_external, cache),
             disturbed=self._disturbed,
             aside=self._aside,
-            elsewhere=self._elsewhere,
         )
         converter = Converter(self._remote)
         state = State(store, cache, registry, converter)

@@ -15,10 +15,8 @@ from podless.http.render import ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
-from podless.meta import alike
 from podless.meta.aside import LONG
 from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
-from podless.meta.offload import Offload
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.connect import connect, passed_on
@@ -33,10 +31,6 @@ from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
 from podless.verbs.watch import Watch
-
-# bytes of a body that is not read on the event loop
-_LONG_YAML = 64 * 1024
-_LONG_JSON = 256 * 1024  # sound ones take a moment, but the interpreter waits for each of them
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
     "create": create,
@@ -54,11 +48,10 @@ class APIHandler:
     raised here into an answer.
     """
 
-    def __init__(self, api: API, documents: NonResource, offload: Offload) -> None:
+    def __init__(self, api: API, documents: NonResource) -> None:
         self._api = api
         self._nonresource = documents
         self._rows = Rows()
-        self._offload = offload
         self._loaded: set[str] = set()  # prefixes of kinds whose rules were imported beside the loop
 
     def handle(self, request: Request) -> Answer | Pending:
@@ -192,8 +185,6 @@ class APIHandler:
                 if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
                     options.write(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
-        if len(call.body) > _LONG_YAML:
-            call.body = await self._read_offloaded(call, verb)
         if call.subresource == "scale":
             outcome: Outcome = await scale(self._api, call, verb)
         elif call.subresource == "finalize":
@@ -205,20 +196,6 @@ class APIHandler:
         if call.kind.webhook is not None:
             await self._api.converter.ready(call.kind, call.version, entries(outcome))
         return outcome
-
-    async def _read_offloaded(self, call: Call, verb: str) -> bytes:
-        """A long body, read beforehand where that takes long; others are served meanwhile."""
-        body = call.body
-        if "yaml" in call.content_type:
-            if verb != "patch":
-                return await self._offload.yaml(body)
-            if len(body) > _LONG_JSON:
-                return await self._offload.applied(body)
-            read = await self._api.aside.run(len(body), alike.read, body)
-            return read if read is not None else await self._offload.yaml(body)
-        if len(body) > _LONG_JSON and "protobuf" not in call.content_type:
-            return await self._offload.json(body)
-        return body
 
     async def _watch(self, call: Call, form: Form) -> Answer:
         chosen = await options.listed(self._api, call)

@@ -21,6 +21,7 @@ from podless.meta.codec import in_steps
 from podless.meta.errors import TooManyRequests, Unavailable
 from podless.meta.gcpause import PAUSE, paused
 from podless.meta.meter import METER, Meter
+from podless.meta.offload import Offload
 from podless.meta.parts import parts, release
 from podless.meta.turns import Turns
 
@@ -48,10 +49,14 @@ def _metered(seconds: float, work: Callable[[], R]) -> R:
 
 
 class Aside:
-    """The thread, which is begun when it is first needed, and the turns of long requests. To be closed."""
+    """The thread, which is begun when it is first needed, and the turns of long requests. To be closed.
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    seconds: of processor time for a piece of work. worker: the process that parses long texts; closed with this.
+    """
+
+    def __init__(self, seconds: float = SECONDS, worker: Offload | None = None) -> None:
         self._seconds = seconds
+        self.worker = worker or Offload()
         self._thread: ThreadPoolExecutor | None = None
         self._waiting = 0
         self._closed = False
@@ -136,8 +141,9 @@ class Aside:
             loop.call_soon(submit)
 
     def close(self) -> None:
-        """End the thread once it has done what it does."""
+        """End the thread once it has done what it does, and the worker process."""
         self._closed = True
+        self.worker.close()
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
             self._thread = None

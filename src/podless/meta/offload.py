@@ -18,7 +18,7 @@ from podless.meta import codec, worker
 from podless.meta.errors import Timeout, TooManyRequests
 from podless.meta.gcpause import paused
 
-_SECONDS = 10.0  # of processor time for one body
+SECONDS = 10.0  # of processor time for one body
 _PATIENCE = 3  # times as long a worker is waited for: others may want the machine
 _WAITING = 64  # bodies that may wait for the worker
 _LATE = "Timeout: request did not complete within the allotted timeout"
@@ -164,7 +164,7 @@ _SHARED = _Shared()
 class Offload:
     """Reads long bodies elsewhere. seconds: for each of them. To be closed."""
 
-    def __init__(self, seconds: float = _SECONDS) -> None:
+    def __init__(self, seconds: float = SECONDS) -> None:
         self._seconds = seconds
         self._worker: _Worker | None = None
 

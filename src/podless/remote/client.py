@@ -66,13 +66,11 @@ class Client:
         external: Callable[[str, str], Awaitable[str]] | None = None,
         disturbed: Callable[[str], bool] | None = None,
         aside: Aside | None = None,
-        elsewhere: Callable[[bytes], Awaitable[bytes]] | None = None,
     ) -> None:
         self.services = dict(services or {})
         self.external = external
         self._disturbed = disturbed
         self._aside = aside
-        self._elsewhere = elsewhere
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._trusted: dict[bytes, ssl.SSLContext | aiohttp.Fingerprint] = {}
@@ -125,8 +123,8 @@ class Client:
 
         Raises what the work raises, Timeout and TooManyRequests.
         """
-        if self._elsewhere is not None and len(answer) > _LONG:
-            answer = await self._elsewhere(answer)
+        if self._aside is not None and len(answer) > _LONG:
+            answer = await self._aside.worker.json(answer)
         return await self.beside(len(answer), work, answer)
 
     async def close(self) -> None:

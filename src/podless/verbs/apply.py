@@ -20,7 +20,7 @@ from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.create import INSERTED, PREPARED, fit_namespace, refuse_while_terminating
-from podless.verbs.runner import Stages, Wait, Write
+from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.storage import Action, Next
 from podless.verbs.update import attempt, changing, load, rewrite
 
@@ -247,7 +247,7 @@ def check_revision(write: ApplyWrite) -> None:
         raise Internal(str(error)) from None
 
 
-READ: Final = Stages[ApplyWrite](read_applied)
+READ: Final = Stages[ApplyWrite](PARSE, read_applied)
 APPLY: Final = changing(merge, admit.MUTATE)
 CREATED: Final = Stages[ApplyWrite](
     merge_new,

@@ -11,7 +11,7 @@ from podless.meta.errors import AlreadyExists, Forbidden
 from podless.store import Conflicted, Record
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
-from podless.verbs.runner import Checks, Stages, Write
+from podless.verbs.runner import PARSE, Checks, Stages, Write
 
 Object = dict[str, Any]
 
@@ -108,7 +108,7 @@ def reset_fields(write: Write) -> None:
     strategy.prepare_create(call.version, write.obj)
 
 
-READ: Final = Stages[Write](steps.read_body, strip_server_fields, steps.drop_repeated_owners)
+READ: Final = Stages[Write](PARSE, steps.read_body, strip_server_fields, steps.drop_repeated_owners)
 ADMITTED: Final = Stages[Write](
     fit_namespace,
     refuse_while_terminating,

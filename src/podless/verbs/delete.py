@@ -12,6 +12,7 @@ from podless.meta.errors import Conflict
 from podless.verbs import admit, options, storage
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.options import DeleteOptions
+from podless.verbs.runner import parse_body
 from podless.verbs.storage import Action, Next
 
 Object = dict[str, Any]
@@ -26,6 +27,7 @@ async def delete(api: API, call: Call) -> Single | Document:
 
     Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
     """
+    await parse_body(api, call)
     chosen = options.delete(call)
     warn(call, chosen)
     answer = await remove(api, call, chosen, asked=call)

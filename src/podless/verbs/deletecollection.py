@@ -6,11 +6,13 @@ from podless.verbs import options
 from podless.verbs.call import API, Call, Many
 from podless.verbs.delete import remove, warn
 from podless.verbs.list import list_
+from podless.verbs.runner import parse_body
 
 
 async def delete_collection(api: API, call: Call) -> Many:
     """Delete every selected object; answers them as they were. Raises what delete and list raise."""
     listed = await options.listed(api, call)
+    await parse_body(api, call)
     chosen = options.delete(call)
     warn(call, chosen)
     collection = await api.loaded(call.kind)

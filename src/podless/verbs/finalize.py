@@ -6,7 +6,7 @@ from typing import Final
 
 from podless.verbs import options, steps
 from podless.verbs.call import API, Call, Single
-from podless.verbs.runner import Stages, Write
+from podless.verbs.runner import PARSE, Stages, Write
 from podless.verbs.update import UPDATE, rewrite
 
 
@@ -22,4 +22,4 @@ def fit_name(write: Write) -> None:
     steps.fit_name(write.call, write.obj["metadata"])
 
 
-READ: Final = Stages[Write](steps.read_body, fit_name)
+READ: Final = Stages[Write](PARSE, steps.read_body, fit_name)

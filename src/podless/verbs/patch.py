@@ -20,7 +20,7 @@ from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
-from podless.verbs.runner import Stages, Write
+from podless.verbs.runner import PARSE, Stages, Write
 from podless.verbs.update import changing, load, rewrite
 
 Object = dict[str, Any]
@@ -109,7 +109,7 @@ def apply_patch(write: PatchWrite) -> None:
     write.obj = obj
 
 
-READ: Final = Stages[PatchWrite](read_patch)
+READ: Final = Stages[PatchWrite](PARSE, read_patch)
 PATCH: Final = changing(apply_patch, admit.MUTATE)
 
 

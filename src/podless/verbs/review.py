@@ -21,7 +21,7 @@ from podless.meta.meter import each
 from podless.meta.structs_meta import OBJECT_META
 from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens, unread
 from podless.verbs.call import API, Call, Document
-from podless.verbs.runner import Stages, Write
+from podless.verbs.runner import PARSE, Stages, Write
 
 Object = dict[str, Any]
 
@@ -74,7 +74,7 @@ def check_access(write: Review) -> None:
         write.subject = check(write.call, write.obj)
 
 
-REVIEW: Final = Stages[Review](read_question, admit.MUTATE, admit.VALIDATE, check_access)
+REVIEW: Final = Stages[Review](PARSE, read_question, admit.MUTATE, admit.VALIDATE, check_access)
 
 
 async def _self(api: API, call: Call, obj: Object) -> Object:

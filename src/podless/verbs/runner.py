@@ -11,17 +11,22 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from podless.admission import Along
 from podless.cache.entry import Entry
 from podless.kinds.conversion import Unconverted
+from podless.meta import alike
 from podless.meta.field import FieldError
 from podless.store import Stored
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 
 Object = dict[str, Any]
+
+# bytes of a text that is parsed on the event loop; other threads wait while JSON is parsed
+_MOST_YAML = 64 * 1024
+_MOST_JSON = 256 * 1024
 
 
 @dataclass(slots=True)
@@ -60,6 +65,34 @@ class Write:
         return size if entry is None or len(entry.body) < size else len(entry.body)
 
 
+async def parse_body(api: API, call: Call) -> None:
+    """Parse a long body before it is read, so that others are served meanwhile.
+
+    The worker process parses it, but for YAML of an apply that is JSON as well: that takes less on the thread. Raises
+    Timeout and TooManyRequests.
+    """
+    body, worker = call.body, api.aside.worker
+    if len(body) <= _MOST_YAML or "protobuf" in call.content_type:
+        return
+    if "yaml" not in call.content_type:
+        call.body = await worker.json(body) if len(body) > _MOST_JSON else body
+    elif call.verb != "patch":
+        call.body = await worker.yaml(body)
+    elif len(body) > _MOST_JSON:
+        call.body = await worker.applied(body)
+    else:
+        read = await api.aside.run(len(body), alike.read, body)
+        call.body = read if read is not None else await worker.yaml(body)
+
+
+async def _parse(api: API, write: Write) -> None:
+    await parse_body(api, write.call)
+
+
+def _has_long_body(api: API, write: Write) -> bool:
+    return len(write.call.body) > _MOST_YAML
+
+
 W = TypeVar("W", bound=Write)
 V = TypeVar("V", bound=Write, contravariant=True)
 Work = Callable[[W], None]
@@ -86,6 +119,10 @@ class _Group(Generic[W]):
 
     works: tuple[Work[W], ...]
     checks: bool
+
+
+# the stage before one that reads the body
+PARSE: Final = Wait[Write](_parse, _has_long_body)
 
 
 class Stages(Generic[W]):

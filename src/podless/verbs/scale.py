@@ -26,7 +26,7 @@ from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.get import get
 from podless.verbs.options import WriteOptions
 from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
-from podless.verbs.runner import Stages, Wait, Write
+from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.update import changing, rewrite
 
 Object = dict[str, Any]
@@ -188,7 +188,7 @@ def put_scale(write: ScaleWrite) -> None:
     write.obj = obj
 
 
-READ: Final = Stages[ScaleWrite](read_scale)
+READ: Final = Stages[ScaleWrite](PARSE, read_scale)
 RESCALE: Final = changing(make_scale, Wait[ScaleWrite](_mutate, admit.mutates), put_scale)
 
 

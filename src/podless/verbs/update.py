@@ -11,7 +11,7 @@ from podless.meta import protobuf
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make
-from podless.verbs.runner import Checks, Stages, Wait, Work, Write
+from podless.verbs.runner import PARSE, Checks, Stages, Wait, Work, Write
 from podless.verbs.storage import Action, Next
 
 Object = dict[str, Any]
@@ -137,7 +137,7 @@ def changing(*change: Work[W] | Wait[W]) -> Stages[W]:
     )
 
 
-READ: Final = Stages[Write](steps.read_body, steps.fit_to_path, steps.drop_repeated_owners)
+READ: Final = Stages[Write](PARSE, steps.read_body, steps.fit_to_path, steps.drop_repeated_owners)
 UPDATE: Final = changing(replace, admit.MUTATE)
 STORED: Final = Stages[Write](*steps.STORED)
 
