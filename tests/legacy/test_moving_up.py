@@ -290,7 +290,7 @@ def test_what_was_begun_before_and_ends_after_is_not_lost(client: Client, server
 
     def answer(body: Any) -> Any:
         asked.set()
-        go_on.wait(10)
+        go_on.wait(60)
         response = {"uid": body["request"]["uid"], "allowed": True}
         return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
 
@@ -312,7 +312,7 @@ def test_what_was_begun_before_and_ends_after_is_not_lost(client: Client, server
         assert client.post(hooks, {"metadata": {"name": "slow"}, "webhooks": [one]}).status == 201
         thread = threading.Thread(target=create)
         thread.start()
-        assert asked.wait(10)
+        assert asked.wait(60)
         assert client.post(CRDS, heir(group, "cronjobs")).status == 201
         go_on.set()
         thread.join()

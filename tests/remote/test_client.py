@@ -101,7 +101,7 @@ async def test_an_answer_that_does_not_come(client: Client) -> None:
     go = threading.Event()
 
     def answer(body: object) -> object:
-        go.wait(20)
+        go.wait(60)
         return {}
 
     with webhook(answer) as hook:
@@ -115,17 +115,17 @@ async def test_calls_end_with_the_client(client: Client) -> None:
 
     def answer(body: object) -> object:
         asked.set()
-        go.wait(20)
+        go.wait(60)
         return {}
 
     with webhook(answer) as hook:
-        call = asyncio.create_task(client.post(Target.of(hook.config), b"{}", seconds=20))
+        call = asyncio.create_task(client.post(Target.of(hook.config), b"{}", seconds=60))
         await asyncio.to_thread(asked.wait)
         await client.close()
         with pytest.raises(RemoteError):
             await call
         with pytest.raises(RemoteError, match="the server is shutting down"):
-            await client.post(Target.of(hook.config), b"{}", seconds=20)
+            await client.post(Target.of(hook.config), b"{}", seconds=60)
         go.set()
 
 

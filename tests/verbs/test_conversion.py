@@ -411,7 +411,7 @@ def test_a_watch_through_the_other_version_keeps_the_order(client: Client, group
     def slow(body: Object) -> Object:
         if body["request"]["objects"][0].get("hostPort") == "h:1":
             held.set()
-            go.wait(20)
+            go.wait(60)
         return review(body)
 
     group.hook.answer = slow
@@ -419,7 +419,7 @@ def test_a_watch_through_the_other_version_keeps_the_order(client: Client, group
         events = iter(watch)
         assert next(events)[0] == "ADDED"
         client.merge(group.path("v1", "a"), {"hostPort": "h:1"})
-        assert held.wait(20)
+        assert held.wait(60)
         for number in range(2, 6):
             client.merge(group.path("v1", "a"), {"hostPort": f"h:{number}"})
         client.send("DELETE", group.path("v1", "a"))

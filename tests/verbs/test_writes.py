@@ -141,7 +141,7 @@ def test_a_deprecated_version_warns_with_every_answer(client: Client, group: str
         ("labelSelector=a+in+b", 400),
         ("fieldSelector=spec.x=1", 400),
         ("resourceVersionMatch=Newest", 422),
-        ("timeout=5s", 200),
+        ("timeout=60s", 200),
     ],
 )
 def test_parameters_are_checked(client: Client, group: str, query: str, status: int) -> None:
