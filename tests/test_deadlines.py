@@ -197,6 +197,30 @@ def applied(size: int) -> Work:
     return lambda: managers.apply(MAP.endpoint, live, given, "m", True, NOW)
 
 
+FREE = Endpoint(
+    version="g/v1", shapes={"g/v1": of_schema(None)}.get, blank={"apiVersion": "g/v1", "kind": "T", "metadata": {}}
+)
+
+
+def free(tree: Any) -> Object:
+    """An object of a kind that takes everything."""
+    return {"apiVersion": "g/v1", "kind": "T", "metadata": {"name": "x"}, "spec": tree}
+
+
+def branched(size: int) -> Work:
+    """Fields that are nested, and few everywhere, of a changed object."""
+    old, new = free(grown(size)), free({"a": grown(size)})
+    old["metadata"]["managedFields"] = managers.update(FREE, None, free(grown(size)), "a", NOW)
+    return lambda: managers.update(FREE, old, new, "m", NOW)
+
+
+def entered(size: int) -> Work:
+    """The same as a client says that they are owned."""
+    new = free(1)
+    new["metadata"]["managedFields"] = managers.update(FREE, None, free(grown(size)), "a", NOW)
+    return lambda: managers.update(FREE, free(1), new, "m", NOW)
+
+
 def operated(size: int) -> Work:
     steps = json.dumps([{"op": "test", "path": "/data/k1", "value": "v"}] * min(size, 9_999)).encode()
     return lambda: jsonpatch.apply({**data(2)}, steps)
@@ -260,7 +284,13 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "fields of a new list": owned(POD, pod, new=True),
     "fields of a changed map": owned(MAP, data, new=False),
     "fields of a changed list": owned(POD, pod, new=False),
+    "fields of a tree": branched,
+    "fields of a tree that a client sends": entered,
     "an apply": applied,
+    "an apply of a tree": lambda size: partial(managers.apply, FREE, None, free(grown(size)), "m", False, NOW),
+    "an apply to a tree": lambda size: partial(
+        managers.apply, FREE, free(grown(size)), free({"z": 1}), "m", False, NOW
+    ),
     "a JSON patch": operated,
     "a merge patch": of(mergepatch.apply, data, data),
     "a merge patch of a tree": of(mergepatch.apply, lambda _: {}, grown),

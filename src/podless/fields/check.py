@@ -16,6 +16,7 @@ from podless.meta.meter import FEW, charge, each
 
 Fault = tuple[str, str]  # (path, text)
 
+_ONE = 1  # field that is not worth a charge: only trees with more branches grow large
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
 
 
@@ -36,7 +37,7 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
     if kind is dict:
         if shape.map is None:
             return False
-        if len(value) > FEW:
+        if len(value) > _ONE:
             charge(len(value))
         plan = shape.map.plan(value)
         if plan is not None:

@@ -12,7 +12,7 @@ from podless.fields.sets import LEAF, SELF, Fields, marked
 from podless.fields.typed import ListShape, MapShape, Misfit, Plan, Shape, element
 from podless.meta.meter import FEW, charge, each
 
-_PAIR = 2  # fields that are not worth a charge: of trees with fewer branches there are no large ones
+_ONE = 1  # field that is not worth a charge: only trees with more branches grow large
 
 
 def leaves(value: dict[str, Any], shape: Shape) -> Fields:
@@ -34,7 +34,7 @@ def _said(value: Any, shape: Shape) -> Fields | None:
 
 
 def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
-    if len(value) > FEW:
+    if len(value) > _ONE:
         charge(len(value))
     plan = form.plan(value)
     if plan is not None:
@@ -96,7 +96,7 @@ def whole(value: Any, shape: Shape) -> Fields:
 
 
 def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
-    if len(value) > _PAIR:
+    if len(value) > _ONE:
         charge(len(value))
     plan = form.plan(value)
     if plan is not None:

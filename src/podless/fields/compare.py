@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
 _T = TypeVar("_T", dict[str, Any], list[Any])
 _Nodes = tuple[Fields | None, Fields | None, Fields | None]
 _ABSENT = object()
-_PAIR = 4  # fields of two states that are not worth a charge
+_PAIR = 2  # fields of two states that are not worth a charge: only trees with more branches grow large
 _SAME: _Nodes = (None, None, None)
 _MODIFIED: _Nodes = (None, LEAF, None)
 

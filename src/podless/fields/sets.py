@@ -81,8 +81,6 @@ def union(one: Fields, other: Fields) -> Fields:
     if not other or not one:
         return one or other
     merged = dict(one)
-    if len(other) > FEW:
-        charge(len(other))
     for name, node in other.items():
         held = merged.get(name)
         merged[name] = node if held is None else _joined(held, node)
@@ -118,8 +116,6 @@ def total(several: list[Fields]) -> Fields:
 def intersection(one: Fields, other: Fields) -> Fields:
     """What is in both sets."""
     shared: Fields = {}
-    if len(one) > FEW:
-        charge(len(one))
     for name, node in one.items():
         held = other.get(name)
         if held is not None and name != SELF:
@@ -132,8 +128,6 @@ def intersection(one: Fields, other: Fields) -> Fields:
 def difference(one: Fields, other: Fields) -> Fields:
     """What is in the first set and not in the second; fields below a field of the second stay."""
     left: Fields = {}
-    if len(one) > FEW:
-        charge(len(one))
     for name, node in one.items():
         if name == SELF:
             continue
@@ -154,8 +148,6 @@ def difference(one: Fields, other: Fields) -> Fields:
 def difference_below(one: Fields, other: Fields) -> Fields:
     """What is in the first set, and is neither in the second nor below one of its fields."""
     left: Fields = {}
-    if len(one) > FEW:
-        charge(len(one))
     for name, node in one.items():
         if name == SELF:
             continue

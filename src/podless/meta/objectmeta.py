@@ -15,7 +15,7 @@ from typing import Any
 from podless.meta import field, gotext, gotypes, gvk, names, structs
 from podless.meta.bounded import bounded_cache
 from podless.meta.field import FieldError
-from podless.meta.meter import charge, each
+from podless.meta.meter import FEW, charge, each
 from podless.meta.names import NameCheck
 from podless.meta.sorting import in_order
 from podless.meta.structs import DecodeError
@@ -136,7 +136,9 @@ def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metad
 def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
     """What is wrong with label keys and values."""
     errors: list[FieldError] = []
-    for key, value in each(items).items():
+    if len(items) > FEW:
+        charge(len(items))
+    for key, value in items.items():
         if texts := _key(key):
             errors += field.invalids(path, key, texts)
         if faults := names.label_value(value):
@@ -148,7 +150,9 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     """What is wrong with annotation keys, whose case does not matter, and with the size of all of them."""
     errors: list[FieldError] = []
     size = 0
-    for key, value in each(items).items():
+    if len(items) > FEW:
+        charge(len(items))
+    for key, value in items.items():
         size += len(key.encode()) + len(value.encode())
         if texts := _key(key.lower()):
             errors += field.invalids(path, key, texts)
@@ -203,7 +207,9 @@ def check_qualified(items: list[str], path: str) -> list[FieldError]:
 def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[FieldError]:
     """What is wrong with managed fields as a client sends them."""
     errors: list[FieldError] = []
-    for index, entry in enumerate(each(entries)):
+    if len(entries) > FEW:
+        charge(len(entries))
+    for index, entry in enumerate(entries):
         manager = entry.get("manager", "")
         if entry.get("operation") not in ("Apply", "Update"):
             text = "must be `Apply` or `Update`"

@@ -24,7 +24,7 @@ def keep_metadata(obj: Object, old: Object) -> None:
 
 def keep(obj: Object, before: Object, *names: str) -> None:
     """These parts of an object stay, or stay away."""
-    for name in each(names):
+    for name in names:
         if name in before:
             obj[name] = before[name]
         else:

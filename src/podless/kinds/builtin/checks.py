@@ -92,7 +92,7 @@ def port(path: str, value: int | str | None) -> Errors:
 
 def identity(obj: Object, path: str, *keys: str) -> Errors:
     """The numbers of users and groups."""
-    for key in each(keys):
+    for key in keys:
         yield from within(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
 
 

@@ -8,13 +8,12 @@ from typing import Any
 from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import At, FieldError
-from podless.meta.meter import each
 from podless.meta.objectmeta import IMMUTABLE
 
 
 def kept(obj: Object, old: Object, *names: str, path: str = "", blank: Any = None) -> Iterator[FieldError]:
     """The fields that differ. path: of the object that they are in. blank: what is shown of one that is gone."""
-    for name in each(names):
+    for name in names:
         if obj.get(name) != old.get(name):
             yield immutable(f"{path}.{name}" if path else name, obj.get(name, blank))
 

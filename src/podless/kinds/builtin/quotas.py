@@ -78,7 +78,7 @@ class QuotaStrategy(TypedStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """Amounts are not finer than thousandths."""
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
-            for name in each(names):
+            for name in names:
                 quantity.rounded((obj.get(part) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:

@@ -7,7 +7,6 @@ from typing import ClassVar
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import filling, structs
-from podless.meta.meter import each
 from podless.meta.structs import Struct
 
 
@@ -38,7 +37,7 @@ class TypedStrategy(Strategy[Kind]):
         if type(given := obj.get("metadata")) is dict and given.get("managedFields") == []:
             metadata["managedFields"] = []  # asks for them to be forgotten
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
-        decoded = head | {name: value for name, value in each(decoded).items() if name not in head}
+        decoded = head | {name: value for name, value in decoded.items() if name not in head}
         if fill:
             self.fill(kind, version, decoded)
         self.complete(decoded, obj)
@@ -128,4 +127,4 @@ class DescribedStrategy(TypedStrategy):
 
 
 def _wanted(obj: Object) -> Object:
-    return {name: value for name, value in each(obj).items() if name not in ("metadata", "status")}
+    return {name: value for name, value in obj.items() if name not in ("metadata", "status")}

@@ -83,4 +83,4 @@ def _storage(spec: Object) -> list[str]:
 
 
 def _ordered(item: Object, order: tuple[str, ...]) -> Object:
-    return {name: item[name] for name in each(order) if name in item}
+    return {name: item[name] for name in order if name in item}

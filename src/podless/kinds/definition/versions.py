@@ -63,4 +63,4 @@ def _version(given: Object) -> Object:
 
 
 def _flat(fields: tuple[tuple[str, str, Any], ...], given: Object) -> Object:
-    return {name: given.get(key, zero) for name, key, zero in each(fields)}
+    return {name: given.get(key, zero) for name, key, zero in fields}

@@ -109,7 +109,7 @@ def check_url(value: str, path: str) -> list[FieldError]:
         (not parts.fragment, parts.fragment, "fragments are not permitted in the URL"),
         (not parts.query, parts.query, "query parameters are not permitted in the URL"),
     )
-    return [field.invalid(path, shown, text) for good, shown, text in each(checks) if not good]
+    return [field.invalid(path, shown, text) for good, shown, text in checks if not good]
 
 
 def _url_fault(value: str) -> str:

@@ -161,7 +161,7 @@ def _struct(struct: Struct, value: Object) -> Any:
         out = {_name(struct.name, name): value.get(name, empty) for name, empty in _MOVED.items()}
     elif struct.name == "PodSpec":
         value = {**value, "securityContext": _context(value)}
-    for name, given, known in each(plan):
+    for name, given, known in plan:
         if name == "metadata":
             metadata = structs.arrange(structs_meta.OBJECT_META, value.get(name, {}))
             out |= {key: item for key, item in each(metadata).items() if item is not None}
@@ -182,7 +182,7 @@ def _plan(struct: Struct) -> list[tuple[str, str, Field]]:
     """JSON name, Go name and field, in Go's order."""
     known = {field.name: field for field in struct.fields}
     order = _ORDERS[struct.name].split() if struct.name in _ORDERS else list(known)
-    return [(name, _name(struct.name, name), known[name]) for name in each(order) if name in known]
+    return [(name, _name(struct.name, name), known[name]) for name in order if name in known]
 
 
 def _name(struct: str, name: str) -> str:

@@ -53,7 +53,7 @@ def _wrong(text: str) -> FieldError:
 
 
 def _differs(new: _State, old: _State, *names: str) -> bool:
-    return any(new.status.get(name) != old.status.get(name) for name in each(names))
+    return any(new.status.get(name) != old.status.get(name) for name in names)
 
 
 def _turned(new: _State, old: _State, *conditions: str) -> bool:

@@ -70,7 +70,7 @@ def _check(text: str) -> None:
     fields = [part for part in each(_SPACE.split(text)) if part]
     if len(fields) != _FIELDS:
         raise ScheduleError(f"expected exactly {_FIELDS} fields, found {len(fields)}: [{' '.join(fields)}]")
-    for part, bounds in zip(each(fields), _BOUNDS, strict=True):
+    for part, bounds in zip(fields, _BOUNDS, strict=True):
         for expression in each(part.split(",")):
             if expression:
                 _check_range(expression, bounds)

@@ -21,7 +21,7 @@ def shown(policy: Object | None) -> Any:
         return None
     rules = policy.get("rules")
     names = {"SucceededIndexes": "succeededIndexes", "SucceededCount": "succeededCount"}
-    return {"Rules": rules and [{name: rule.get(own) for name, own in each(names).items()} for rule in each(rules)]}
+    return {"Rules": rules and [{name: rule.get(own) for name, own in names.items()} for rule in each(rules)]}
 
 
 def check(policy: Object, completions: int, path: str) -> list[FieldError]:

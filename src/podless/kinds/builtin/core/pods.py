@@ -131,7 +131,7 @@ class PodStrategy(DescribedStrategy):
         """Where it is, and how it does."""
         spec, status = obj["spec"], obj.get("status") or {}
         texts = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")
-        found = {f"spec.{name}": spec.get(name) or "" for name in each(texts)}
+        found = {f"spec.{name}": spec.get(name) or "" for name in texts}
         ips = status.get("podIPs") or [{}]
         return found | {
             "spec.host": found["spec.nodeName"],
@@ -162,7 +162,7 @@ class _Ephemeral(_Part):
 
     def take(self, spec: Object, old: Object) -> Object:
         given = spec.get("ephemeralContainers")
-        kept = {name: value for name, value in each(old).items() if name != "ephemeralContainers"}
+        kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
         return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -174,10 +174,10 @@ class _Resize(_Part):
 
     def take(self, spec: Object, old: Object) -> Object:
         parts = ("containers", "initContainers")
-        if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in each(parts)):
+        if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
             return spec
-        taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in each(parts) if part in old}
-        kept = {name: value for name, value in each(old).items() if name != "resources"}
+        taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
+        kept = {name: value for name, value in old.items() if name != "resources"}
         own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
         return _in_order(kept | taken | own)
 
@@ -191,7 +191,7 @@ def _resources(given: list[Object], before: list[Object]) -> list[Object]:
         return given
     out = []
     for one, other in zip(each(given), before, strict=True):
-        kept = {name: value for name, value in each(other).items() if name not in ("resources", "resizePolicy")}
+        kept = {name: value for name, value in other.items() if name not in ("resources", "resizePolicy")}
         out.append(kept | {name: one[name] for name in ("resources", "resizePolicy") if name in one})
     return out
 
@@ -199,7 +199,7 @@ def _resources(given: list[Object], before: list[Object]) -> list[Object]:
 def _in_order(spec: Object) -> Object:
     struct = next(field.type for field in POD if field.name == "spec")
     ranks: dict[str, int] = struct.ranks  # type: ignore[attr-defined]
-    return {name: spec[name] for name in sorted(each(spec), key=ranks.__getitem__)}
+    return {name: spec[name] for name in sorted(spec, key=ranks.__getitem__)}
 
 
 STRATEGY = PodStrategy(POD)

@@ -43,7 +43,7 @@ class EndpointSliceStrategy(TypedStrategy):
         """Labels count, too."""
         parts = ("addressType", "endpoints", "ports")
         labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
-        return any((obj.get(name) or None) != (old.get(name) or None) for name in each(parts)) or labels[0] != labels[1]
+        return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Type, addresses and ports."""

@@ -8,7 +8,6 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import addresses, field, names
-from podless.meta.meter import each
 
 
 class IPAddressStrategy(TypedStrategy):
@@ -34,7 +33,7 @@ class IPAddressStrategy(TypedStrategy):
         """It stays whose it is."""
         parent = obj["spec"].get("parentRef")
         parts = ("group", "resource", "namespace", "name")
-        shown = parent and {name.capitalize(): parent.get(name) or "" for name in each(parts)}
+        shown = parent and {name.capitalize(): parent.get(name) or "" for name in parts}
         return stays("spec.parentRef", parent, old["spec"].get("parentRef"), shown)
 
 

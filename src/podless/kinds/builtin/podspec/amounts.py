@@ -43,7 +43,7 @@ def total(spec: Object, part: str) -> dict[str, str]:
             _add(asked, stay)
         _reach(most, asked)
     _reach(sums, most)
-    return {name: written(amount, formats[name]) for name, amount in each(sums).items()}
+    return {name: written(amount, formats[name]) for name, amount in sums.items()}
 
 
 def written(amount: Fraction, like: str) -> str:
@@ -91,14 +91,14 @@ def quality(spec: Object) -> str:
     requests: Amounts = {}
     limits: Amounts = {}
     guaranteed = True
-    for resources in each(holders):
+    for resources in holders:
         _add(requests, _compute(resources.get("requests")))
         found = _compute(resources.get("limits"))
         _add(limits, found)
         guaranteed = guaranteed and len(found) == len(_COMPUTE)
     if not requests and not limits:
         return "BestEffort"
-    if guaranteed and all(limits.get(name) == amount for name, amount in each(requests).items()):
+    if guaranteed and all(limits.get(name) == amount for name, amount in requests.items()):
         return "Guaranteed" if len(requests) == len(limits) else "Burstable"
     return "Burstable"
 

@@ -79,7 +79,7 @@ def _drop_annotations(metadata: Object) -> None:
 
 def _requests(spec: Object) -> None:
     """What is limited is asked for, too."""
-    for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources") or {}
         if limits := resources.get("limits"):
             resources["requests"] = by_name({**limits, **(resources.get("requests") or {})})

@@ -51,6 +51,6 @@ def _terms(given: Object, before: Object) -> Errors:
 
 def _adds(term: Object, old: Object) -> bool:
     parts = ("matchExpressions", "matchFields")
-    if not any(old.get(part) for part in each(parts)):
-        return not any(term.get(part) for part in each(parts))
-    return all((term.get(part) or [])[: len(old.get(part) or [])] == (old.get(part) or []) for part in each(parts))
+    if not any(old.get(part) for part in parts):
+        return not any(term.get(part) for part in parts)
+    return all((term.get(part) or [])[: len(old.get(part) or [])] == (old.get(part) or []) for part in parts)

@@ -56,9 +56,9 @@ def _seccomp(profile: str, path: str) -> Errors:
 
 
 def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
-    given = [key for key in each(annotations) if key.startswith(APP_ARMOR)]
+    given = [key for key in annotations if key.startswith(APP_ARMOR)]
     known = {container.get("name", "") for container, _ in containers.visit(spec, "")} if given else set()
-    for key in each(given):
+    for key in given:
         name, profile = key.removeprefix(APP_ARMOR), annotations[key]
         if name not in known:
             yield field.invalid(f"{path}[{key}]", name, "container not found")
@@ -94,14 +94,14 @@ def agree(annotations: dict[str, str], spec: Object, path: str) -> Errors:
     if context.get("seccompProfile") is not None and SECCOMP_POD in annotations:
         at = f"{path}.securityContext.seccompProfile"
         yield from _same(annotations[SECCOMP_POD], context["seccompProfile"], at, "seccomp")
-    for container, at in each(where):
+    for container, at in where:
         profile = (container.get("securityContext") or {}).get("seccompProfile")
         given = annotations.get(SECCOMP + container.get("name", ""))
         if profile is not None and given is not None:
             yield from _same(given, profile, f"{at}.securityContext.seccompProfile", "seccomp")
     if (spec.get("os") or {}).get("name") == "windows":
         return
-    for container, at in each(where):
+    for container, at in where:
         own = (container.get("securityContext") or {}).get("appArmorProfile")
         profile = context.get("appArmorProfile") if own is None else own
         given = annotations.get(APP_ARMOR + container.get("name", ""))

@@ -27,7 +27,7 @@ class File(NamedTuple):
 
 def overlaps(spec: Object) -> Iterator[str]:
     """What is said of each volume."""
-    for volume in each(spec.get("volumes") or ()):
+    for volume in spec.get("volumes") or ():
         name = quote(volume.get("name", ""))
         for kind, key, shown in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):
             source = volume.get(kind)
@@ -39,9 +39,9 @@ def overlaps(spec: Object) -> Iterator[str]:
         if volume.get("projected") is not None:
             sources = volume["projected"].get("sources") or ()
             for one in each(sources):
-                if not any(value is not None for value in each(one).values()):
+                if not any(value is not None for value in one.values()):
                     yield f"volume {name} (Projected) has no sources provided"
-            files = [file for one in each(sources) for file in _projected(one)]
+            files = [file for one in sources for file in _projected(one)]
             yield from _clashes(files, f"volume {name} (Projected)")
 
 
@@ -72,12 +72,12 @@ class _Folder:
 
 
 def _clashes(given: list[File], head: str) -> Iterator[str]:
-    files = [File(file.path.rstrip("/"), file.source) for file in each(given)]
+    files = [File(file.path.rstrip("/"), file.source) for file in given]
     top, left = _Folder(), _MOST
-    for place, file in enumerate(each(files)):
+    for place, file in enumerate(files):
         if not file.path:
             continue
-        for other in each(_place(top, file.path, place)[:left]):
+        for other in _place(top, file.path, place)[:left]:
             yield f"{head}: overlapping paths: {file} with {files[other]}"
             left -= 1
 

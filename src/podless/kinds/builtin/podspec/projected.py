@@ -100,7 +100,7 @@ def _token(token: Object, where: str, path: str, far: bool) -> Errors:
 def far_tokens(spec: Object) -> bool:
     """Whether a pod has tokens outside of their volumes already."""
     for volume in each(spec.get("volumes") or ()):
-        for source in each((volume.get("projected") or {}).get("sources") or ()):
+        for source in (volume.get("projected") or {}).get("sources") or ():
             token = source.get("serviceAccountToken")
             if token is not None and any(True for _ in checks.unreserved("", token.get("path", ""))):
                 return True

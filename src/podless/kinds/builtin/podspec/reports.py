@@ -64,7 +64,7 @@ def _extended(given: Object | None, spec: Object) -> Errors:
     parts = ("containerName", "resourceName", "requestName")
     seen: set[tuple[str, ...]] = set()
     for place, one in enumerate(each(mappings)):
-        where, values = f"{path}.requestMappings[{place}]", tuple(one.get(name, "") for name in each(parts))
+        where, values = f"{path}.requestMappings[{place}]", tuple(one.get(name, "") for name in parts)
         container, resource, request = values
         if container not in known:
             yield field.invalid(f"{where}.containerName", container, _CONTAINERS)
@@ -72,9 +72,7 @@ def _extended(given: Object | None, spec: Object) -> Errors:
             yield field.invalid(f"{where}.resourceName", resource, _EXTENDED)
         yield from field.invalids(f"{path}.requestName", request, names.label(request))
         if values in seen:
-            yield from (
-                field.duplicate(f"{where}.{name}", value) for name, value in zip(each(parts), values, strict=True)
-            )
+            yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
         seen.add(values)
     yield from checks.named(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.subdomain)
 

@@ -70,7 +70,7 @@ def _requirements(resources: Object, path: str, claims: Set[str], name_check: Na
         yield from _within(name, text, limits.get(name), path)
         yield from _pages(name, text, where, indivisible)
     both = limits.keys() | requests.keys()
-    if any(name.startswith(_HUGE) for name in each(both)) and both.isdisjoint(("cpu", "memory")):
+    if any(name.startswith(_HUGE) for name in both) and both.isdisjoint(("cpu", "memory")):
         yield field.forbidden(path, "HugePages require cpu or memory")
     if resources.get("claims"):
         yield from _claims(resources["claims"], f"{path}.claims", claims)
@@ -113,9 +113,7 @@ def indivisible_pages(spec: Object) -> bool:
     for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
         for part in ("limits", "requests"):
-            if any(
-                True for name, text in each(resources.get(part) or {}).items() for _ in _pages(name, text, "", False)
-            ):
+            if any(True for name, text in (resources.get(part) or {}).items() for _ in _pages(name, text, "", False)):
                 return True
     return False
 

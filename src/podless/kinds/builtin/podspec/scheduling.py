@@ -65,7 +65,7 @@ def gates(given: list[Object], path: str) -> Errors:
 
 def spread(given: list[Object], path: str, options: Options) -> Errors:
     """How pods that are alike are spread over nodes."""
-    last = {_pair(one): place for place, one in enumerate(each(given))}
+    last = {_pair(one): place for place, one in enumerate(given)}
     for place, one in enumerate(each(given)):
         where, action = f"{path}[{place}]", one.get("whenUnsatisfiable", "")
         skew = one.get("maxSkew") or 0

@@ -29,9 +29,10 @@ def complete(spec: Object, labels: dict[str, str]) -> None:
 
 
 def _terms(spec: Object) -> Iterator[Object]:
-    for name in ("podAffinity", "podAntiAffinity"):
+    affinity = spec.get("affinity") or {}
+    for name in ("podAffinity", "podAntiAffinity") if affinity else ():
         for part in TERMS:
-            for term in each(((spec.get("affinity") or {}).get(name) or {}).get(part) or ()):
+            for term in each((affinity.get(name) or {}).get(part) or ()):
                 yield term.get("podAffinityTerm") or term
     yield from each(spec.get("topologySpreadConstraints") or ())
 

@@ -37,7 +37,7 @@ def of(spec: Object, metadata: Object, *, pod: bool) -> Options:
 def _restarts(container: Object) -> bool:
     policies = container.get("resizePolicy") or ()
     return container.get("restartPolicy") != "Always" and any(
-        one.get("restartPolicy") == "RestartContainer" for one in each(policies)
+        one.get("restartPolicy") == "RestartContainer" for one in policies
     )
 
 
@@ -46,6 +46,8 @@ def _bad(expressions: Any) -> bool:
 
 
 def _selector_values(affinity: Object) -> bool:
+    if not affinity:
+        return False
     for name in ("podAffinity", "podAntiAffinity"):
         for part in TERMS:
             for term in each((affinity.get(name) or {}).get(part) or ()):

@@ -51,7 +51,7 @@ def _pod(obj: Object, judged: Options) -> Errors:
                     where = f"spec.volumes[{place}].projected.sources[{index}].serviceAccountToken"
                     yield field.forbidden(where, "must not be specified when serviceAccountName is not set")
     for part in ("containers", "initContainers"):
-        for place, container in enumerate(each(given.get(part) or ())):
+        for place, container in enumerate(given.get(part) or ()):
             yield from containers.untrimmed(container, f"spec.{part}[{place}]")
 
 

@@ -118,7 +118,7 @@ def _toleration(one: Object) -> tuple[Any, ...]:
 def _gates(given: list[Object], before: list[Object]) -> Errors:
     known = {one.get("name", "") for one in each(before)}
     last = {one.get("name", ""): place for place, one in enumerate(each(given))}
-    for name, place in each(last).items():
+    for name, place in last.items():
         if name not in known:
             why = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield field.forbidden(f"spec.schedulingGates[{place}].name", why)

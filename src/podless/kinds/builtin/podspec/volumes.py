@@ -28,7 +28,7 @@ def check(given: list[Object], path: str, metadata: Object | None, sound: dict[s
     """
     pod = (metadata or {}).get("name", "")
     made = {f"{pod}-{volume.get('name', '')}" for volume in each(given) if pod and volume.get("ephemeral") is not None}
-    for place, volume in enumerate(each(given)):
+    for place, volume in enumerate(given):
         where, name = f"{path}[{place}]", volume.get("name", "")
         found = [*_source(volume, where, far=far, pod=metadata is not None), *_claim_name(volume, where, metadata)]
         found += checks.named(f"{where}.name", name)

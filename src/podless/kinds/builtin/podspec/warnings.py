@@ -71,7 +71,7 @@ def _all(metadata: Object, spec: Object, path: str) -> Iterator[str]:
     overhead = spec.get("overhead") or {}
     yield from _fractions(overhead, f"{where}.overhead", _BYTES)
     yield from _seccomp(spec, notes, path)
-    for container, at in each(visited):
+    for container, at in visited:
         yield from _container(container, at, spec, notes, path)
     yield from _ports(visited)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
@@ -148,7 +148,7 @@ def _repeated(spec: Object, path: str) -> Iterator[str]:
             if value in seen:
                 yield f"{path}.{part}[{place}].{key}: duplicate {key} {quote(value)}"
             seen.add(value)
-    for place, item in enumerate(each(spec.get("imagePullSecrets") or ())):
+    for place, item in enumerate(spec.get("imagePullSecrets") or ()):
         if not item.get("name"):
             yield f'{path}.imagePullSecrets[{place}].name: invalid empty name ""'
 
@@ -195,7 +195,7 @@ def _ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
     known: dict[tuple[int, str], list[tuple[str, Object]]] = {}
     named: dict[str, str] = {}
     texts = []
-    for container, at in each(visited):
+    for container, at in visited:
         for place, port in enumerate(each(container.get("ports") or ())):
             where, name = f"{at}.ports[{place}]", port.get("name")
             if port.get("hostIP") and not port.get("hostPort"):
@@ -215,7 +215,7 @@ def _ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
 
 def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> Iterator[str]:
     host, ip = port.get("hostPort") or 0, port.get("hostIP") or ""
-    for at, other in each(others):
+    for at, other in others:
         its, its_ip = other.get("hostPort") or 0, other.get("hostIP") or ""
         if (host, ip) == (its, its_ip):
             yield f"{where}: duplicate port definition with {at}"
@@ -228,13 +228,14 @@ def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> It
 def _go(port: Object) -> str:
     """A port as Go prints its struct."""
     fields = ("name", "hostPort", "containerPort", "protocol", "hostIP")
-    given = {name: port.get(name) or (0 if "Port" in name else "") for name in each(fields)}
-    return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in each(given).items()) + "}"
+    given = {name: port.get(name) or (0 if "Port" in name else "") for name in fields}
+    return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in given.items()) + "}"
 
 
 def _affinity(spec: Object, path: str) -> Iterator[str]:
-    for name in ("podAffinity", "podAntiAffinity"):
-        given = (spec.get("affinity") or {}).get(name) or {}
+    affinity = spec.get("affinity") or {}
+    for name in ("podAffinity", "podAntiAffinity") if affinity else ():
+        given = affinity.get(name) or {}
         at = f"{path}.affinity.{name}"
         for place, term in enumerate(each(given.get(REQUIRED) or ())):
             if term.get("labelSelector") is None:

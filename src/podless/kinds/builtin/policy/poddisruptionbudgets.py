@@ -10,7 +10,6 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import conditions, field, labelselector, names
 from podless.meta.field import FieldError
-from podless.meta.meter import each
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
@@ -54,7 +53,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
 def _shown(spec: Object) -> Object:
     """The spec as errors show it: under the names of its Go fields."""
     fields = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
-    return {name[0].upper() + name[1:]: spec.get(name) for name in each(fields)}
+    return {name[0].upper() + name[1:]: spec.get(name) for name in fields}
 
 
 STRATEGY = PodDisruptionBudgetStrategy()
