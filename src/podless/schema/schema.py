@@ -36,14 +36,15 @@ class Schema:
     (spec.preserveUnknownFields of a definition); such a schema need not be structural.
     """
 
-    __slots__ = ("_node", "_rules", "_walks", "openapi", "preserve")
+    __slots__ = ("_leaves", "_node", "_rules", "_walks", "openapi", "preserve")
 
     def __init__(self, openapi: dict[str, Any], preserve: bool = False) -> None:
         self.openapi = openapi
         self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
-        self._walks: dict[str, Callable[[Any], bool]] = {}
+        self._walks: dict[str, compile.Part] = {}
+        self._leaves: compile.Leaves = {}
 
     @classmethod
     def compile(cls, openapi_schema: dict[str, Any] | None, preserve: bool = False) -> Schema:
@@ -82,9 +83,8 @@ class Schema:
     def _walk(self, mode: Mode) -> Callable[[Any], bool]:
         walk = self._walks.get(mode.name)
         if walk is None:
-            program = compile.Program()
-            walk = self._walks[mode.name] = program.build("walk", self.node, mode)
-        return walk
+            walk = self._walks.setdefault(mode.name, compile.Part(self.node, mode, self._leaves))
+        return walk.run
 
     def prune(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = False) -> None:
         """Drop, in place, what the schema does not know, and coerce the metadata of embedded resources.
