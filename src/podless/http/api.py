@@ -29,6 +29,7 @@ from podless.verbs.finalize import finalize
 from podless.verbs.get import get
 from podless.verbs.list import list_
 from podless.verbs.patch import media_type, patch
+from podless.verbs.ready import make_ready
 from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
@@ -59,7 +60,6 @@ class APIHandler:
         self._nonresource = documents
         self._rows = Rows()
         self._offload = offload
-        self._loaded: set[str] = set()  # prefixes of kinds whose rules were imported beside the loop
 
     def handle(self, request: Request) -> Answer | Pending:
         """The answer, or a coroutine that gives it. Both raise APIError."""
@@ -158,15 +158,15 @@ class APIHandler:
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         call.body = await request.read()
-        if call.kind.strategy.loads and call.kind.prefix not in self._loaded:
-            self._loaded.add(call.kind.prefix)
-            await self._api.aside.run(LONG, call.kind.strategy.load)
+        if call.kind.strategy.loads:
+            await make_ready(self._api, call.kind)
         size = self._size(call)
         if size < LONG:
             outcome = await self._written(call, verb)
             answer = response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
         async with self._api.aside.turn(call.user.name, size):
+            await make_ready(self._api, call.kind, call.subresource)
             outcome = await self._written(call, verb)
             answer = await self._api.aside.run(size, response, call, outcome, form, self._rows)
             return await compress(request, answer)

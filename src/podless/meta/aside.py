@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any, ParamSpec, TypeVar
 
+from podless.meta import offloop
 from podless.meta.codec import in_steps
 from podless.meta.errors import Timeout, TooManyRequests, Unavailable
 from podless.meta.parts import parts, release
@@ -140,6 +141,7 @@ class Aside:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
         known = copy_context()  # with it the clock, which a test may have moved
         known.run(in_steps.set, True)
+        known.run(offloop.begin)
         piece = _Piece(self._seconds, lambda: known.run(work, *args, **kwargs))
         self._waiting += 1
         try:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from podless.meta.meter import charge
+from podless.meta.offloop import fill, once
 from podless.schema import check, default, embedded, lists
 from podless.schema.emit import Values, literal
 from podless.schema.mode import Mode
@@ -27,6 +28,8 @@ _INLINE = 48
 _WIDE = 12
 # items of one list or object that are not charged: most have fewer, and all together are no more than a body has
 _FREE = 16
+# steps that a line of code costs: it takes as long to compile as that many items to walk
+_LINE = 50
 _DEPTH = 24
 _LOOPS = 6
 
@@ -88,18 +91,39 @@ class Part:
         """Whether the function is there already."""
         return self.run != self._compile_and_run
 
+    def complete(self) -> None:
+        """Compile this part, and all that it can come to."""
+        todo = [self]
+        while todo:
+            part = todo.pop()
+            run = part.run if part.is_compiled else part._compiled()
+            for value in getattr(run, "__globals__", {}).values():
+                if isinstance(value, Part):
+                    todo.append(value)
+                elif value.__class__ is _Table:
+                    todo.extend({id(part): part for part in value.values() if part is not _ANYTHING}.values())
+
     def _compile_and_run(self, value: Any) -> bool:
-        run = self.run = self._compile()
-        return run(value)
+        return self._compiled()(value)
+
+    def _compiled(self) -> Walk:
+        return fill(self, "run", self._compile)
 
     def _compile(self) -> Walk:
         writer = Writer(self._leaves)
         writer.slot(self._node, "v", 1, self._mode, ["return False"] if self._mode.fill else None)
+        charge(len(writer.lines) * _LINE)
         body = "\n".join(writer.lines) if writer.lines else " pass"
         names = writer.names
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
         made: Walk = names.pop("walk")  # which the function does not need itself: no circle for the collector
         return made
+
+
+class _Table(dict[str, Part]):
+    """The parts of a wide object, by field."""
+
+    __slots__ = ()
 
 
 class Writer(Values):
@@ -121,7 +145,7 @@ class Writer(Values):
         """The part for a node, which simple values of one form share."""
         found = Part(node, mode, self.leaves)
         says = leaf(node)
-        return self.leaves.setdefault((mode, says), found) if says else found
+        return once(self.leaves, (mode, says), lambda: found) if says else found
 
     def put(self, indent: int, text: str) -> None:
         """One line."""
@@ -288,7 +312,7 @@ class Writer(Values):
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """An object with many properties: each field that it has is looked up."""
         inner = replace(mode, keep=False, root=False)
-        table: dict[str, Part] = {}
+        table = _Table()
         for name, child in node.children():
             own = self.meta(mode, node, name, inner)
             if self.idle(child, own) and not self.fills(child, own):

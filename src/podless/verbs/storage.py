@@ -23,6 +23,7 @@ from podless.meta.aside import LONG
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.verbs.call import API, Ahead, Reaction
+from podless.verbs.ready import make_ready
 
 _TRIES = 50  # how often a write is tried when others write in between
 _MOST = 3 << 19  # bytes of an object; etcd's --max-request-bytes
@@ -106,7 +107,11 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         if isinstance(wanted, Next):
             obj, along = wanted
             size = len(entry.body) if entry is not None else 0
-            stored = encode(kind, obj) if size < LONG else await api.aside.run(size, encode, kind, obj)
+            if size < LONG:
+                stored = encode(kind, obj)
+            else:
+                await make_ready(api, kind)
+                stored = await api.aside.run(size, encode, kind, obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)

@@ -17,6 +17,7 @@ from podless.verbs import admit, body, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make
 from podless.verbs.options import WriteOptions
+from podless.verbs.ready import make_ready
 from podless.verbs.storage import Action, Next
 
 Object = dict[str, Any]
@@ -130,6 +131,8 @@ class Rewriting:
             del call.warnings[self._warned :]
             await self._api.converter.ready(call.kind, call.version, [entry])
             load, size = self._api.aside.run, len(entry.body)
+            if size >= LONG:
+                await make_ready(self._api, call.kind, call.subresource)
             old = await load(size, view.load, call.kind, call.version, entry)
             try:
                 return old, await self._change(await load(size, view.load, call.kind, call.version, entry))
