@@ -22,6 +22,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from podless import Server
+from podless.meta.offloop import Draft
 from tests.inside import inside as inside  # a fixture
 from tests.leftout import pytest_terminal_summary as pytest_terminal_summary  # a hook
 
@@ -45,6 +46,9 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 AGAIN = (201, 409)
 SHARED = Path(__file__).parent.parent.parent / "shared"
 
+
+# what work off the loop makes there should have been made before: nothing of that is forgotten
+Draft.strict = True
 
 # what is here at the start stays until the end: the collector need not look through it again and again
 gc.disable()

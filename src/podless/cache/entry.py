@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from podless.meta.offloop import fill
 from podless.store import Keys, Record, Stored, keys
 
 _DELETION = b'"deletionTimestamp":'
@@ -50,9 +51,7 @@ class Entry:
     @property
     def forms(self) -> dict[Any, Any]:
         """What was made of this state, by what it is: the object in other versions, its message ..."""
-        if self._forms is None:
-            self._forms = {}
-        return self._forms
+        return self._forms if self._forms is not None else fill(self, "_forms", dict, needed=False)
 
     def at(self, revision: int) -> Entry:
         """The same state under another revision: what a DELETED event shows."""
@@ -72,9 +71,7 @@ class Entry:
     @property
     def labels(self) -> dict[str, str]:
         """The object's labels; found once."""
-        if self._labels is None:
-            self._labels = self.read_labels()
-        return self._labels
+        return self._labels if self._labels is not None else fill(self, "_labels", self.read_labels, needed=False)
 
     def read_labels(self) -> dict[str, str]:
         """The object's labels, which are not kept."""

@@ -12,6 +12,8 @@ from typing import Any
 from podless.cel import types
 from podless.cel.escape import escape, unescape
 from podless.cel.types import Type
+from podless.meta.meter import charge
+from podless.meta.offloop import fill, find, remember
 
 Schema = dict[str, Any]
 MAX_REQUEST = 3 * 1024 * 1024
@@ -87,7 +89,7 @@ class Declared:
             decl.items = inner
             return decl
         decl = Decl(self, "object", types.struct(name), schema, -1, 0)
-        self.structs[name] = decl
+        remember(self.structs, name, lambda: decl)
         return decl
 
     def _text(self, schema: Schema) -> Decl:
@@ -105,7 +107,7 @@ class Declared:
 
     def field(self, struct: str, name: str) -> Type | None:
         """The type of a field of a struct type."""
-        decl = self.structs.get(struct)
+        decl = find(self.structs, struct)
         found = decl.field(name) if decl is not None else None
         return None if found is None else found.type
 
@@ -138,9 +140,7 @@ class Decl:
 
     def field(self, name: str) -> Decl | None:
         """A field by the name that expressions use."""
-        if name not in self._fields:
-            self._fields[name] = self._declare(name)
-        return self._fields[name]
+        return remember(self._fields, name, lambda: self._declare(name))
 
     def _declare(self, name: str) -> Decl | None:
         properties = self.schema.get("properties") or {}
@@ -166,26 +166,35 @@ class Decl:
     @property
     def least(self) -> int:
         """The fewest bytes it takes in JSON."""
-        if self._least < 0:
-            properties = self.schema.get("properties") or {}
-            total = 2
-            for name in dict.fromkeys(self.schema.get("required") or ()):
-                part = properties.get(name)
-                if part is None or part.get("default") is not None:
-                    continue
-                embedded = bool(part.get("x-kubernetes-embedded-resource"))
-                decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape(name) or name}")
-                if decl is not None:
-                    total += len(name.encode()) + decl.least + 4
-            self._least = total
-        return self._least
+        return self._least if self._least >= 0 else fill(self, "_least", self._add_up, needed=False)
+
+    def _add_up(self) -> int:
+        properties = self.schema.get("properties") or {}
+        total = 2
+        for name in dict.fromkeys(self.schema.get("required") or ()):
+            part = properties.get(name)
+            if part is None or part.get("default") is not None:
+                continue
+            embedded = bool(part.get("x-kubernetes-embedded-resource"))
+            decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape(name) or name}")
+            if decl is not None:
+                total += len(name.encode()) + decl.least + 4
+        return total
 
     @property
     def plain(self) -> bool:
         """Whether values are in JSON what they are in the language."""
-        if self._plain is None:
-            self._plain = self._is_plain()
-        return self._plain
+        return self._plain if self._plain is not None else fill(self, "_plain", self._is_plain, needed=False)
+
+    def complete(self) -> None:
+        """Make all that can be asked for of this declaration and of all below it."""
+        todo = [self]
+        while todo:
+            charge(1)
+            decl = todo.pop()
+            _ = decl.plain
+            todo.extend(part for _, _, part in decl.fields())
+            todo.extend(part for part in (decl.items, decl.keys) if part is not None)
 
     def _is_plain(self) -> bool:
         if self.kind in _PLAIN_KINDS:

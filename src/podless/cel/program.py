@@ -14,6 +14,7 @@ from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type
 from podless.meta.errors import Timeout
+from podless.meta.offloop import fill
 
 # what one evaluation may cost, in kube-apiserver and here
 LIMIT = 1_000_000
@@ -54,7 +55,7 @@ class Program:
         """Value and cost for values of the variables in their order. The cost of an error is its attribute cost."""
         quick = self._quick
         if quick is None:
-            quick = self._quick = self._make(False)
+            quick = fill(self, "_quick", lambda: self._make(False))
         try:
             result = quick(*values, limit)
         except CostExceeded:
@@ -73,10 +74,11 @@ class Program:
 
     def _again(self, *values: Any) -> tuple[Any, int]:
         """The exact way, after the quick one came upon an error."""
-        if self._exact is None:
-            self._exact = self._make(True)
+        exact = self._exact
+        if exact is None:
+            exact = fill(self, "_exact", lambda: self._make(True))
         try:
-            result = self._exact(*values)
+            result = exact(*values)
         except (EvaluationError, Timeout):
             raise
         except RecursionError:
@@ -91,6 +93,16 @@ class Program:
 
     def _make(self, exact: bool) -> _Run:
         return roomy(lambda: generate.program(self._tree, self._declarations, self._variables, self._types, exact))
+
+    def complete(self) -> None:
+        """Make all that evaluations can need."""
+        if self._quick is None:
+            fill(self, "_quick", lambda: self._make(False))
+        if self._exact is None:
+            fill(self, "_exact", lambda: self._make(True))
+        for decl in self._variables.values():
+            if decl is not None:
+                decl.complete()
 
     def prepare(self) -> None:
         """Make the code now. Raises CompileError where the expression is too large for it."""

@@ -6,7 +6,7 @@ Source: k8s.io/kube-openapi schemaconv (which schema means what) and sigs.k8s.io
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from podless.fields import elements
@@ -14,6 +14,8 @@ from podless.fields.sets import LEAF, SELF, Fields
 from podless.meta import gotext, gotypes
 from podless.meta.bounded import bounded_cache
 from podless.meta.gotypes import ListOf, MapOf, Type
+from podless.meta.meter import charge
+from podless.meta.offloop import fill, own, remember
 from podless.meta.structs import Field, Struct
 from podless.meta.structs_meta import OBJECT_META
 
@@ -62,6 +64,8 @@ class Shape:
 
 
 Make = Callable[[Any], Shape]
+# what values of a map have alike: the names of their fields, and the types of those
+Sort = tuple[tuple[str, ...], tuple[type, ...]]
 
 
 class ListShape:
@@ -70,21 +74,20 @@ class ListShape:
     A list that is not associative is one leaf.
     """
 
-    __slots__ = ("_item", "_make", "associative", "keys")
+    __slots__ = ("_item", "_make", "_shape", "associative", "keys")
 
     def __init__(self, item: Any, make: Make, associative: bool = False, keys: tuple[str, ...] = ()) -> None:
         self._item = item
-        self._make: Make | None = make
+        self._make = make
+        self._shape: Shape | None = None
         self.associative = associative
         self.keys = keys
 
     @property
     def item(self) -> Shape:
         """The shape of the items, made when it is first asked for."""
-        if self._make is not None:
-            self._item, self._make = self._make(self._item), None
-        found: Shape = self._item
-        return found
+        found = self._shape
+        return found if found is not None else fill(self, "_shape", lambda: self._make(self._item), needed=False)
 
 
 class Plan(NamedTuple):
@@ -120,7 +123,7 @@ class MapShape:
         self._make = make
         self._element = element
         self.known: dict[str, tuple[str, Shape | None, bool]] = {}
-        self._plans: dict[tuple[tuple[str, ...], tuple[type, ...]], Plan] = {}
+        self._plans: dict[Sort, Plan] = {}
         self.atomic = atomic
         self.defaults = defaults or {}
 
@@ -130,12 +133,23 @@ class MapShape:
         if known is not None:
             return known
         if name in self._declared:
-            made = self.known[name] = f"f:{name}", self._make(self._declared[name]), True
-            return made
+            return remember(self.known, name, lambda: (f"f:{name}", self._make(self._declared[name]), True))
+        return f"f:{name}", self.element, False
+
+    @property
+    def element(self) -> Shape | None:
+        """The shape of the fields that are not declared, None where there may be none."""
         element = self._element
         if element is not None and not isinstance(element, Shape):
-            element = self._element = self._make(element)
-        return f"f:{name}", element, False
+            made: Shape = fill(self, "_element", lambda: self._make(element), needed=False)
+            return made
+        return element
+
+    def below(self) -> Iterator[Shape | None]:
+        """The shapes of all fields."""
+        for name in self._declared:
+            yield self.child(name)[1]
+        yield self.element
 
     def plan(self, value: Mapping[str, Any]) -> Plan | None:
         """What holds for values like this one; None where fields are not declared, or too much is remembered."""
@@ -143,19 +157,18 @@ class MapShape:
             return None
         sort = tuple(value), tuple(map(type, value.values()))
         found = self._plans.get(sort)
-        if found is None and len(self._plans) < _SORTS and len(value) <= _WIDEST:
-            return self._remember(sort)
-        return found
+        return found if found is not None or len(value) > _WIDEST else self._remember(sort)
 
     def uniform(self, value: Mapping[str, Any]) -> bool:
         """Whether the fields of a map that declares none are surely all leaves."""
         element = self._element
         return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
 
-    def _remember(self, sort: tuple[tuple[str, ...], tuple[type, ...]]) -> Plan | None:
-        if not self._declared.keys() >= set(sort[0]):
-            return None
-        found = self._plans[sort] = self._planned(*sort)
+    def _remember(self, sort: Sort) -> Plan | None:
+        plans = own(self._plans)
+        found = plans.get(sort)
+        if found is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
+            found = plans[sort] = self._planned(*sort)
         return found
 
     def _planned(self, names: tuple[str, ...], types: tuple[type, ...]) -> Plan:
@@ -169,6 +182,22 @@ class MapShape:
             else:
                 below.append((key, name, shape))
         return Plan(leaves, {SELF: LEAF, **leaves}, below)
+
+
+def complete(shape: Shape) -> None:
+    """Make the shapes of all that can be below one."""
+    todo: list[Shape | None] = [shape]
+    seen: set[int] = set()
+    while todo:
+        charge(1)
+        one = todo.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        if one.list is not None:
+            todo.append(one.list.item)
+        if one.map is not None:
+            todo.extend(one.map.below())
 
 
 def _same(shape: Any) -> Shape:

@@ -15,7 +15,6 @@ from podless.http.render import ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
-from podless.meta.aside import LONG
 from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
@@ -27,6 +26,7 @@ from podless.verbs.finalize import finalize
 from podless.verbs.get import get
 from podless.verbs.list import list_
 from podless.verbs.patch import media_type, patch
+from podless.verbs.ready import make_ready
 from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
@@ -52,7 +52,6 @@ class APIHandler:
         self._api = api
         self._nonresource = documents
         self._rows = Rows()
-        self._loaded: set[str] = set()  # prefixes of kinds whose rules were imported beside the loop
 
     def handle(self, request: Request) -> Answer | Pending:
         """The answer, or a coroutine that gives it. Both raise APIError."""
@@ -151,15 +150,15 @@ class APIHandler:
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         call.body = await request.read()
-        if call.kind.strategy.loads and call.kind.prefix not in self._loaded:
-            self._loaded.add(call.kind.prefix)
-            await self._api.aside.run(LONG, call.kind.strategy.load)
+        if call.kind.strategy.loads:
+            await make_ready(self._api, call.kind)
         size = self._size(call)
-        if size < LONG:
+        if not self._api.aside.is_long(size):
             outcome = await self._written(call, verb)
             answer = response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
         async with self._api.aside.turn(call.user.name, size):
+            await make_ready(self._api, call.kind, call.subresource)
             outcome = await self._written(call, verb)
             answer = await self._api.aside.run(size, response, call, outcome, form, self._rows)
             return await compress(request, answer)
@@ -167,7 +166,7 @@ class APIHandler:
     def _size(self, call: Call) -> int:
         """Bytes of the object that is written, about: those that are sent, or those that are there."""
         size = len(call.body)
-        if call.name and size < LONG and not call.kind.virtual:
+        if call.name and not self._api.aside.is_long(size) and not call.kind.virtual:
             collection = self._api.collection(call.kind)
             entry = collection.get(call.key) if collection.loaded else None
             size = max(size, len(entry.body) if entry is not None else 0)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from podless.http.message import Answer, Pending, Request, Response
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
-from podless.meta.aside import LONG, Aside
+from podless.meta.aside import Aside
 from podless.meta.errors import PageNotFound
+from podless.meta.offloop import drafting
 
 if TYPE_CHECKING:
     from podless.publish.openapi import serve
@@ -67,7 +69,17 @@ class OpenAPI:
             self._look()
             if self._library.ready(document, ask):
                 return _response(self._library.answer(document, ask))
-            return _response(await self._aside.run(LONG, self._library.answer, document, ask))
+            library = self._library.copy()
+            reply, publish = await self._aside.run_off_loop(_answer, library, document, ask)
+            publish()
+            self._library = library
+            return _response(reply)
+
+
+def _answer(library: Library, document: str, ask: serve.Request) -> tuple[serve.Reply, Callable[[], None]]:
+    """What a library answers that nobody else knows yet, and what publishes that which was made of kinds for it."""
+    with drafting() as draft:
+        return library.answer(document, ask), draft.publish
 
 
 def _response(reply: serve.Reply) -> Response:

@@ -16,6 +16,7 @@ from podless.kinds import view
 from podless.kinds.types import SCALE, STATUS
 from podless.meta import codec, lazy, protobuf
 from podless.meta.errors import Internal, NotAcceptable
+from podless.meta.offloop import remember
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from podless.verbs.call import API, Call, Document, Many, Outcome, Single
@@ -114,10 +115,7 @@ def _asked(call: Call) -> Struct:
 def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
     """A stored object's message, made once for each state and version."""
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
-    known: bytes | None = entry.forms.get(form)
-    if known is None:
-        known = entry.forms[form] = protobuf.encode(struct, view.load(call.kind, call.version, entry))
-    return known
+    return remember(entry.forms, form, lambda: protobuf.encode(struct, view.load(call.kind, call.version, entry)))
 
 
 def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:

@@ -11,6 +11,7 @@ from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import codec, objectmeta
 from podless.meta.errors import Internal
 from podless.meta.meter import each
+from podless.meta.offloop import find, once
 
 if TYPE_CHECKING:
     from podless.cel.rules import Rules as Expressions
@@ -38,7 +39,7 @@ class CustomStrategy(Strategy[Kind]):
         """The version's schema, compiled."""
         known = self._schemas.get(version.name)
         if known is None:
-            known = self._schemas[version.name] = schemas.Schema.compile(version.schema, self._preserve)
+            known = once(self._schemas, version.name, lambda: schemas.Schema.compile(version.schema, self._preserve))
         return known
 
     def expressions(self, version: Version, doubtful: bool = False) -> Expressions:
@@ -47,9 +48,21 @@ class CustomStrategy(Strategy[Kind]):
         if known is None:
             from podless.cel.rules import Rules as Expressions  # takes its time, and many kinds have no rules
 
-            known = Expressions.compile(self.schema(version).openapi, doubtful=doubtful)
-            self._expressions[version.name, doubtful] = known
+            known = once(
+                self._expressions,
+                (version.name, doubtful),
+                lambda: Expressions.compile(self.schema(version).openapi, doubtful=doubtful),
+            )
         return known
+
+    def compile(self, kind: Kind) -> None:
+        """Schemas and rules of all versions."""
+        for version in kind.by_version.values():
+            compiled = self.schema(version)
+            compiled.complete()
+            if compiled.has_rules:
+                for doubtful in (False, True):
+                    self.expressions(version, doubtful).complete()
 
     def decode(
         self,
@@ -126,7 +139,7 @@ class CustomStrategy(Strategy[Kind]):
             return True
         from podless.schema.definition import nodes
 
-        known = self._schemas.get(storage.name)
+        known = find(self._schemas, storage.name)
         openapi = known.openapi if known is not None else storage.schema or {}  # to be shown, it need not be compiled
         if len(kind.by_version) > 1 and any("default" in node for node in nodes(openapi)):
             return False

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.kinds.strategy import Strategy
 from podless.kinds.version import Column, Scale, Version
-from podless.meta import gvk, structs
+from podless.meta import filling, gvk, structs
+from podless.meta.offloop import drafting, made_once, once
 
 if TYPE_CHECKING:
     from podless.meta.structs import Struct
@@ -103,16 +103,46 @@ class Kind:
         try:
             found: T = self._made[key]
         except KeyError:
-            found = self._made[key] = make()
+            return once(self._made, key, make)
         return found
 
-    @cached_property
+    @property
+    def is_complete(self) -> bool:
+        """Whether work off the loop finds all that it can need of this kind."""
+        return "complete" in self._made
+
+    def complete(self, *more: Callable[[], object]) -> Callable[[], None]:
+        """Make all that work off the loop can need of this kind; nobody sees it before the loop calls the result.
+
+        more: makes what others make of the kind. To be called off the loop: it can take as long as compiling takes.
+        """
+        with drafting() as draft:
+            for name in ("views", "custom", "settled", "resource", "named", "keys", "prefix", "key"):
+                getattr(self, name)
+            for version in self.by_version.values():
+                struct = self.struct_of(version)
+                if struct is not None:
+                    structs.complete(struct)
+                    filling.complete(struct)
+                self.raws(version)
+            self.strategy.compile(self)
+            for make in more:
+                make()
+        complete = self._made
+
+        def publish() -> None:
+            draft.publish()
+            complete["complete"] = True
+
+        return publish
+
+    @made_once
     def views(self) -> tuple[Kind, ...]:
         """All kinds that show the objects."""
         home = self.home or self
         return (home, *home.others())
 
-    @cached_property
+    @made_once
     def custom(self) -> bool:
         """Whether a CustomResourceDefinition made this kind."""
         return self.struct is None
@@ -138,29 +168,29 @@ class Kind:
 
         return schema if is_structural(schema) else None
 
-    @cached_property
+    @made_once
     def settled(self) -> bool:
         """Whether what is stored under the kind as it stands is what its storage version shows."""
         return self.strategy.settled(self)
 
-    @cached_property
+    @made_once
     def resource(self) -> str:
         """The plural with its group, as error texts name it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
-    @cached_property
+    @made_once
     def named(self) -> str:
         """The group that error texts name: the one that the objects are stored in."""
         return self.group if self.home is None else self.home.group
 
-    @cached_property
+    @made_once
     def keys(self) -> Keys:
         """Where the kind's objects are in the store."""
         from podless.store.keys import Keys  # who has no store needs none of it
 
         return Keys.of(self.named, self.plural, namespaced=self.namespaced)
 
-    @cached_property
+    @made_once
     def prefix(self) -> str:
         """What the keys of all objects start with."""
         return self.keys.prefix
@@ -187,7 +217,7 @@ class Kind:
         newer = [other for other in self.versions if not other.deprecated and gvk.priority(other.name) < before]
         return f"{base}; use {self.api_version(newer[0].name)} {self.kind}" if newer else base
 
-    @cached_property
+    @made_once
     def key(self) -> Callable[[str, str], str]:
         """Gives the key of an object in the store, by its namespace and name."""
         return self.keys.key

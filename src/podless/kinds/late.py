@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
+from podless.meta.offloop import made_once
 from podless.meta.structs import Struct
 
 NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is loaded
@@ -35,17 +35,17 @@ class LateKind(Kind):
         for name in ("strategy", "struct"):  # given as nothing, and found by the properties of their names
             self.__dict__.pop(name, None)
 
-    @cached_property  # type: ignore[misc]
+    @made_once  # type: ignore[misc]
     def strategy(self) -> Strategy[Kind]:
         """The rules of the kind."""
         return self.rules()
 
-    @cached_property
+    @made_once
     def structs(self) -> Mapping[str, Struct]:
         """The fields by version."""
         return self.fields()
 
-    @cached_property  # type: ignore[misc]
+    @made_once  # type: ignore[misc]
     def struct(self) -> Struct | None:
         """The fields of the version that is stored."""
         return self.structs[self.storage_version or self.versions[0].name]

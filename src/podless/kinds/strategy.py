@@ -217,6 +217,9 @@ class Strategy(Generic[K]):
     def load(self) -> None:
         """Import what the rules need."""
 
+    def compile(self, kind: K) -> None:
+        """Make all that the rules would make when they first need it."""
+
     def below(self, subresource: str) -> Strategy[K]:
         """The rules for what is written to an endpoint below the object that takes the object itself."""
         return self

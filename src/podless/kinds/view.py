@@ -12,6 +12,7 @@ import orjson
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, structs
+from podless.meta.offloop import is_off_loop
 from podless.meta.structs_meta import OBJECT_META
 from podless.store.keys import Stored
 
@@ -101,12 +102,17 @@ def known(kind: Kind, version: Version, entry: Entry) -> bytes | None:
 
 
 def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
-    """Keep what an entry is in one version until its definition changes. Returns its JSON."""
-    for form in [form for form in entry.forms if form[-1] != kind.changed]:
-        del entry.forms[form]
+    """Keep what an entry is in one version until its definition changes; off the loop it is not kept.
+
+    Returns its JSON.
+    """
     made = codec.fitted(codec.encode(obj) if kind.strategy.ordered else codec.encode_sorted(obj))
     if made == entry.body:
         made = entry.body  # most changes of a definition leave an object as it was: then it is in memory once
+    if is_off_loop():
+        return made
+    for form in [form for form in entry.forms if form[-1] != kind.changed]:
+        del entry.forms[form]
     entry.forms[kind.group, version.name, kind.changed] = made
     return made
 

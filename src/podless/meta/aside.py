@@ -17,6 +17,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from podless.meta import offloop
 from podless.meta.codec import in_steps
 from podless.meta.errors import TooManyRequests, Unavailable
 from podless.meta.gcpause import PAUSE, paused
@@ -93,10 +94,15 @@ class Aside:
         """
         if size < LONG:
             return work(*args, **kwargs)
+        return await self.run_off_loop(work, *args, **kwargs)
+
+    async def run_off_loop(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `run`, of work that is long whatever it is about."""
         if self._waiting >= _WAITING:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
         known = copy_context()  # with it the clock, which a test may have moved
         known.run(in_steps.set, True)
+        known.run(offloop.begin)
         self._waiting += 1
         try:
             piece = partial(work, *args, **kwargs)

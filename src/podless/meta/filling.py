@@ -59,9 +59,19 @@ class _Plan:
 
 def fill(struct: Struct, obj: Object) -> None:
     """Fill in what the tables say of fields that a decoded object leaves out, in place and in the struct's order."""
-    plan = struct.made("fill", lambda: _compile(struct))
+    plan = _plan(struct)
     if plan is not None:
         plan.fill(obj)
+
+
+def complete(struct: Struct) -> None:
+    """Make what `fill` needs of a struct."""
+    _plan(struct)
+
+
+def _plan(struct: Struct) -> _Plan | None:
+    plan: _Plan | None = struct.made("fill", lambda: _compile(struct))
+    return plan
 
 
 def _compile(struct: Struct) -> _Plan | None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, NoReturn
 
 from podless.meta import gobase64, gotext, gotime, quantity
 from podless.meta.meter import FEW, charge, each
+from podless.meta.offloop import made_once
 from podless.meta.sorting import in_order
 
 # what Go calls the JSON types in messages
@@ -310,7 +310,7 @@ class Union(Type):
         self.choose = forms
         self.refusal = refusal
 
-    @cached_property
+    @made_once
     def forms(self) -> dict[type, Type | None]:
         """JSON type -> how it is read."""
         return self.choose()

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
-from podless.meta.gotypes import ListOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
+from podless.meta.gotypes import ListOf, MapOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
 from podless.meta.meter import FEW, charge, each
+from podless.meta.offloop import made_once, remember
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -90,11 +90,12 @@ class Struct(Type):
 
     def made(self, key: str, make: Callable[[], Any]) -> Any:
         """What `make` makes of this struct alone, made once for each key, and kept as long as the struct is."""
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        try:
+            return self._made[key]
+        except KeyError:
+            return remember(self._made, key, make)
 
-    @cached_property
+    @made_once
     def fields(self) -> tuple[Field, ...]:
         """The fields in Go's order, those of inline structs among them."""
         found: list[Field] = []
@@ -102,7 +103,7 @@ class Struct(Type):
             found += field.type.fields if field.inline and isinstance(field.type, Struct) else (field,)
         return tuple(found)
 
-    @cached_property
+    @made_once
     def embedded(self) -> dict[str, str]:
         """The fields of inline structs, with the names of those before theirs: messages show Rule.resources."""
         found: dict[str, str] = {}
@@ -112,12 +113,12 @@ class Struct(Type):
                 found |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
         return found
 
-    @cached_property
+    @made_once
     def parts(self) -> tuple[Field, ...]:
         """The fields as they were given, and as protobuf has them: inline structs are one field each."""
         return self.given if isinstance(self.given, tuple) else self.given()
 
-    @cached_property
+    @made_once
     def plan(self) -> dict[str, tuple[Type, bool, str | None, int, type | None]]:
         """What is known of each field.
 
@@ -135,12 +136,12 @@ class Struct(Type):
             for place, field in enumerate(self.fields)
         }
 
-    @cached_property
+    @made_once
     def ranks(self) -> dict[str, int]:
         """Field name -> its place."""
         return {field.name: place for place, field in enumerate(self.fields)}
 
-    @cached_property
+    @made_once
     def filled(self) -> tuple[Field, ...]:
         """The fields that are written even when they are not given."""
         return tuple(
@@ -255,6 +256,27 @@ def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
         return obj
     out = obj if changed is None else {**obj, **changed}
     return out if ordered else dict(sorted(out.items(), key=lambda item: ranks.get(item[0], -1)))
+
+
+def complete(struct: Struct) -> None:
+    """Make all that is known of a struct and of all structs in it, once for the process."""
+    todo: list[Type] = [struct]
+    seen: set[int] = set()
+    while todo:
+        charge(1)
+        kind = todo.pop()
+        if id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        if isinstance(kind, Struct):
+            for name in ("fields", "embedded", "parts", "plan", "ranks", "filled"):
+                getattr(kind, name)
+            _held(kind)
+            todo.extend(field.type for field in (*kind.fields, *kind.parts))
+        elif isinstance(kind, ListOf | MapOf):
+            todo.append(kind.item)
+        elif isinstance(kind, Union):
+            todo.extend(form for form in kind.forms.values() if form is not None)
 
 
 def raws(struct: Struct) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ else is found: an unknown field, a wrong value, a rare case. The caller then tak
 what it is; walking a value again that was begun here leads to the same result. So the generated code builds no paths
 and no errors.
 
-Big parts of a schema are functions of their own, compiled when a value first gets there.
+Big parts of a schema are functions of their own (`Part`), compiled when a value first gets there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from podless.meta.meter import charge
+from podless.meta.offloop import fill, once
 from podless.schema import check, default, embedded, lists
 from podless.schema.emit import Values, literal
 from podless.schema.mode import Mode
@@ -24,81 +26,126 @@ from podless.schema.prune import META
 _INLINE = 48
 # an object with more properties than this is walked by the fields it has
 _WIDE = 12
+# items of one list or object that are not charged: most have fewer, and all together are no more than a body has
+_FREE = 16
+# steps that a line of code costs: it takes as long to compile as that many items to walk
+_LINE = 50
 _DEPTH = 24
 _LOOPS = 6
 
 
-class Program:
-    """The functions of one schema and the constants they use."""
+_BOXES = frozenset((dict, list))
 
-    def __init__(self) -> None:
-        self.names: dict[str, Any] = {
-            "BOXES": frozenset((dict, list)),
-            "unique": lists.unique,
-            "resource": embedded.clean,
-            "inf": float("inf"),
-            "different": lambda items: not lists.repeated(items, exact=True),
-        }
-        self.count = 0
-        # the functions of simple values, by what they check
-        self.leaves: dict[tuple[Mode, bytes] | None, str] = {}
 
-    def constant(self, prefix: str, value: Any) -> str:
-        """A name for a value."""
-        self.count += 1
-        name = f"{prefix}{self.count}"
-        self.names[name] = value
-        return name
+def _boxes(items: list[Any]) -> bool:
+    """Whether there are objects or lists among the items."""
+    charge(len(items))
+    return any(item.__class__ in _BOXES for item in items)
 
-    def function(self, node: Node, mode: Mode) -> str:
-        """The name of the function for a node; it is compiled when it is first called."""
-        key = (mode, leaf(node)) if leaf(node) else None
-        if key in self.leaves:
-            return self.leaves[key]
-        name = self.constant("f", None)
-        if key is not None:
-            self.leaves[key] = name
-        self.names[name] = Lazy(self, name, node, mode)
-        return name
 
-    def build(self, name: str, node: Node, mode: Mode) -> Callable[[Any], bool]:
-        """Compile the function for a node now."""
-        writer = Writer(self)
-        writer.slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
+def _hides(value: dict[str, Any], known: frozenset[str]) -> bool:
+    """Whether an object has fields that are not known, with something in them that may have to be pruned."""
+    charge(len(value))
+    return any(item.__class__ in _BOXES and item and key not in known for key, item in value.items())
+
+
+# what the code of every part can name
+_NAMES: dict[str, Any] = {
+    "BOXES": _BOXES,
+    "boxes": _boxes,
+    "hides": _hides,
+    "unique": lists.unique,
+    "resource": embedded.clean,
+    "inf": float("inf"),
+    "different": lambda items: not lists.repeated(items, exact=True),
+    "charge": charge,
+}
+
+Walk = Callable[[Any], bool]
+# the parts for simple values, by what they check
+Leaves = dict[tuple[Mode, bytes], "Part"]
+
+
+class Part:
+    """The function of one node in one mode; `run` is that function, compiled when it is first called.
+
+    Each part is compiled into names of its own and becomes visible by one assignment, so that threads may use and
+    compile it at the same time: in the worst case it is compiled twice. Tables and names refer to parts, not to their
+    functions, and never change.
+    """
+
+    __slots__ = ("_leaves", "_mode", "_node", "run")
+
+    run: Walk
+
+    def __init__(self, node: Node, mode: Mode, leaves: Leaves) -> None:
+        self._node, self._mode, self._leaves = node, mode, leaves
+        self.run = self._compile_and_run
+
+    def __call__(self, value: Any) -> bool:
+        """Whether the value is in order; False also where the exact walks have to say."""
+        return self.run(value)
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the function is there already."""
+        return self.run != self._compile_and_run
+
+    def complete(self) -> None:
+        """Compile this part, and all that it can come to."""
+        todo = [self]
+        while todo:
+            part = todo.pop()
+            run = part.run if part.is_compiled else part._compiled()
+            for value in getattr(run, "__globals__", {}).values():
+                if isinstance(value, Part):
+                    todo.append(value)
+                elif value.__class__ is _Table:
+                    todo.extend({id(part): part for part in value.values() if part is not _ANYTHING}.values())
+
+    def _compile_and_run(self, value: Any) -> bool:
+        return self._compiled()(value)
+
+    def _compiled(self) -> Walk:
+        return fill(self, "run", self._compile)
+
+    def _compile(self) -> Walk:
+        writer = Writer(self._leaves)
+        writer.slot(self._node, "v", 1, self._mode, ["return False"] if self._mode.fill else None)
+        charge(len(writer.lines) * _LINE)
         body = "\n".join(writer.lines) if writer.lines else " pass"
-        source = f"def {name}(v):\n{body}\n return True\n"
-        exec(compile(source, f"<schema {name}>", "exec"), self.names)
-        made: Callable[[Any], bool] = self.names[name]
+        names = writer.names
+        exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
+        made: Walk = names.pop("walk")  # which the function does not need itself: no circle for the collector
         return made
 
 
-class Lazy:
-    """A function that is not compiled yet; when it is called it puts the compiled one in its place everywhere.
+class _Table(dict[str, Part]):
+    """The parts of a wide object, by field."""
 
-    tables: the tables of fields in which it stands.
-    """
-
-    __slots__ = ("mode", "name", "node", "program", "tables")
-
-    def __init__(self, program: Program, name: str, node: Node, mode: Mode) -> None:
-        self.program, self.name, self.node, self.mode = program, name, node, mode
-        self.tables: list[dict[str, Any]] = []
-
-    def __call__(self, value: Any) -> bool:
-        """Compile the function and call it."""
-        ready = self.program.build(self.name, self.node, self.mode)
-        for table in self.tables:
-            table.update({key: ready for key, item in table.items() if item is self})
-        return ready(value)
+    __slots__ = ()
 
 
 class Writer(Values):
     """Writes the lines of one function."""
 
-    def __init__(self, program: Program) -> None:
-        super().__init__(program.constant)
-        self.program = program
+    def __init__(self, leaves: Leaves) -> None:
+        super().__init__()
+        self.leaves = leaves
+        self.names = dict(_NAMES)
         self.loops = 0
+
+    def constant(self, prefix: str, value: Any) -> str:
+        """A name for a value."""
+        name = f"{prefix}{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def part(self, node: Node, mode: Mode) -> Part:
+        """The part for a node, which simple values of one form share."""
+        found = Part(node, mode, self.leaves)
+        says = leaf(node)
+        return once(self.leaves, (mode, says), lambda: found) if says else found
 
     def put(self, indent: int, text: str) -> None:
         """One line."""
@@ -111,6 +158,10 @@ class Writer(Values):
         body(indent + 1)
         if len(self.lines) == before:
             self.put(indent + 1, "pass")
+
+    def charge(self, indent: int, var: str) -> None:
+        """Charge for a loop over a list or an object, where that costs less than the loop."""
+        self.put(indent, f"if len({var}) > {_FREE}: charge(len({var}))")
 
     def fail(self, indent: int, condition: str) -> None:
         """Give up if the condition holds."""
@@ -183,9 +234,9 @@ class Writer(Values):
         if indent < _DEPTH and self.loops < _LOOPS and weigh(node.raw, _INLINE) <= _INLINE:
             self.slot(node, var, indent, mode, null)
             return
-        name = self.program.function(node, mode)
+        name = self.constant("f", self.part(node, mode))
         self.block(indent, f"if {var} is None:", lambda inner: self.puts(inner, null))
-        self.put(indent, f"elif not {name}({var}): return False")
+        self.put(indent, f"elif not {name}.run({var}): return False")
 
     def object(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """The body for an object."""
@@ -261,28 +312,26 @@ class Writer(Values):
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """An object with many properties: each field that it has is looked up."""
         inner = replace(mode, keep=False, root=False)
-        table: dict[str, Any] = {}
+        table = _Table()
         for name, child in node.children():
             own = self.meta(mode, node, name, inner)
             if self.idle(child, own) and not self.fills(child, own):
-                table[name] = _anything
+                table[name] = _ANYTHING
                 continue
-            function = self.program.names[self.program.function(child, own)]
-            if isinstance(function, Lazy):
-                function.tables.append(table)
-            table[name] = function
+            table[name] = self.part(child, own)
         if node.embedded or mode.root:
             for name in META - table.keys():
-                table[name] = _anything
-        find = f"{self.constant('T', table)}.get"
-        key, item, function = self.fresh(), self.fresh(), self.fresh()
+                table[name] = _ANYTHING
+        parts, key, item, run = self.constant("T", table), self.fresh(), self.fresh(), self.fresh()
+        self.charge(indent, var)
         self.put(indent, f"for {key}, {item} in {var}.items():")
-        self.put(indent + 1, f"{function} = {find}({key})")
-        self.put(indent + 1, f"if {function} is None:")
-        self.put(indent + 2, "return False" if mode.prune and not keep and not node.extra else "continue")
-        # nulls are rare here, and mostly have to go
-        null = f"{item} is None or " if mode.fill else ""
-        self.fail(indent + 1, f"{null}not {function}({item})")
+        # `run` becomes a variable: the interpreter finds an attribute faster than a method
+        if keep or node.extra:
+            self.put(indent + 1, f"{run} = {parts}.get({key}, {self.constant('R', _ANYTHING)}).run")
+        else:  # what is not declared is rare, so that an exception costs nothing
+            self.put(indent + 1, f"try: {run} = {parts}[{key}].run")
+            self.put(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
+        self.fail(indent + 1, f"not {run}({item})")
         for name, child in node.children():
             filled = self.filled(child, self.meta(mode, node, name, inner))
             if filled == "False":
@@ -302,7 +351,7 @@ class Writer(Values):
             elif mode.prune:
                 # nothing is declared below: what is an object or a list is for the slow walk
                 skip = self.constant("K", known | (META if resource else frozenset()))
-                self.fail(indent, f"any(w.__class__ in BOXES and w and k not in {skip} for k, w in {var}.items())")
+                self.fail(indent, f"hides({var}, {skip})")
             return
         if self.idle(child, mode) and not self.fills(child, mode):
             return
@@ -318,6 +367,7 @@ class Writer(Values):
             self.child(child, item, inner, mode, null)
 
         self.loops += 1
+        self.charge(indent, var)
         self.block(indent, f"for {key}, {item} in {var}.items():", body)
         self.loops -= 1
 
@@ -349,7 +399,7 @@ class Writer(Values):
         keep = mode.keep or node.preserve
         if child is None:
             if mode.prune and not keep:
-                self.fail(indent, f"any(w.__class__ in BOXES for w in {var})")
+                self.fail(indent, f"boxes({var})")
             return
         inner_mode = replace(mode, keep=keep, root=False)
         filled = self.filled(child, inner_mode) if not child.nullable else ""
@@ -362,6 +412,7 @@ class Writer(Values):
             head = f"for {place}, {item} in enumerate({var}):"
             null = ["return False"] if filled == "False" else [f"{var}[{place}] = {filled}"]
         self.loops += 1
+        self.charge(indent, var)
         self.block(indent, head, lambda inner: self.child(child, item, inner, inner_mode, null))
         self.loops -= 1
 
@@ -373,7 +424,7 @@ class Writer(Values):
         nested = Mode(check=True, nested=True)
 
         def test(part: Node) -> str:
-            return self.simple(part, var, kind) or f"{self.program.function(part, nested)}({var})"
+            return self.simple(part, var, kind) or f"{self.constant('f', self.part(part, nested))}.run({var})"
 
         for part in node.branches("allOf"):
             if not self.idle(part, nested):
@@ -389,5 +440,14 @@ class Writer(Values):
             self.fail(indent, test(refused))
 
 
-def _anything(value: Any) -> bool:
-    return True
+class _Anything(Part):
+    """Stands for a part that has nothing to say."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(Node({}), Mode(), {})
+        self.run = lambda value: True
+
+
+_ANYTHING = _Anything()

@@ -6,9 +6,11 @@ nullable it becomes the default; other nulls stay. Defaults are given to absent 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from podless.meta.meter import charge, each
+from podless.meta.offloop import fill as fill_in
 from podless.schema import embedded, prune
 from podless.schema.node import Node, copy
 
@@ -17,12 +19,14 @@ _HOLDERS = (dict, list)
 
 def given(node: Node) -> Any:
     """The default value of a node that has one, as this very node prunes and coerces it; to be copied before use."""
-    if node.default is Node:
-        value = copy(node.raw["default"])
-        prune.prune(value, node, embedded=node.embedded)
-        embedded.coerce(value, node, drop=True)
-        node.default = value
-    return node.default
+    return fill_in(node, "default", partial(_given, node), needed=False) if node.default is Node else node.default
+
+
+def _given(node: Node) -> Any:
+    value = copy(node.raw["default"])
+    prune.prune(value, node, embedded=node.embedded)
+    embedded.coerce(value, node, drop=True)
+    return value
 
 
 def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:

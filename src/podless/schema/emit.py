@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from podless.schema import check, formats, numbers, regex
@@ -25,10 +24,13 @@ def literal(value: Any) -> str:
 class Values:
     """Writes checks of single values."""
 
-    def __init__(self, constant: Callable[[str, Any], str]) -> None:
-        self.constant = constant
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.used = 0
+
+    def constant(self, prefix: str, value: Any) -> str:
+        """A name for a value."""
+        raise NotImplementedError
 
     def put(self, indent: int, text: str) -> None:
         """One line."""

@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from podless.meta.meter import charge, each
+from podless.meta.offloop import remember
 from podless.meta.pairs import map_keys
 from podless.schema import formats
 
@@ -83,7 +84,7 @@ class Node:
         """The node of a declared property, or None."""
         kid = self._kids.get(name)
         if kid is None and name in self.properties:
-            kid = self._kids[name] = Node(self.properties[name] or {}, self.plain)
+            kid = remember(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
         return kid
 
     def children(self) -> Iterator[tuple[str, Node]]:
@@ -96,6 +97,13 @@ class Node:
     def field(self, name: str) -> Node | None:
         """The node that a field's value obeys: the property's, else that of additionalProperties."""
         return self.child(name) if name in self.properties else self.additional
+
+    def below(self) -> Iterator[Node]:
+        """The nodes of all parts that values have."""
+        yield from (child for _, child in self.children())
+        for part in (self.additional, self.items):
+            if part is not None:
+                yield part
 
     def branches(self, keyword: str) -> list[Node]:
         """The nodes under allOf, anyOf or oneOf."""

@@ -7,9 +7,11 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.meter import each
+from podless.meta.meter import charge, each
+from podless.meta.offloop import fill, once
 from podless.meta.pairs import Pair
-from podless.schema import check, compile, default, definition, embedded, lists, prune, shape
+from podless.schema import check, default, definition, embedded, lists, prune, shape
+from podless.schema.compile import Leaves, Part
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
 from podless.schema.node import Node
 
@@ -37,14 +39,15 @@ class Schema:
     (spec.preserveUnknownFields of a definition); such a schema need not be structural.
     """
 
-    __slots__ = ("_node", "_rules", "_walks", "openapi", "preserve")
+    __slots__ = ("_leaves", "_node", "_rules", "_walks", "openapi", "preserve")
 
     def __init__(self, openapi: dict[str, Any], preserve: bool = False) -> None:
         self.openapi = openapi
         self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
-        self._walks: dict[str, Callable[[Any], bool]] = {}
+        self._walks: dict[str, Part] = {}
+        self._leaves: Leaves = {}
 
     @classmethod
     def compile(cls, openapi_schema: dict[str, Any] | None, preserve: bool = False) -> Schema:
@@ -66,26 +69,41 @@ class Schema:
     @property
     def node(self) -> Node:
         """The root node. Raises ValueError if the schema is not of a schema's form, which structural() would say."""
-        if self._node is None:
-            errors = shape.check(self.openapi, "openAPIV3Schema")
-            if errors:
-                raise ValueError(str(errors[0]))
-            self._node = Node(self.openapi)
-        return self._node
+        return self._node if self._node is not None else fill(self, "_node", self._read, needed=False)
+
+    def _read(self) -> Node:
+        errors = shape.check(self.openapi, "openAPIV3Schema")
+        if errors:
+            raise ValueError(str(errors[0]))
+        return Node(self.openapi)
 
     @property
     def has_rules(self) -> bool:
         """Whether there are x-kubernetes-validations anywhere."""
-        if self._rules is None:
-            self._rules = any(part.get("x-kubernetes-validations") for part in definition.nodes(self.openapi))
-        return self._rules
+        return self._rules if self._rules is not None else fill(self, "_rules", self._look, needed=False)
+
+    def _look(self) -> bool:
+        return any(part.get("x-kubernetes-validations") for part in definition.nodes(self.openapi))
 
     def _walk(self, mode: Mode) -> Callable[[Any], bool]:
         walk = self._walks.get(mode.name)
-        if walk is None:
-            program = compile.Program()
-            walk = self._walks[mode.name] = program.build("walk", self.node, mode)
-        return walk
+        return (walk if walk is not None else self._part(mode)).run
+
+    def _part(self, mode: Mode) -> Part:
+        return once(self._walks, mode.name, lambda: Part(self.node, mode, self._leaves))
+
+    def complete(self) -> None:
+        """Make all that walks over objects can need, which is done as they need it where nobody asks for it before."""
+        todo = [self.node]
+        while todo:
+            charge(1)
+            node = todo.pop()
+            if node.has_default:
+                default.given(node)
+            todo.extend(node.below())
+        for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL):
+            self._part(mode).complete()
+        _ = self.has_rules
 
     def prune(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = False) -> None:
         """Drop, in place, what the schema does not know, and coerce the metadata of embedded resources.

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from podless.fields import managers, scaling, sets
+from podless.fields import managers, scaling, sets, typed
 from podless.fields.managers import Entry
 from podless.fields.merge import Endpoint
 from podless.fields.sets import Fields
@@ -39,11 +39,29 @@ def place(call: Call) -> Endpoint:
     """The endpoint that a call writes to."""
     if call.subresource == "scale":
         return _SCALE_PLACE
-    kind, version, subresource = call.kind, call.version, call.subresource
-    found = kind.made(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
+    kind = call.kind
+    found = _endpoint(kind, call.version, call.subresource)
     if kind.webhook is not None:
         return replace(found, convert=partial(conversion.lookup, call.kind, call.conversions))
     return found
+
+
+def _endpoint(kind: Kind, version: Version, subresource: str) -> Endpoint:
+    return kind.made(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
+
+
+def complete(kind: Kind) -> None:
+    """Make what is needed of a kind where its objects are written, with the shapes of all that is in them."""
+    versions = [version for version in kind.versions if kind.custom or kind.struct_of(version) is not None]
+    for version in versions:
+        below = [name for name in kind.subresources(version) if name != "scale"]
+        for subresource in ("", *below):
+            place = _endpoint(kind, version, subresource)
+            for name in {place.version, *(one.api_version(known) for one in kind.views for known in one.by_version)}:
+                shape = place.shapes(name)
+                if shape is not None:
+                    typed.complete(shape)
+    typed.complete(of_struct(SCALE))
 
 
 def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:

@@ -12,7 +12,6 @@ import orjson
 from podless import schema
 from podless.fields import jsonpatch, mergepatch, patchtext, strategic
 from podless.kinds import bodies, scheme, typemeta
-from podless.kinds.kind import Kind, Version
 from podless.meta import codec, gotext, gotypes, restore, sent, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
@@ -20,6 +19,7 @@ from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
+from podless.verbs.ready import merged_lists
 from podless.verbs.runner import PARSE, Stages, Write
 from podless.verbs.update import changing, load, rewrite
 
@@ -163,7 +163,7 @@ def again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
 def _strategic(call: Call, document: Any) -> Patch:
     """A strategic merge patch. Applying it takes out of the document what was read, so it is read anew each time."""
     fresh = True
-    merged, raws = _merged(call.kind, call.version), call.kind.raws(call.version)
+    merged, raws = merged_lists(call.kind, call.version), call.kind.raws(call.version)
     if call.floats and not raws:  # what is read of the merged document makes integers of them
         document = sent.copied(document, call.floats)
     document = strategic.check(document)
@@ -211,14 +211,6 @@ def read(
     findings = [*repeated, *bodies.untold(call.kind, dict.fromkeys(unknown))]
     judge(call, made, chosen, again or (lambda: patched), findings)
     return obj
-
-
-def _merged(kind: Kind, version: Version) -> strategic.Table:
-    """The lists of the kind that a strategic merge patch merges."""
-    struct = kind.struct_of(version)
-    assert struct is not None, f"{kind.kind} is not a built-in kind"
-    made: strategic.Table = kind.made(("merged", version.name), lambda: strategic.table(struct))
-    return made
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:

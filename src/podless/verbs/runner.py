@@ -21,6 +21,7 @@ from podless.meta.field import FieldError
 from podless.store import Stored
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
+from podless.verbs.ready import make_ready
 
 Object = dict[str, Any]
 
@@ -155,6 +156,7 @@ class Stages(Generic[W]):
             while True:
                 try:
                     if api.aside.is_long(cost):
+                        await make_ready(api, write.call.kind, write.call.subresource)
                         await api.aside.run(cost, _walk, part.works, write)
                         api.aside.keep((write.obj, write.old, write.call.floats))
                     else:

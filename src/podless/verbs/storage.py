@@ -25,6 +25,7 @@ from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.verbs.call import API
 from podless.verbs.followup import Ahead, FollowUp
+from podless.verbs.ready import make_ready
 
 T = TypeVar("T")
 
@@ -118,7 +119,10 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         if isinstance(wanted, Next):
             along, stored = wanted.along, wanted.stored
             if stored is None:
-                stored = await api.aside.run(len(entry.body) if entry is not None else 0, encode, kind, wanted.obj)
+                size = len(entry.body) if entry is not None else 0
+                if api.aside.is_long(size):
+                    await make_ready(api, kind)
+                stored = await api.aside.run(size, encode, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)

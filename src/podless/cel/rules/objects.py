@@ -15,6 +15,7 @@ from podless.cel.values import NONE, Optional
 from podless.meta import gotext
 from podless.meta.field import FieldError
 from podless.meta.meter import charge
+from podless.meta.offloop import fill
 from podless.meta.pairs import Described, Keyed, Pair, map_keys
 
 Schema = dict[str, Any]
@@ -23,6 +24,7 @@ BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"
 _STEP_COST = 16  # units of cost that are charged as one step
 _LONGEST_MESSAGE = 5 * 1024
+_RULE = 2000  # steps that compiling a rule costs, as many as items that are walked in that time
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
 _STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
 
@@ -41,7 +43,7 @@ class _Stop(Exception):
 class Rules:
     """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
 
-    __slots__ = ("_made", "_uses_old", "additional", "classes", "doubtful", "items", "properties", "resource", "schema")
+    __slots__ = ("_made", "additional", "classes", "doubtful", "items", "properties", "resource", "schema")
 
     def __init__(self, schema: Schema, resource: bool, doubtful: bool = False) -> None:
         self.schema = schema
@@ -50,7 +52,6 @@ class Rules:
         self.resource = resource
         self.doubtful = doubtful
         self._made: list[tuple[Rule, str]] | None = None
-        self._uses_old = False
         self.items = _node(schema.get("items"), doubtful)
         self.additional = _node(schema.get("additionalProperties"), doubtful)
         parts = (schema.get("properties") or {}).items()
@@ -95,18 +96,27 @@ class Rules:
 
     def rules(self) -> list[tuple[Rule, str]]:
         """The rules of this node, each with the field that it names for its errors."""
-        if self._made is None:
-            given = self.schema.get(_RULES) or ()
-            made: list[tuple[Rule, str]] = []
-            declared = Declared(self.schema, resource=self.resource, doubtful=self.doubtful) if given else None
-            if declared is not None and declared.root is not None:
-                made = [
-                    (compile_rule(each, declared), field_path(each.get("fieldPath") or "", self.schema))
-                    for each in given
-                ]
-            self._uses_old = any(rule.transition for rule, _ in made)
-            self._made = made
-        return self._made
+        return self._made if self._made is not None else fill(self, "_made", self._compile)
+
+    def _compile(self) -> list[tuple[Rule, str]]:
+        given = self.schema.get(_RULES) or ()
+        declared = Declared(self.schema, resource=self.resource, doubtful=self.doubtful) if given else None
+        if declared is None or declared.root is None:
+            return []
+        charge(len(given) * _RULE)
+        return [(compile_rule(each, declared), field_path(each.get("fieldPath") or "", self.schema)) for each in given]
+
+    def complete(self) -> None:
+        """Compile all rules of this node and of those below it."""
+        todo = [self]
+        while todo:
+            part = todo.pop()
+            for rule, _ in part.rules():
+                for program in (rule.program, rule.message):
+                    if program is not None:
+                        program.complete()
+            todo.extend(part.properties.values())
+            todo.extend(below for below in (part.items, part.additional) if below is not None)
 
     def fits(self, value: Any) -> bool:
         """Whether a value is of this node's type, as far as that can be seen of it alone."""
@@ -115,7 +125,7 @@ class Rules:
     @property
     def uses_old(self) -> bool:
         """Whether a rule of this node names oldSelf."""
-        return self._uses_old
+        return any(rule.transition for rule, _ in self.rules())
 
 
 _CLASSES: dict[str, tuple[type, ...]] = {

@@ -6,6 +6,7 @@ and the bytes of the version 3 documents that were asked for last. It does no I/
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -126,6 +127,14 @@ class Library:
         self._whole: dict[str, tuple[str, bytes]] = {}
         # the kinds, and the ETag, that a document was last asked for with: by its path and form
         self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
+
+    def copy(self) -> Library:
+        """Another library that knows the same: for a thread that adds to it, to be taken whole in place of this one."""
+        made = copy.copy(self)
+        made._digests = WeakKeyDictionary({kind: dict(digests) for kind, digests in self._digests.items()})
+        made._json, made._protobuf = self._json.copy(), self._protobuf.copy()
+        made._documents, made._whole, made._asked = self._documents.copy(), dict(self._whole), self._asked.copy()
+        return made
 
     def answer(self, document: str, request: Request) -> Reply:
         """document: v2 or v3."""
@@ -257,6 +266,12 @@ class _Parts(Generic[Part]):
         self._make = make
         self._builtin: tuple[list[Kind], Part] | None = None
         self._custom: WeakKeyDictionary[Kind, Part] = WeakKeyDictionary()
+
+    def copy(self) -> _Parts[Part]:
+        """Another one that knows the same."""
+        made = copy.copy(self)
+        made._custom = self._custom.copy()
+        return made
 
     def of(self, kinds: Iterable[Kind]) -> Iterator[Part]:
         """The parts of these kinds, each made once for as long as its kinds live."""

@@ -1,0 +1,39 @@
+"""What work off the loop needs of a kind, made before the first long object of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.fields import strategic
+from podless.kinds.kind import Kind, Version
+from podless.verbs import fieldmanager
+from podless.verbs.call import API
+
+
+async def make_ready(api: API, kind: Kind, subresource: str = "") -> None:
+    """Make all that work off the loop can need of a kind, and of the kind of one of its subresources. Raises Timeout.
+
+    Compiling takes long where schemas are large, so that it is done off the loop, too; the loop publishes what it gave.
+    """
+    known = kind.subresource(subresource) if subresource else None
+    for one in (kind, known.kind if known is not None else None):
+        if one is not None and not one.is_complete:
+            publish = await api.aside.run_off_loop(_complete, one)
+            publish()
+
+
+def _complete(kind: Kind) -> Callable[[], None]:
+    return kind.complete(kind.strategy.load, lambda: fieldmanager.complete(kind), lambda: _merge_tables(kind))
+
+
+def _merge_tables(kind: Kind) -> None:
+    for version in kind.versions:
+        if kind.struct_of(version) is not None:
+            merged_lists(kind, version)
+
+
+def merged_lists(kind: Kind, version: Version) -> strategic.Table:
+    """Return the lists of a built-in kind that a strategic merge patch merges."""
+    struct = kind.struct_of(version)
+    assert struct is not None, f"{kind.kind} is not a built-in kind"
+    return kind.made(("merged", version.name), lambda: strategic.table(struct))
