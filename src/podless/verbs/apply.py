@@ -6,9 +6,8 @@ Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answer
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from podless.cache.entry import Entry
 from podless.fields import managers, scaling, values
@@ -31,26 +30,22 @@ _CREATED = 201
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 
 
-@dataclass(slots=True)
 class ApplyWrite(Write):
     """A server-side apply.
 
-    force: whether fields of others are taken. type: apiVersion and kind that the body must have. body: what is applied.
-    repeated: its repeated fields. nulls: whether there are nulls in it.
+    api_version, kind: what the body must be, "" for those of the call. force: whether fields of others are taken. body:
+    what is applied. repeated: its repeated fields. nulls: whether there are nulls in it. Options that are wrong raise
+    Invalid.
     """
 
-    force: bool = False
-    type: tuple[str, str] = ("", "")
-    body: Object = field(default_factory=dict)
-    repeated: list[str] = field(default_factory=list)
-    nulls: bool = False
+    body: Object
+    repeated: list[str]
+    nulls = False
 
-    @classmethod
-    def of(cls, call: Call, api_version: str = "", kind: str = "") -> Self:
-        """The write that a call asks for. Raises Invalid for its options."""
-        chosen = options.write(call, "PatchOptions", apply=True)
-        wanted = api_version or call.api_version, kind or call.kind.kind
-        return cls(call, chosen, force=bool(options.truth(call, "force")), type=wanted)
+    def __init__(self, call: Call, api_version: str = "", kind: str = "") -> None:
+        super().__init__(call, options.write(call, "PatchOptions", apply=True))
+        self.type = api_version or call.api_version, kind or call.kind.kind
+        self.force = bool(options.truth(call, "force"))
 
 
 async def apply(api: API, call: Call) -> Single:
@@ -59,7 +54,7 @@ async def apply(api: API, call: Call) -> Single:
     Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does where
     what is applied is not of the schema).
     """
-    write = ApplyWrite.of(call)
+    write = ApplyWrite(call)
     await READ.run(api, write)
     write.warned = len(call.warnings)
     written = await storage.update(api, call.kind, call.key, partial(_attempt, api, write))
@@ -76,13 +71,13 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
     steps.may_create(api, call)
     write.entry, write.old, write.along = None, None, None
     del call.warnings[write.warned :]
-    await CREATED.run(api, write)
-    dry_run = write.options.dry_run
-    shown = await api.converter.unstored(call.kind, call.version, write.obj) if dry_run else write.obj
-    write.answer = Single(None, shown, _CREATED)
-    if dry_run:
+    if write.options.dry_run:
+        await PREPARE.run(api, write)
+        shown = await api.converter.unstored(call.kind, call.version, write.obj)
+        write.answer = Single(None, shown, _CREATED)
         return Action.KEEP
-    await INSERTED.run(api, write)
+    await CREATE.run(api, write)
+    write.answer = Single(None, write.obj, _CREATED)
     return Next(write.obj, write.along, write.stored)
 
 
@@ -95,6 +90,7 @@ def _creates(call: Call) -> bool:
 
 def read_applied(write: ApplyWrite) -> None:
     """Read what is applied. Raises BadRequest."""
+    write.repeated = []
     write.given = write.body = _decode(write.call.body, write.repeated)
     write.nulls = codec.has_nulls(write.body)
 
@@ -249,7 +245,7 @@ def check_revision(write: ApplyWrite) -> None:
 
 READ: Final = Stages[ApplyWrite](PARSE, read_applied)
 APPLY: Final = changing(merge, admit.MUTATE)
-CREATED: Final = Stages[ApplyWrite](
+NEW: Final = (
     merge_new,
     refuse_while_terminating,
     admit.MUTATE,
@@ -258,9 +254,10 @@ CREATED: Final = Stages[ApplyWrite](
     check_revision,
     *PREPARED,
 )
+PREPARE: Final = Stages[ApplyWrite](*NEW)
+CREATE: Final = Stages[ApplyWrite](*NEW, *INSERTED)
 
 
-@dataclass(slots=True)
 class ApplyScaleWrite(ApplyWrite):
     """A server-side apply to the Scale of an object.
 
@@ -269,8 +266,8 @@ class ApplyScaleWrite(ApplyWrite):
     """
 
     put: Callable[[Object, Object], Object] | None = None
-    scale: Object = field(default_factory=dict)
-    applied: Object = field(default_factory=dict)
+    scale: Object
+    applied: Object
 
 
 async def apply_scale(
@@ -281,7 +278,7 @@ async def apply_scale(
     shown: gives the Scale of an object. put: gives the object with what its Scale says, None for custom ones.
     Raises as `apply` does.
     """
-    write = ApplyScaleWrite.of(call, scaling.SCALE, "Scale")
+    write = ApplyScaleWrite(call, scaling.SCALE, "Scale")
     write.shown, write.put = shown, put
     await READ.run(api, write)
     if (await api.loaded(call.kind)).get(call.key) is None:

@@ -22,13 +22,18 @@ async def create(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
     write = Write(call, options.write(call, "CreateOptions"))
     await READ.run(api, write)
-    return await make(api, write)
+    return await insert(api, write)
 
 
 async def make(api: API, write: Write) -> Single:
-    """Make the object as it was read. Raises what `create` does."""
+    """Make an object that was read by another verb. Raises what `create` does."""
+    await ADMIT.run(api, write)
+    return await insert(api, write)
+
+
+async def insert(api: API, write: Write) -> Single:
+    """Store a new object that admission has seen. Raises what `create` does."""
     call, kind = write.call, write.call.kind
-    await ADMITTED.run(api, write)
     metadata, told = write.obj["metadata"], len(call.warnings)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
     if attempts > 1 or admit.allocates(api, write):
@@ -50,10 +55,10 @@ async def make(api: API, write: Write) -> Single:
 async def _insert(api: API, write: Write) -> Single:
     """Take a new object through the rest of its stages. Raises Conflicted where the name is taken."""
     kind = write.call.kind
-    await PREPARE.run(api, write)
+    dry_run = write.options.dry_run
+    await (PREPARE if dry_run else STORE).run(api, write)
     key = kind.key(write.obj["metadata"].get("namespace", ""), write.obj["metadata"]["name"])
-    if not write.options.dry_run:
-        await INSERTED.run(api, write)
+    if not dry_run:
         assert write.stored is not None
         return Single(await storage.put(api, kind, key, write.stored, write.along, write.obj), None, 201)
     shown = await api.converter.unstored(kind, write.call.version, write.obj)
@@ -108,8 +113,7 @@ def reset_fields(write: Write) -> None:
     strategy.prepare_create(call.version, write.obj)
 
 
-READ: Final = Stages[Write](PARSE, steps.read_body, strip_server_fields, steps.drop_repeated_owners)
-ADMITTED: Final = Stages[Write](
+ADMITTED: Final = (
     fit_namespace,
     refuse_while_terminating,
     own_fields,
@@ -117,6 +121,8 @@ ADMITTED: Final = Stages[Write](
     steps.drop_owners_repeated_by_admission,
     fit_namespace,
 )
+READ: Final = Stages[Write](PARSE, steps.read_body, strip_server_fields, steps.drop_repeated_owners, *ADMITTED)
+ADMIT: Final = Stages[Write](*ADMITTED)
 KEPT: Final = Stages[Write](keep_copy)
 AGAIN: Final = Stages[Write](begin_again)
 PREPARED: Final = (
@@ -127,7 +133,8 @@ PREPARED: Final = (
     admit.VALIDATE,
 )
 PREPARE: Final = Stages[Write](*PREPARED)
-INSERTED: Final = Stages[Write](steps.check_new_revision, *steps.STORED)
+INSERTED: Final = (steps.check_new_revision, *steps.STORED)
+STORE: Final = Stages[Write](*PREPARED, *INSERTED)
 
 
 def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:

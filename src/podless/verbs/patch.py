@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -60,13 +59,15 @@ def media_type(call: Call) -> str:
     return media
 
 
-@dataclass(slots=True)
 class PatchWrite(Write):
     """A change by a patch. media: its media type. patch: ready to be applied. repeated: its repeated fields."""
 
-    media: str = ""
-    patch: Patch | None = None
-    repeated: list[str] = field(default_factory=list)
+    patch: Patch
+    repeated: list[str]
+
+    def __init__(self, call: Call, options: WriteOptions, media: str) -> None:
+        super().__init__(call, options)
+        self.media = media
 
 
 async def patch(api: API, call: Call) -> Single:
@@ -74,7 +75,7 @@ async def patch(api: API, call: Call) -> Single:
     media = media_type(call)
     if media == APPLY_PATCH:
         return await apply(api, call)
-    write = PatchWrite(call, options.write(call, "PatchOptions"), media=media)
+    write = PatchWrite(call, options.write(call, "PatchOptions"), media)
     collection = api.collection(call.kind)
     if not (collection.loaded and api.cache.fresh):
         await api.loaded(call.kind)
@@ -87,6 +88,7 @@ async def patch(api: API, call: Call) -> Single:
 
 def read_patch(write: PatchWrite) -> None:
     """Read the patch in the body. Raises BadRequest."""
+    write.repeated = []
     write.patch = prepare(write.call, write.media, write.options, write.repeated)
     write.given = write.patch.document or {}
 
@@ -94,7 +96,6 @@ def read_patch(write: PatchWrite) -> None:
 def apply_patch(write: PatchWrite) -> None:
     """Apply the patch to the object as it is now. Raises BadRequest, Invalid, Internal and Unconverted."""
     call, chosen, made = write.call, write.options, write.patch
-    assert made is not None
     del call.warnings[write.warned :]
     before = load(write)  # a patch shares with what it is applied to
     patched = made.apply(before)

@@ -6,7 +6,7 @@ Source: the reviews of authentication.k8s.io/v1 and authorization.k8s.io/v1, and
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from podless.auth import authenticate, rules
@@ -29,19 +29,16 @@ _RULE = 64  # bytes of a rule, about
 _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 
 
-@dataclass(slots=True)
 class Review(Write):
-    """A question on its way to its answer. asked: the call as one to the kind of the question. subject: of an access
+    """A question on its way to its answer. question: the call as one to the kind of the question. subject: of an access
     review, whose rights it is about.
     """
 
-    asked: Call | None = None
     subject: User | None = None
 
-    @property
-    def question(self) -> Call:
-        """The call as one to the kind of the question."""
-        return self.asked or self.call
+    def __init__(self, call: Call, question: Call) -> None:
+        super().__init__(call, options.write(call, "CreateOptions"))
+        self.question = question
 
 
 async def review(api: API, call: Call) -> Document:
@@ -50,7 +47,7 @@ async def review(api: API, call: Call) -> Document:
     asked = call
     if known is not None and known.kind is not None:
         asked = replace(call, kind=known.kind, version=known.kind.versions[0], subresource="")
-    write = Review(call, options.write(call, "CreateOptions"), asked=asked)
+    write = Review(call, asked)
     await REVIEW.run(api, write)
     if write.subject is not None:
         return Document(_decided(api, write.obj, write.subject), 201)

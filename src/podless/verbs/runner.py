@@ -9,7 +9,7 @@ A long body is parsed in the worker process before the stage that reads it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Generic, TypeVar
 
@@ -30,7 +30,6 @@ _MOST_YAML = 64 * 1024
 _MOST_JSON = 256 * 1024
 
 
-@dataclass(slots=True)
 class Write:
     """One write on its way through its stages.
 
@@ -43,10 +42,8 @@ class Write:
     before the present attempt. done: stages of the present group that are finished.
     """
 
-    call: Call
-    options: WriteOptions
-    given: Object = field(default_factory=dict)
-    obj: Object = field(default_factory=dict)
+    given: Object
+    obj: Object
     old: Object | None = None
     entry: Entry | None = None
     stored: Stored | None = None
@@ -54,10 +51,15 @@ class Write:
     answer: Single | None = None
     shown: Callable[[Object], Object] | None = None
     refused: Sequence[FieldError] = ()
-    added: int = 0
-    loose: bool = False
-    warned: int = 0
-    done: int = 0
+    added = 0
+    loose = False
+    warned = 0
+    done = 0
+
+    def __init__(self, call: Call, options: WriteOptions) -> None:
+        # what is set later has its default in the class: most writes need little of it, and each assignment costs
+        self.call = call
+        self.options = options
 
     @property
     def size(self) -> int:
@@ -144,26 +146,36 @@ class Stages(Generic[W]):
 
     async def run(self, api: API, write: W) -> None:
         """Take a write through all stages. Raises what a stage raises, TooManyRequests and Timeout."""
-        size = write.size
+        kind, size = write.call.kind, write.size
         for part in self._parts:
             if isinstance(part, Wait):
                 if part.when(api, write):
                     await part.work(api, write)
                     size = write.size  # admission may have made the object longer
                 continue
-            write.done = 0
-            cost = size * write.call.kind.strategy.strain if part.checks else size
-            while True:
-                try:
-                    if api.aside.is_long(cost):
-                        await make_ready(api, write.call.kind, write.call.subresource)
-                        await api.aside.run(cost, _walk, part.works, write)
-                        api.aside.keep((write.obj, write.old, write.call.floats))
-                    else:
-                        _walk(part.works, write)
-                    break
-                except Unconverted as unconverted:  # a stage that raises this has changed nothing, and is run again
-                    await unconverted.fetch(api.converter)
+            cost = size * kind.strategy.strain if part.checks else size
+            if kind.webhook is None and not api.aside.is_long(cost):
+                for work in part.works:
+                    work(write)
+            else:
+                await _run_group(api, write, part, cost)
+
+
+async def _run_group(api: API, write: W, group: _Group[W], cost: int) -> None:
+    """Run stages off the loop if they cost so much. Where one wants a conversion, fetch that and go on with it."""
+    write.done = 0
+    while True:
+        try:
+            if api.aside.is_long(cost):
+                await make_ready(api, write.call.kind, write.call.subresource)
+                await api.aside.run(cost, _walk, group.works, write)
+                api.aside.keep((*vars(write).values(), write.call.floats))
+            else:
+                _walk(group.works, write)
+        except Unconverted as unconverted:  # a stage that raises this has changed nothing, and is run again
+            await unconverted.fetch(api.converter)
+        else:
+            return
 
 
 def _walk(works: tuple[Work[W], ...], write: W) -> None:

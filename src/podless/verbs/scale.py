@@ -7,7 +7,7 @@ Source: "Scale subresource" of the CustomResourceDefinition documents, pkg/regis
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -96,18 +96,21 @@ def _put(obj: Object, path: str, value: int) -> None:
     obj[last] = value
 
 
-@dataclass(slots=True)
 class ScaleWrite(Write):
     """A change of an object through its Scale. verb: update or patch. paths: where the object has its replicas.
 
     make: gives the Scale that is wanted. before: the Scale as it is now. wanted: as it is to become.
     """
 
-    verb: str = ""
-    paths: Scale | None = None
-    make: Change | None = None
-    before: Object = field(default_factory=dict)
-    wanted: Object = field(default_factory=dict)
+    make: Change
+    before: Object
+    wanted: Object
+
+    def __init__(self, call: Call, options: WriteOptions, verb: str, paths: Scale) -> None:
+        super().__init__(call, options)
+        self.verb = verb
+        self.paths = paths
+        self.shown = partial(read, paths=paths, required=False)
 
 
 async def scale(api: API, call: Call, verb: str) -> Document:
@@ -121,13 +124,13 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
         return Document(read(view.load(call.kind, call.version, entry), paths))
-    shown = partial(read, paths=paths, required=False)
     if verb == "patch" and media_type(call) == APPLY_PATCH:
+        shown = partial(read, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     if verb == "patch" and collection.get(call.key) is None:  # a patch is read when there is something to be patched
         raise call.not_found()
-    write = ScaleWrite(call, chosen, shown=shown, verb=verb, paths=paths)
+    write = ScaleWrite(call, chosen, verb, paths)
     await READ.run(api, write)
     if collection.get(call.key) is None:
         raise call.not_found()
@@ -154,8 +157,6 @@ def make_scale(write: ScaleWrite) -> None:
     """Make the Scale that is wanted of the one that there is. Raises BadRequest, Invalid and Conflict."""
     call, old, paths = write.call, write.old, write.paths
     assert old is not None
-    assert paths is not None
-    assert write.make is not None
     write.before = read(old, paths, required=False)
     if _get(old, paths.spec_replicas_path) is None:
         write.before["spec"] = {"replicas": _UNSET}
@@ -175,7 +176,6 @@ def put_scale(write: ScaleWrite) -> None:
     """Put what the Scale says into the object. Raises BadRequest and Invalid."""
     call, old, wanted, paths = write.call, write.old, write.wanted, write.paths
     assert old is not None
-    assert paths is not None
     if (wanted.get("spec") or {}).get("replicas") == _UNSET:
         raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
     if not call.kind.custom and (found := faults(wanted)):
