@@ -27,6 +27,7 @@ LAYERS = [
     "console",
     "cluster",
     "controllers",
+    "virtual",
     "verbs",
     "admission",
     "auth",

@@ -28,7 +28,7 @@ from podless.publish.openapi import v2, v3
 from podless.publish.table import layout, make_row
 from podless.schema import check, default, embedded, prune
 from podless.schema.node import Node
-from podless.verbs import review
+from podless.virtual import review
 from tests.conftest import definition
 from tests.cost import Allowance, metered
 

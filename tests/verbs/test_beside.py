@@ -10,7 +10,8 @@ import pytest
 
 from podless.kinds import view
 from podless.meta.aside import LONG
-from podless.verbs import body, review
+from podless.verbs import body
+from podless.virtual import review
 from tests.conftest import Client
 
 MANY = {f"k{number}": ["value"] for number in range(LONG // 8)}

@@ -27,10 +27,10 @@ from podless.verbs.get import get
 from podless.verbs.list import list_
 from podless.verbs.patch import media_type, patch
 from podless.verbs.ready import make_ready
-from podless.verbs.review import review
 from podless.verbs.scale import scale
 from podless.verbs.update import update
 from podless.verbs.watch import Watch
+from podless.virtual.review import review
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
     "create": create,

@@ -19,9 +19,10 @@ from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.meta.meter import each
 from podless.meta.structs_meta import OBJECT_META
-from podless.verbs import admit, body, fieldmanager, options, pods, steps, tokens, unread
+from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Document
 from podless.verbs.runner import PARSE, Stages, Write
+from podless.virtual import pods, tokens, unread
 
 Object = dict[str, Any]
 

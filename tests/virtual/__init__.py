@@ -1,0 +1,1 @@
+"""Facts about what kinds answer that store nothing."""
