@@ -20,6 +20,7 @@ _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 _APPLY = "application/apply-patch"
 _Sort = tuple[str, str, str, str, str, str, str, str]  # values of the labels, in their order
 _OTHERS: _Sort = ("", "", "", "", "", "", "", "")
+_Figures = tuple[_Sort, Histogram, dict[int, int]]  # times, and how many by status
 _READS = ("get", "list", "watch")
 
 
@@ -27,7 +28,8 @@ class Measured:
     """The times of one server's requests. working: those at work, by whether they write. watches: those open."""
 
     def __init__(self) -> None:
-        self._found: dict[_Sort, tuple[Histogram, dict[int, int]]] = {}  # times, and how many by status
+        self._found: dict[_Sort, _Figures] = {}
+        self._plain: dict[tuple[tuple[str, ...], bool, bool], _Figures] = {}  # the same of those that name alone tells
         self.working = {False: 0, True: 0}
         self.watches: Counter[_Sort] = Counter()
 
@@ -54,17 +56,27 @@ class Measured:
         return handle
 
     def _note(self, request: Request, answer: Answer, took: float) -> Answer:
+        asked, status = request.info.asked, answer.status
+        plain = asked[:5], not asked.name, not asked.namespace
+        found = self._plain.get(plain) if not request.query_text and asked.verb != "patch" else None
+        if found is None:
+            found = self._figures(request, status)
+            simple = not request.query_text and asked.verb != "patch" and not asked.path
+            if simple and found[0] is not _OTHERS and len(self._plain) < _MOST:
+                self._plain[plain] = found
+        sort, times, counts = found
+        times.observe(took)
+        counts[status] = counts.get(status, 0) + 1
+        return self._counted(sort, answer) if isinstance(answer, Stream) and not isinstance(answer, Lost) else answer
+
+    def _figures(self, request: Request, status: int) -> _Figures:
         sort = _sort(request.info.asked, request)
-        status = answer.status
         found = self._found.get(sort)
         if found is None:
             if len(self._found) >= _MOST or status in _NOWHERE:
                 sort = _OTHERS
-            found = self._found.setdefault(sort, (Histogram(BOUNDS), {}))
-        times, counts = found
-        times.observe(took)
-        counts[status] = counts.get(status, 0) + 1
-        return self._counted(sort, answer) if isinstance(answer, Stream) and not isinstance(answer, Lost) else answer
+            found = self._found.setdefault(sort, (sort, Histogram(BOUNDS), {}))
+        return found
 
     def _counted(self, sort: _Sort, answer: Stream) -> Stream:
         """The same stream, which counts as open until it is over."""
@@ -85,7 +97,7 @@ class Measured:
 
     def lines(self) -> Iterator[str]:
         """The figures, with what they are."""
-        shown = [(sort, *found) for sort, found in self._found.items() if all(map(_is_plain, sort))]
+        shown = [found for sort, found in self._found.items() if all(map(_is_plain, sort))]
         yield from render("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in shown))
         counted = (((*sort, str(status)), count) for sort, _, counts in shown for status, count in [*counts.items()])
         yield from render("apiserver_request_total", counted)
