@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
@@ -162,7 +163,8 @@ class API:
     server gives before it checks them. permits: by prefix of a kind, who judges what users may write. pace: long work
     in pieces.
     guard: a condition of what controllers write. unsettled: whether a definition has changed and is not in force yet.
-    watchdog: told of what holds the event loop for long. aside: does long work beside it.
+    watchdog: told of what holds the event loop for long. aside: does long work beside it. readying: kinds that are
+    being made ready for that.
     """
 
     def __init__(
@@ -190,6 +192,7 @@ class API:
         self.pace = Pace()
         self.watchdog = Watchdog()
         self.aside = Aside()
+        self.readying: dict[Kind, Future[None]] = {}
         self.guard: Operation | None = None
         self.unsettled: Callable[[], bool] = bool
 
