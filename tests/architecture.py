@@ -425,3 +425,94 @@ def test_errors_are_told_apart_by_their_types() -> None:
 def test_codes_of_sqlite_are_read_in_one_place() -> None:
     found = {file.name for file in FILES if "sqlite_errorcode" in file.read_text()}
     assert found == {"refusals.py"}
+
+
+# Modules that remember something without meta/offloop.py, and why no two threads meet there.
+UNSHARED = {
+    "meta/aside.py": "of the loop",
+    "meta/offload.py": "of the loop, and a process for all servers behind a lock",
+    "meta/pace.py": "of the loop",
+    "meta/watchdog.py": "of the loop",
+    "meta/gotime.py": "a reader of one text",
+    "meta/pairs.py": "two states of one object",
+    "meta/patternprice.py": "a reader of one pattern",
+    "meta/repeats.py": "a reader of one body",
+    "meta/yamltext.py": "a reader of one body",
+    "meta/yamlwrite.py": "a writer of one answer",
+    "meta/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",
+    "cel/checker.py": "a tree before anybody else has it",
+    "cel/cost.py": "one estimate",
+    "cel/generate.py": "one compilation",
+    "cel/maker.py": "one compilation",
+    "cel/policies/activation.py": "one evaluation",
+    "cel/recovery.py": "a reader of one expression",
+    "cel/rules/definitions.py": "the check of one definition",
+    "cel/types.py": "one check",
+    "cel/writer.py": "one compilation",
+    "fields/jsonpatch.py": "one patch",
+    "kinds/registry.py": "of the loop",
+}
+# Modules that keep answers with functools, and why they may.
+CACHING = {
+    "meta/bounded.py": "answers that follow from their question",
+    "cel/library/__init__.py": "the functions of the language, the same for all",
+    "cel/rules/verdict.py": "answers that follow from their question",
+    "kinds/builtin/batch/schedules.py": "the time zones of this machine",
+    "kinds/definition/shared.py": "one definition as it is checked",
+    "publish/openapi/builtin.py": "documents of built-in structs, the same for all",
+    "publish/openapi/v2.py": "documents of built-in structs, the same for all",
+    "publish/openapi/v3.py": "documents of built-in structs, the same for all",
+    "admission/hooks.py": "of the loop",
+    "admission/mutating.py": "of the loop",
+    "admission/validating.py": "of the loop",
+    "admission/webhooks.py": "of the loop",
+    "auth/certificates.py": "of the loop",
+    "http/openapi.py": "of the loop",
+    "check/places.py": "one file",
+    "check/run.py": "one run of the checker",
+}
+
+
+def remembers(function: ast.FunctionDef) -> bool:
+    """Whether a method puts something where it has looked whether it is there."""
+
+    def attributes(node: ast.AST) -> set[str]:
+        return {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+
+    looked: set[str] = set()
+    put: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.If):
+            looked |= attributes(node.test)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            looked |= attributes(node.func.value)
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                for part in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    place = part.value if isinstance(part, ast.Subscript) else part
+                    if isinstance(place, ast.Attribute):
+                        put.add(place.attr)
+    return bool(looked & put) and function.name != "__init__"
+
+
+def test_what_threads_share_is_filled_by_one_module() -> None:
+    """The thread contract: meta/offloop.py alone decides what work off the loop may keep."""
+    found = {
+        str(file.relative_to(SOURCE))
+        for folder in ("meta", "cel", "schema", "fields", "kinds")
+        for file in (SOURCE / folder).rglob("*.py")
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.FunctionDef) and remembers(node)
+    }
+    assert sorted(found ^ UNSHARED.keys()) == []
+
+
+def test_caches_of_functools_are_known() -> None:
+    found = {
+        str(file.relative_to(SOURCE))
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.ImportFrom) and node.module == "functools"
+        if {"cache", "cached_property", "lru_cache"} & {one.name for one in node.names}
+    }
+    assert sorted(found ^ CACHING.keys()) == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import FrameType
+from types import FrameType, MethodType, ModuleType
 from typing import Any
 
 Work = Callable[[], object]
@@ -40,11 +40,12 @@ def together(*works: Work) -> None:
         _run_all(list(map(meet, works)))
 
 
-def interleaved(files: str, one: Work, other: Work, *, seed: int, longest: int = 100) -> None:
+def interleaved(files: str, one: Work, other: Work, *, seed: int, longest: int = 100, step: str = "line") -> None:
     """Do two pieces of work on two threads that change places at lines of some files, drawn by the seed.
 
     What the system's scheduler comes upon once in hours is found in some rounds, and again by the same seed. files:
-    a part of their paths. longest: lines in a row. Raises the first error.
+    a part of their paths. longest: lines in a row. step: "opcode" for bytecodes rather than lines. Raises the first
+    error.
     """
     draw = random.Random(seed).random
     turns = [threading.Semaphore(1), threading.Semaphore(0)]
@@ -53,7 +54,7 @@ def interleaved(files: str, one: Work, other: Work, *, seed: int, longest: int =
 
     def take_turns(place: int, work: Work) -> Work:
         def line(frame: FrameType, event: str, argument: object) -> Any:
-            if event == "line":
+            if event == step:
                 left[0] -= 1
                 if left[0] < 0 and 1 - place in running:
                     left[0] = longest ** draw()  # as often few as many
@@ -62,7 +63,10 @@ def interleaved(files: str, one: Work, other: Work, *, seed: int, longest: int =
             return line
 
         def call(frame: FrameType, event: str, argument: object) -> Any:
-            return line if files in frame.f_code.co_filename else None
+            if files not in frame.f_code.co_filename:
+                return None
+            frame.f_trace_opcodes = step == "opcode"
+            return line
 
         def run() -> None:
             turns[place].acquire(timeout=_BLOCKED)
@@ -95,3 +99,34 @@ def _run_all(works: list[Work]) -> None:
         thread.join()
     if errors:
         raise errors[0]
+
+
+def state(*roots: object) -> dict[int, tuple[object, tuple[Any, ...]]]:
+    """All that can be reached from some objects through attributes, tables and sequences, each with what it holds.
+
+    Two of them are equal where nothing was put anywhere in between.
+    """
+    found: dict[int, tuple[object, tuple[Any, ...]]] = {}
+    todo: list[Any] = list(roots)
+    while todo:
+        one = todo.pop()
+        if id(one) in found or isinstance(one, str | bytes | int | float | type | ModuleType | None):
+            continue
+        held = _held(one)
+        found[id(one)] = one, tuple(map(id, held))
+        todo.extend(held)
+    return found
+
+
+def _held(one: Any) -> list[Any]:
+    if isinstance(one, Mapping):
+        return [part for pair in one.items() for part in pair]
+    if isinstance(one, list | tuple | set | frozenset):
+        return list(one)
+    if not type(one).__module__.startswith("podless"):
+        return []
+    slots = [name for cls in type(one).__mro__ for name in getattr(cls, "__slots__", ())]
+    held = [getattr(one, name) for name in slots if name != "__dict__" and hasattr(one, name)]
+    # a method is another object each time; it stands for a function that is not compiled
+    held = [None if isinstance(part, MethodType) else part for part in held]
+    return [*held, *vars(one).values()] if hasattr(one, "__dict__") else held

@@ -11,7 +11,7 @@ from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import Form
 from podless.http.nonresource import NonResource
-from podless.http.render import ready, response
+from podless.http.render import lay_out, ready, response
 from podless.http.rows import Rows
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
@@ -160,7 +160,9 @@ class APIHandler:
         async with self._api.aside.turn(call.user.name, size):
             await make_ready(self._api, call.kind, call.subresource)
             outcome = await self._written(call, verb)
-            answer = await self._api.aside.run(size, response, call, outcome, form, self._rows)
+            lay_out(call, form)
+            # rows belong to the loop: what is made here is shown once
+            answer = await self._api.aside.run(size, response, call, outcome, form, Rows())
             return await compress(request, answer)
 
     def _size(self, call: Call) -> int:

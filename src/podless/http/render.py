@@ -82,6 +82,12 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
                 lists.place(call, order, entry)
 
 
+def lay_out(call: Call, form: Form) -> None:
+    """Make the columns of a table that is to be rendered off the loop. On the loop."""
+    if form.target == "Table":
+        table.layout(call.kind, call.version)
+
+
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 
 

@@ -3,6 +3,9 @@
 Nothing is global in podless but these. Each is pure (the answer follows from the arguments alone, so that no server
 sees another) and bounded: in number, and in the length of what is asked, for what clients send may be long and must not
 stay in memory for that. An answer is longer than its question by a constant at the most. `caches` lists them.
+
+Any thread may ask and have its answer kept, work off the event loop too: an answer is complete before it is kept, is
+kept by one store, and is the same whoever works it out.
 """
 
 from __future__ import annotations
@@ -92,7 +95,7 @@ class _Answers(dict[Any, Any]):
         if question.__class__ not in _TEXTS or len(question) <= LONGEST:
             self[question] = answer
             while len(self) > self._most:
-                with suppress(KeyError, RuntimeError, StopIteration):  # another thread was quicker
+                with suppress(KeyError, RuntimeError, StopIteration):  # another thread was quicker, or came between
                     del self[next(iter(self))]  # who was asked first
         return answer
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+
+from podless.meta.offloop import made_once
 
 # a check of an object's name; the flag says that it is a prefix to which more will be appended
 NameCheck = Callable[[str, bool], list[str]]
@@ -39,12 +40,12 @@ class Syntax:
     most: int = 0
     unit: str = "characters"
 
-    @cached_property
+    @made_once
     def matches(self) -> Callable[[str], object]:
         """Whether a whole value is of this syntax."""
         return re.compile(self.scan).fullmatch
 
-    @cached_property
+    @made_once
     def text(self) -> str:
         """What is said of a value that does not match."""
         examples = " or ".join(f"'{example}', " for example in self.examples)

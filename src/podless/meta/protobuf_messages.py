@@ -140,8 +140,13 @@ class Messages:
 
     def _build(self, struct: Struct) -> _Plan:
         """Compiles a struct and all that it holds; only when all is done do others see them."""
+        before = dict(self._places)
         fresh = self._reach(struct)
-        self._describe(fresh)
+        try:
+            self._describe(fresh)
+        except BaseException:  # those who ask again begin anew
+            self._places = before
+            raise
         plans = {one: _Plan(one, self._cls(one)) for one in fresh}
         known = self._plans | plans
         for plan in plans.values():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from podless.meta import field, gotext, names
@@ -16,6 +15,7 @@ from podless.meta.bounded import bounded_cache
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.offloop import made_once
 
 _CACHED = 1024
 _FEW = 4
@@ -89,7 +89,7 @@ class LabelSelector:
         """Whether everything matches."""
         return not self.requirements and not self.nothing
 
-    @cached_property
+    @made_once
     def pinned(self) -> tuple[str, tuple[str, ...]] | None:
         """A label and the few values that it must have one of, where the selector demands that."""
         for need in self.requirements:
@@ -97,7 +97,7 @@ class LabelSelector:
                 return need.key, need.values
         return None
 
-    @cached_property
+    @made_once
     def _tests(self) -> tuple[tuple[_Test, str, Collection[str]], ...]:
         return tuple((_TESTS[need.operator], need.key, _quick(need)) for need in self.requirements)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Future
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -111,6 +112,7 @@ class API(State):
 
     admission: what writes pass. follow_ups: what must have happened after a write before it is answered. pace: does
     long work in pieces. watchdog: told of what holds the event loop for long. aside: does long work beside the loop.
+    readying: kinds that are being made ready for that.
     """
 
     authorizer: Authorizer = field(default_factory=AllowAll)
@@ -120,3 +122,4 @@ class API(State):
     pace: Pace = field(default_factory=Pace)
     watchdog: Watchdog = field(default_factory=Watchdog)
     aside: Aside = field(default_factory=Aside)
+    readying: dict[Kind, Future[None]] = field(default_factory=dict)

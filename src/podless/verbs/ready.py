@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from podless.fields import strategic
@@ -13,13 +14,31 @@ from podless.verbs.call import API
 async def make_ready(api: API, kind: Kind, subresource: str = "") -> None:
     """Make all that work off the loop can need of a kind, and of the kind of one of its subresources. Raises Timeout.
 
-    Compiling takes long where schemas are large, so that it is done off the loop, too; the loop publishes what it gave.
+    Compiling takes long where schemas are large, so that it is done off the loop, too, once for all who wait for it.
+    The loop publishes what it gave.
     """
     known = kind.subresource(subresource) if subresource else None
     for one in (kind, known.kind if known is not None else None):
         if one is not None and not one.is_complete:
-            publish = await api.aside.run_off_loop(_complete, one)
-            publish()
+            under_way = api.readying.get(one)
+            if under_way is None:
+                under_way = api.readying[one] = asyncio.ensure_future(_make(api, one))
+                under_way.add_done_callback(_look)
+            await asyncio.shield(under_way)
+
+
+async def _make(api: API, kind: Kind) -> None:
+    try:
+        publish = await api.aside.run_off_loop(_complete, kind)
+        publish()
+    finally:
+        del api.readying[kind]
+
+
+def _look(done: asyncio.Future[None]) -> None:
+    """Take note of an error that nobody may wait for any more."""
+    if not done.cancelled():
+        done.exception()
 
 
 def _complete(kind: Kind) -> Callable[[], None]:

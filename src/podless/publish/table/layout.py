@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from podless.kinds.kind import Column, Kind, Version
 from podless.meta import clock, codec, gotext, jsontext
+from podless.meta.offloop import made_once
 from podless.publish import columns as builtin
 from podless.publish import jsonpath
 from podless.publish.columns import cell
@@ -32,17 +32,17 @@ class Layout:
     columns: tuple[Cell, ...]
     order: Reader | None = None
 
-    @cached_property
+    @made_once
     def readers(self) -> tuple[Reader | Age, ...]:
         """One for each cell."""
         return tuple(column.read for column in self.columns)
 
-    @cached_property
+    @made_once
     def definitions(self) -> list[Object]:
         """The columnDefinitions."""
         return [column.head() for column in self.columns if column.name]
 
-    @cached_property
+    @made_once
     def encoded(self) -> bytes:
         """The same as JSON."""
         return codec.encode(self.definitions)
