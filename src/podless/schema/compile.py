@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from podless.meta.meter import charge
@@ -27,7 +28,7 @@ _INLINE = 48
 # an object with more properties than this is walked by the fields it has
 _WIDE = 12
 # items of one list or object that are not charged: most have fewer, and all together are no more than a body has
-_FREE = 16
+_FREE = 64
 # steps that a line of code costs: it takes as long to compile as that many items to walk
 _LINE = 50
 _DEPTH = 24
@@ -93,15 +94,20 @@ class Part:
 
     def complete(self) -> None:
         """Compile this part, and all that it can come to."""
-        todo = [self]
+        todo: list[Part] = [self]
+        done = {id(_ANYTHING)}
         while todo:
             part = todo.pop()
+            if id(part) in done:
+                continue
+            done.add(id(part))
             run = part.run if part.is_compiled else part._compiled()
-            for value in getattr(run, "__globals__", {}).values():
+            assert isinstance(run, FunctionType)
+            for name, value in run.__globals__.items():
                 if isinstance(value, Part):
                     todo.append(value)
-                elif value.__class__ is _Table:
-                    todo.extend({id(part): part for part in value.values() if part is not _ANYTHING}.values())
+                elif value.__class__ is dict and name != "__builtins__":  # of a wide object
+                    todo.extend(value.values())
 
     def _compile_and_run(self, value: Any) -> bool:
         return self._compiled()(value)
@@ -118,12 +124,6 @@ class Part:
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
         made: Walk = names.pop("walk")  # which the function does not need itself: no circle for the collector
         return made
-
-
-class _Table(dict[str, Part]):
-    """The parts of a wide object, by field."""
-
-    __slots__ = ()
 
 
 class Writer(Values):
@@ -312,7 +312,7 @@ class Writer(Values):
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """An object with many properties: each field that it has is looked up."""
         inner = replace(mode, keep=False, root=False)
-        table = _Table()
+        table: dict[str, Part] = {}
         for name, child in node.children():
             own = self.meta(mode, node, name, inner)
             if self.idle(child, own) and not self.fills(child, own):
