@@ -311,11 +311,13 @@ class App:
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""
         api = cluster.api
-        measured = Measured()
+        measured, auditing = Measured(), self._auditing()
         documents = NonResource(
             api.registry,
             lambda: self._address,
-            Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store.times),
+            Metrics(
+                api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store.times, self._backend
+            ),
             cluster.health,
             api.aside,
             api.authenticator.accounts,
@@ -327,7 +329,7 @@ class App:
         faults, log = self.faults, self.settings.verbose
         if faults is not None:
             api.remote.disturbed = faults.webhook
-        passed = filters(api, self.settings.limits, self._auditing(), log=log, measured=measured, faults=faults)
+        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
         return chain(passed, last.handle)
 
     def _auditing(self) -> Filter | None:
@@ -380,7 +382,7 @@ class App:
             self._offload.close()
             self._offload = None
         if self._backend is not None:
-            self._backend.close()
+            await self._backend.close()
             self._backend = None
         if self._objects is not None:
             await self._objects.stop()

@@ -9,6 +9,7 @@ import resource
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from podless.cache.cache import Cache
 from podless.http.held import Held
@@ -20,6 +21,18 @@ from podless.meta.watchdog import Watchdog
 
 Times = Mapping[str, Histogram]
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
+
+class Audited(Protocol):
+    """The audit log's counts since the start."""
+
+    @property
+    def events(self) -> int:
+        """Events that it was given."""
+
+    @property
+    def dropped(self) -> int:
+        """Those of them that were not written."""
 
 
 class Metrics:
@@ -34,6 +47,7 @@ class Metrics:
         turns: Turns,
         measured: Measured,
         times: Times,
+        audit: Audited | None = None,
     ) -> None:
         self._cache = cache
         self._registry = registry
@@ -42,6 +56,7 @@ class Metrics:
         self._turns = turns
         self._measured = measured
         self._times = times
+        self._audit = audit
         self._started = time.time()
 
     def text(self) -> bytes:
@@ -83,6 +98,7 @@ class Metrics:
             *self._measured.lines(),
             *self._of_store(),
             *self._of_clients(),
+            *self._of_audit(),
             _family("podless_revision", "counter", "Writes since the store was made.", [("", self._cache.revision)]),
         ]
         return "".join(families).encode()
@@ -92,6 +108,14 @@ class Metrics:
         yield f"# HELP {name} Time of what the store was asked.\n# TYPE {name} histogram\n"
         for operation, times in self._times.items():
             yield from times.samples(name, f'operation="{operation}"')
+
+    def _of_audit(self) -> list[str]:
+        events, dropped = (self._audit.events, self._audit.dropped) if self._audit is not None else (0, 0)
+        lost = [('{plugin="buffered"}', dropped)]
+        return [
+            _family("apiserver_audit_event_total", "counter", "Events for the audit log.", [("", events)]),
+            _family("apiserver_audit_error_total", "counter", "Events that the audit log did not get.", lost),
+        ]
 
     def _of_clients(self) -> list[str]:
         held, watchdog, turns = self._held, self._watchdog, self._turns

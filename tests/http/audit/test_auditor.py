@@ -215,3 +215,15 @@ def test_what_policies_annotate_is_told(log: Log) -> None:
 def test_a_long_user_agent_is_cut(log: Log) -> None:
     log.client.send("GET", MAPS, None, User_Agent="x" * 5000)
     assert log.wait(2)[-1]["userAgent"] == "x" * 1024 + "...TRUNCATED"
+
+
+def test_a_reader_of_standard_output_that_stands_still_holds_up_nothing(serve: Any) -> None:
+    process = serve("--audit-log-path", "-")
+    client = Client(process.url, process.token)
+    long = "x" * 4000
+    assert {client.get(f"/api/v1/namespaces?fieldManager={long}").status for _ in range(100)} == {200}
+    assert b"\napiserver_audit_event_total 100\n" in client.get("/metrics").body
+    assert b'\napiserver_audit_error_total{plugin="buffered"} 0\n' in client.get("/metrics").body
+    client.close()
+    process.popen.send_signal(signal.SIGTERM)
+    assert process.popen.wait(60) == 0
