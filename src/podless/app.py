@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -29,10 +31,10 @@ from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
-from podless.meta.files import private, write_file
+from podless.meta.files import fault, private, write_file
 from podless.meta.offload import Offload
 from podless.meta.option import StartError, option, section, seed
-from podless.store import StoreError, share
+from podless.store import NoRoom, StoreError, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
@@ -42,7 +44,10 @@ if TYPE_CHECKING:
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
 
 
+log = logging.getLogger("podless")
+
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # and where this machine's own clients find it
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # what only the server's owner may read, beside the database, which its engine looks after
 _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
@@ -226,6 +231,9 @@ class App:
         """Bring everything up; on return requests are answered. Raises StartError."""
         try:
             await self._start()
+        except NoRoom:
+            await self.stop()
+            raise StartError(f"{self.settings.data}: the disk is full: make room, then start again") from None
         except StoreError as error:
             await self.stop()
             raise StartError(str(error)) from None
@@ -360,7 +368,12 @@ class App:
         known = authority.encode() if authority is not None else None
         text = kubeconfig(self.url, by_token(token), known)
         for path in dict.fromkeys((folder / "kubeconfig", self.kubeconfig)):
-            write_file(path, text, 0o600)
+            try:
+                write_file(path, text, 0o600)
+            except OSError as error:
+                if error.errno not in _NO_ROOM:
+                    raise
+                log.error("start: kubeconfig is not written: %s", fault(error))
 
     def _folder(self) -> Path:
         if self.settings.data is None:

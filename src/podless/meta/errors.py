@@ -232,3 +232,9 @@ class Timeout(APIError):
     """504: the state that the client asks for has not been reached."""
 
     code, reason = 504, "Timeout"
+
+
+class InsufficientStorage(APIError):
+    """507: the disk is full."""
+
+    code, reason = 507, "InsufficientStorage"

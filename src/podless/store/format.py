@@ -17,6 +17,8 @@ from podless.store.contract import Damaged, StoreError
 from podless.store.rows import checksum
 
 FORMAT = 3
+# what SQLite says of a disk without room, a quota, a file that may not grow
+FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
 _LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
 _CHECK_TIME = 0.5  # seconds that checking the file as a whole may take at the start
@@ -154,7 +156,12 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[int]) -> None:
     """Whether SQLite found all that was durable in the log. Raises Damaged, and keeps a copy of the log."""
-    read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    try:
+        read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode not in FULL:
+            raise
+        read = wal.readable(log)  # a full disk: nothing of the log can be moved into the database
     lost = sum(end > read for end in ends)
     if lost > 1:
         os.link(log, path.with_name(f"{path.name}-wal.damaged"))

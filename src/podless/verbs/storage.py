@@ -111,7 +111,8 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
         try:
-            revision = await _write(api, kind, Operation(key, stored, expect), along, react=react)
+            operation = Operation(key, stored, expect, _frees(wanted))
+            revision = await _write(api, kind, operation, along, react=react)
         except Conflicted as conflict:
             await _catch_up(api, conflict)
             if conflict.key == key:
@@ -123,6 +124,11 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
             return Written(None, revision)
         return Written(api.written(kind, Record(key, stored, revision, created or revision)), revision)
     raise Unavailable(_BUSY)
+
+
+def _frees(wanted: Next | Action) -> bool:
+    """Whether a write is a step on the way of an object out of the store."""
+    return wanted is Action.DELETE or (isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"])
 
 
 def encode(kind: Kind, obj: Object) -> Stored:
