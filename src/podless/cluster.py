@@ -346,7 +346,8 @@ class Cluster:
     def _authenticator(self, cache: Cache, tokens: Tokens, secret: bytes) -> Authenticator:
         """Who is known: by tokens that are set, by those of service accounts, by certificates."""
         settings = self.settings
-        collections = [cache.collection(kind.keys) for kind in (builtin.SERVICE_ACCOUNTS, builtin.SECRETS)]
+        bound = (builtin.SERVICE_ACCOUNTS, builtin.SECRETS, catalog.PODS, catalog.NODES)
+        collections = [cache.collection(kind.keys) for kind in bound]
         issuer = Accounts(secret, AUDIENCE, *collections)
         anonymous = settings.anonymous and settings.authorization == "RBAC"
         providers = [Provider(settings.oidc, AUDIENCE)] if settings.oidc is not None else []
