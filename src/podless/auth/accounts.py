@@ -1,8 +1,9 @@
 """Tokens of service accounts: signed here, good until they expire or what they are bound to is gone.
 
-A token is bound to the account, by its uid, and to a Secret, Pod or Node where it was asked for so. One that a Secret of the type
-kubernetes.io/service-account-token has does not expire, and is good for as long as the Secret has it. The signature is
-checked when a token is first seen; that it has not expired and that account and secret are there, at every request.
+A token is bound to the account, by its uid, and to a Secret, Pod or Node where it was asked for so. One that a Secret
+of the type kubernetes.io/service-account-token has does not expire, and is good for as long as the Secret has it. The
+signature is checked when a token is first seen; that it has not expired and that account, Secret, Pod and Node are
+there, at every request.
 Source: "Service account tokens" of the Kubernetes documents, and kubernetes/pkg/serviceaccount/claims.go.
 """
 
