@@ -75,7 +75,7 @@ class APIHandler:
             return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
-            return self._connect(call, accept)
+            return self._connect(request, call, accept)
         if verb == "patch":
             media_type(call)  # looked at before what the client takes
         form = self._form(call, verb, accept)
@@ -129,11 +129,12 @@ class APIHandler:
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
         return negotiate.readable(form, call.query, call.agent)
 
-    async def _connect(self, call: Call, accept: str) -> Answer:
+    async def _connect(self, request: Request, call: Call, accept: str) -> Answer:
         if call.subresource == "log":
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
-        await connect(self._api, call)
+        path = request.path.partition(f"/{call.kind.plural}/{call.name}/{call.subresource}")[2]
+        await connect(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
