@@ -21,6 +21,7 @@ from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
 from podless.http.current import reads_wait
+from podless.http.flows import Flows
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -31,6 +32,7 @@ from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
+from podless.kinds.builtin.catalog import FLOW_SCHEMAS
 from podless.meta.files import fault, private, write_file
 from podless.meta.offload import Offload
 from podless.meta.option import StartError, option, section, seed
@@ -337,7 +339,9 @@ class App:
         faults, log = self.faults, self.settings.verbose
         if faults is not None:
             api.remote.disturbed = faults.webhook
-        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
+        served = api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is not None
+        flows = Flows(api).filter if served else None
+        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults, flows=flows)
         return chain(passed, last.handle)
 
     def _auditing(self) -> Filter | None:
