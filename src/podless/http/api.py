@@ -21,6 +21,7 @@ from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNot
 from podless.meta.offload import Offload
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
+from podless.verbs.components import component
 from podless.verbs.connect import connect, passed_on
 from podless.verbs.create import create
 from podless.verbs.delete import delete
@@ -139,7 +140,7 @@ class APIHandler:
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
         collection = self._api.collection(call.kind)
-        if verb == "get" and collection.loaded:
+        if verb == "get" and collection.loaded and call.kind.strategy.revisioned:
             outcome: Outcome = get(self._api, call, collection)
             if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 return self._read_later(request, call, verb, form)
@@ -148,8 +149,10 @@ class APIHandler:
 
     async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         collection = await self._api.loaded(call.kind)
-        if verb == "get":
-            outcome: Outcome = get(self._api, call, collection)
+        if verb == "get" and not call.kind.strategy.revisioned:
+            outcome: Outcome = await component(self._api, call)
+        elif verb == "get":
+            outcome = get(self._api, call, collection)
         else:
             outcome = await list_(self._api, call, collection, await options.listed(self._api, call))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
