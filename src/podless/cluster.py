@@ -282,6 +282,7 @@ class Cluster:
         if isinstance(authorizer, RBAC):
             await authorizer.start()
         await self.admission.start()
+        self.health.add_known()
         self.health.add("shutdown", self._shutdown, READY)
 
     async def _run(self, api: API) -> None:
