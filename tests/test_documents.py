@@ -25,7 +25,7 @@ from podless.http.limits import Limits
 from podless.meta import aside, errors, jsontext, turns, watchdog
 from podless.meta.offload import SECONDS as OFFLOAD_SECONDS
 from podless.store import format as file_format
-from podless.store import sqlite
+from podless.store import reserve, sqlite
 from podless.store.etcd import settings as etcd
 from podless.verbs import storage
 
@@ -43,9 +43,13 @@ FIGURES: Mapping[str, Figures] = {
     "security.md": {
         # promises
         "TLS # or newer": (OLDEST_TLS,),
-        "certificate that no trusted authority signed gets a #": (errors.Unauthorized.code,),
+        "or that Go rejects, gets a #": (errors.Unauthorized.code,),
         "rejected with # everywhere": (errors.Unauthorized.code,),
         "ends writes within # s": (sqlite._LOOK,),
+        "A full disk refuses writes with #, but takes deletes with room that is kept back (# MiB)": (
+            errors.InsufficientStorage.code,
+            reserve._BYTES,
+        ),
         "No object is larger than # MiB": (storage._MOST,),
         "is renewed # days before": (tls._RENEW.total_seconds(),),
         "Heads over # KiB, bodies over # MiB and JSON nested deeper than # levels": (
@@ -90,10 +94,13 @@ FIGURES: Mapping[str, Figures] = {
         "a kill -9 loses those of the last # s": (backend._SOON,),
         "At # MiB": (AUDIT.size,),
         "the last # of them": (AUDIT.backups,),
-        "up to # MiB wait": (backend._MOST,),
+        "queues up to # MiB": (backend._MOST,),
+        "A stop waits at most # s": (backend._PATIENCE,),
         "YAML bodies over # KiB": (auditor._SMALL,),
     },
     "operations.md": {
+        "Writes get #": (errors.InsufficientStorage.code,),
+        "keeps # MiB back": (reserve._BYTES,),
         "podless backup tries # times": (backup._TRIES,),
         "# in a database and # in etcd": (restore._BUMP["sqlite"], restore._BUMP["etcd"]),
         "get # Gone": (errors.Expired.code,),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -19,6 +21,7 @@ from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
 from podless.http.current import reads_wait
+from podless.http.flows import Flows
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -29,9 +32,10 @@ from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
-from podless.meta.files import private, write_file
+from podless.kinds.builtin.catalog import FLOW_SCHEMAS
+from podless.meta.files import fault, private, write_file
 from podless.meta.option import StartError, option, section, seed
-from podless.store import StoreError, share
+from podless.store import NoRoom, StoreError, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
@@ -41,7 +45,10 @@ if TYPE_CHECKING:
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
 
 
+log = logging.getLogger("podless")
+
 _EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # and where this machine's own clients find it
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # what only the server's owner may read, beside the database, which its engine looks after
 _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
@@ -224,6 +231,9 @@ class App:
         """Bring everything up; on return requests are answered. Raises StartError."""
         try:
             await self._start()
+        except NoRoom:
+            await self.stop()
+            raise StartError(f"{self.settings.data}: the disk is full: make room, then start again") from None
         except StoreError as error:
             await self.stop()
             raise StartError(str(error)) from None
@@ -312,11 +322,11 @@ class App:
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""
         api = cluster.api
-        measured = Measured()
+        measured, auditing = Measured(), self._auditing()
         documents = NonResource(
             api.registry,
             lambda: self._address,
-            Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store),
+            Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store, self._backend),
             cluster.health,
             api.aside,
             api.authenticator.accounts,
@@ -324,7 +334,9 @@ class App:
         )
         last = APIHandler(api, documents)
         faults, log = self.faults, self.settings.verbose
-        passed = filters(api, self.settings.limits, self._auditing(), log=log, measured=measured, faults=faults)
+        served = api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is not None
+        flows = Flows(api).filter if served else None
+        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults, flows=flows)
         return chain(passed, last.handle)
 
     def _auditing(self) -> Filter | None:
@@ -355,7 +367,12 @@ class App:
         known = authority.encode() if authority is not None else None
         text = kubeconfig(self.url, by_token(token), known)
         for path in dict.fromkeys((folder / "kubeconfig", self.kubeconfig)):
-            write_file(path, text, 0o600)
+            try:
+                write_file(path, text, 0o600)
+            except OSError as error:
+                if error.errno not in _NO_ROOM:
+                    raise
+                log.error("start: kubeconfig is not written: %s", fault(error))
 
     def _folder(self) -> Path:
         if self.settings.data is None:
@@ -374,7 +391,7 @@ class App:
             self._rotation.stop()
             self._rotation = None
         if self._backend is not None:
-            self._backend.close()
+            await self._backend.close()
             self._backend = None
         if self._objects is not None:
             await self._objects.stop()

@@ -42,7 +42,7 @@ from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
 from podless.kinds import builtin
-from podless.kinds.builtin import runtime
+from podless.kinds.builtin import catalog, runtime
 from podless.kinds.builtin.policies import VALIDATING_POLICIES
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
@@ -280,6 +280,7 @@ class Cluster:
         if isinstance(authorizer, RBAC):
             await authorizer.start()
         await self.admission.start()
+        self.health.add_known()
         self.health.add("shutdown", self._shutdown, READY)
 
     async def _run(self, api: API) -> None:
@@ -344,7 +345,8 @@ class Cluster:
     def _authenticator(self, cache: Cache, tokens: Tokens, secret: bytes) -> Authenticator:
         """Who is known: by tokens that are set, by those of service accounts, by certificates."""
         settings = self.settings
-        collections = [cache.collection(kind.keys) for kind in (builtin.SERVICE_ACCOUNTS, builtin.SECRETS)]
+        bound = (builtin.SERVICE_ACCOUNTS, builtin.SECRETS, catalog.PODS, catalog.NODES)
+        collections = [cache.collection(kind.keys) for kind in bound]
         issuer = Accounts(secret, AUDIENCE, *collections)
         anonymous = settings.anonymous and settings.authorization == "RBAC"
         providers = [Provider(settings.oidc, AUDIENCE)] if settings.oidc is not None else []

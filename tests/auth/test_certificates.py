@@ -6,6 +6,7 @@ import base64
 import contextlib
 import http.client
 import json
+import logging
 import re
 import socket
 import ssl
@@ -18,7 +19,8 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
+from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from podless import Server
 from podless.auth.certificates import Certificate
@@ -146,6 +148,7 @@ def test_a_session_that_goes_on_is_judged_again(
 
 def test_strangers_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strangers, "_MOST", 2)
+    monkeypatch.setattr(strangers, "_CONTEXTS", 2)
     with Server(tmp_path / "data") as server:
         for _ in range(5):
             assert ask(server, signed_by_itself(tmp_path, -DAY, DAY))[0] == 401
@@ -177,11 +180,65 @@ def test_after_the_handshake_no_record_is_told_of(
     assert len(set(told)) == 1
 
 
-def test_a_certificate_for_servers_only_gets_no_connection(served: Server, tmp_path: Path) -> None:
+def test_a_certificate_for_servers_only_is_nobodys(served: Server, tmp_path: Path) -> None:
     folder = served.authority.parent
     made = context(tmp_path, (folder / "server.crt").read_bytes(), (folder / "server.key").read_bytes())
-    with pytest.raises((ssl.SSLError, ConnectionError, http.client.BadStatusLine)):
-        ask(served, made)
+    assert ask(served, made)[0] == 401
+
+
+OWN, FOREIGN = "own", "foreign"
+ANY = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE])
+UNKNOWN = x509.UnrecognizedExtension(x509.ObjectIdentifier("1.2.3.4.5"), b"\x05\x00")
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize(
+    ("signer", "extensions", "status", "why"),
+    [
+        (FOREIGN, [], 401, "certificate signed by unknown authority"),
+        (FOREIGN, [(ANY, False)], 401, "certificate signed by unknown authority"),
+        (FOREIGN, [(UNKNOWN, True)], 401, "unhandled critical extension"),
+        (OWN, [(ANY, False)], 201, ""),
+        (OWN, [(UNKNOWN, True)], 401, "unhandled critical extension"),
+        (OWN, [(UNKNOWN, False)], 201, ""),
+    ],
+)
+def test_a_certificate_is_judged_as_go_judges_it(
+    served: Server,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    version: ssl.TLSVersion,
+    signer: str,
+    extensions: list[tuple[x509.ExtensionType, bool]],
+    status: int,
+    why: str,
+) -> None:
+    """The foreign authority has the name of the server's own, and its certificates do not say which key signed them."""
+    monkeypatch.setattr(strangers, "_SAY", 0)
+    folder = served.authority.parent
+    authority = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
+    signing = load_pem_private_key((folder / "ca.key").read_bytes(), None)
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.now(UTC)
+    made = x509.CertificateBuilder().issuer_name(authority.subject).public_key(key.public_key())
+    made = made.subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "zoe")]))
+    made = made.serial_number(x509.random_serial_number()).not_valid_before(now - DAY).not_valid_after(now + DAY)
+    for extension, critical in extensions:
+        made = made.add_extension(extension, critical=critical)
+    assert isinstance(signing, ec.EllipticCurvePrivateKey)
+    pem = made.sign(signing if signer == OWN else ec.generate_private_key(ec.SECP256R1()), hashes.SHA256())
+    shown = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    client = context(tmp_path, pem.public_bytes(Encoding.PEM), shown)
+    client.maximum_version = version
+    with caplog.at_level(logging.WARNING):
+        got, body = ask(served, client)
+    assert got == status
+    if status == 401:
+        assert (body["kind"], body["reason"]) == ("Status", "Unauthorized")
+    told = [record.getMessage() for record in caplog.records if "client certificate" in record.getMessage()]
+    assert len(told) == bool(why)
+    assert all(why in text for text in told)
 
 
 def test_a_certificate_ends_on_a_connection_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

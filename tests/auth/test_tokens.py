@@ -100,6 +100,48 @@ def test_what_a_token_can_be_bound_to(admin: Client) -> None:
     assert (refused.status, refused.body["message"]) == (400, "cannot bind token to object of type /v1, Kind=Lease")
 
 
+def test_a_token_that_is_bound_to_a_pod_says_so_and_ends_with_it(served: Server, admin: Client) -> None:
+    pods = "/api/v1/namespaces/default/pods"
+    node = admin.post("/api/v1/nodes", {"metadata": {"name": "there"}}).body["metadata"]["uid"]
+    admin.post(ACCOUNTS, {"metadata": {"name": "runs"}})
+    containers = [{"name": "c", "image": "i"}]
+    spec = {"serviceAccountName": "runs", "nodeName": "there", "containers": containers}
+    pod = admin.post(pods, {"metadata": {"name": "p"}, "spec": spec}).body["metadata"]["uid"]
+    bond = {"kind": "Pod", "apiVersion": "v1", "name": "p"}
+    other = ask(admin, "default", boundObjectRef=bond)
+    text = 'cannot bind token for serviceaccount "default" to pod running with different serviceaccount name.'
+    assert (other.status, other.body["message"]) == (400, text)
+    assert ask(admin, "runs", boundObjectRef=bond | {"uid": "other"}).status == 409
+    token = make(admin, "runs", boundObjectRef=bond)
+    claims = jwt.decode(token, options={"verify_signature": False})["kubernetes.io"]
+    assert (claims["pod"], claims["node"]) == ({"name": "p", "uid": pod}, {"name": "there", "uid": node})
+    extra = who(served, token).body["status"]["userInfo"]["extra"]
+    assert {name.partition("/")[2]: values for name, values in extra.items() if "credential" not in name} == {
+        "node-name": ["there"],
+        "node-uid": [node],
+        "pod-name": ["p"],
+        "pod-uid": [pod],
+    }
+    admin.send("DELETE", "/api/v1/nodes/there")  # which is only named
+    assert admin.send("DELETE", f"{pods}/p").body["metadata"]["deletionGracePeriodSeconds"] == 30
+    assert who(served, token).status == 201  # until the grace period is over
+    admin.send("DELETE", f"{pods}/p?gracePeriodSeconds=0")
+    assert who(served, token).status == 401
+
+
+def test_a_token_that_is_bound_to_a_node_ends_with_it(served: Server, admin: Client) -> None:
+    bond = {"kind": "Node", "apiVersion": "v1", "name": "bonds"}
+    admin.post(ACCOUNTS, {"metadata": {"name": "rests"}})
+    assert ask(admin, "rests", boundObjectRef=bond).body["message"] == 'nodes "bonds" not found'
+    uid = admin.post("/api/v1/nodes", {"metadata": {"name": "bonds"}}).body["metadata"]["uid"]
+    token = make(admin, "rests", boundObjectRef=bond)
+    extra = who(served, token).body["status"]["userInfo"]["extra"]
+    assert extra["authentication.kubernetes.io/node-uid"] == [uid]
+    admin.send("DELETE", "/api/v1/nodes/bonds")
+    admin.post("/api/v1/nodes", {"metadata": {"name": "bonds"}})
+    assert who(served, token).status == 401
+
+
 def test_a_token_ends_in_time(served: Server, admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     token = make(admin, "timed", expirationSeconds=600)
     assert who(served, token).status == 201

@@ -162,3 +162,31 @@ def test_a_pod_that_becomes_larger_is_counted(client: Client, home: str) -> None
         return client.send("PATCH", f"{home}/pods/p/resize", {"spec": {"containers": more}}, Content_Type=media).status
 
     assert (resized("1100m"), resized("900m")) == (403, 200)
+
+
+def test_devices_are_counted_by_class(client: Client, home: str) -> None:
+    gpu, nic = (f"{name}.deviceclass.resource.k8s.io/devices" for name in ("gpu", "nic"))
+    assert client.post(f"{home}/resourcequotas", quota(**{gpu: 5, nic: 40})).status == 201
+    until(lambda: used(client, home) == {gpu: "0", nic: "0"})
+    claims = f"/apis/resource.k8s.io/v1/namespaces/{home.rpartition('/')[2]}/resourceclaims"
+
+    def claim(name: str, **exactly: object) -> int:
+        alternatives = [
+            {"name": "all", "deviceClassName": "nic", "allocationMode": "All"},
+            {"name": "two", "deviceClassName": "gpu", "count": 2},
+            {"name": "one", "deviceClassName": "gpu", "count": 1},
+        ]
+        requests = [
+            {"name": "a", "exactly": {"deviceClassName": "gpu", **exactly}},
+            {"name": "b", "firstAvailable": alternatives},
+        ]
+        spec = {"devices": {"requests": requests}}
+        answer = client.post(claims, {"metadata": {"name": name}, "spec": spec})
+        assert answer.status in (201, 403), answer.body
+        return answer.status
+
+    assert claim("a", count=2) == 201
+    until(lambda: used(client, home) == {gpu: "4", nic: "32"})
+    assert claim("b") == 403
+    client.send("DELETE", f"{claims}/a")
+    until(lambda: used(client, home) == {gpu: "0", nic: "0"})

@@ -145,3 +145,22 @@ def test_a_namespace_that_goes_takes_every_built_in_kind_with_it(client: Client)
     assert client.merge(claim, {"metadata": {"finalizers": None}}).status == 200
     until(lambda: client.get(f"/api/v1/namespaces/{name}").status == 404)
     assert [path for path in made if client.get(path).status != 404] == []
+
+
+def test_nothing_else_goes_while_a_namespace_has_pods(client: Client) -> None:
+    name = f"n{uuid.uuid4().hex[:8]}"
+    namespace = f"/api/v1/namespaces/{name}"
+    client.post("/api/v1/namespaces", {"metadata": {"name": name}})
+    held = {"name": "held", "finalizers": ["example.com/hold"]}
+    pod = {"metadata": held, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    assert client.post(f"{namespace}/pods", pod).status == 201
+    assert client.post(f"{namespace}/configmaps", {"metadata": {"name": "needed"}}).status == 201
+    client.send("DELETE", namespace)
+    until(lambda: "conditions" in client.get(namespace).body["status"])
+    status = client.get(namespace).body["status"]
+    told = {condition["type"]: condition["message"] for condition in status["conditions"]}
+    assert told["NamespaceContentRemaining"] == "Some resources are remaining: pods. has 1 resource instances"
+    assert client.get(f"{namespace}/configmaps/needed").status == 200
+    client.merge(f"{namespace}/pods/held", {"metadata": {"finalizers": None}})
+    until(lambda: client.get(namespace).status == 404)
+    assert client.get(f"{namespace}/configmaps/needed").status == 404

@@ -42,6 +42,37 @@ async def test_every_check_is_named_and_can_be_asked_alone(app: App) -> None:
     assert (await ask(app, "/livez/"))[0] == 404
 
 
+# from test/e2e/apimachinery/health_handlers.go of Kubernetes, with the names of 1.36
+REQUIRED = """
+start-apiserver-admission-initializer generic-apiserver-start-informers start-apiextensions-informers
+start-apiextensions-controllers crd-informer-synced bootstrap-controller start-system-namespaces-controller
+scheduling/bootstrap-system-priority-classes start-cluster-authentication-info-controller
+start-kube-aggregator-informers apiservice-registration-controller apiservice-status-local-available-controller
+apiservice-status-remote-available-controller kube-apiserver-autoregistration apiservice-openapi-controller
+"""
+
+
+async def test_the_checks_of_a_real_server_are_there_in_its_order(app: App) -> None:
+    for place in ("healthz", "livez", "readyz"):
+        lines = (await ask(app, f"/{place}?verbose"))[1].split("\n")
+        names = [line.removeprefix("[+]").removesuffix(" ok") for line in lines if line.startswith("[+]")]
+        assert {*(f"poststarthook/{name}" for name in REQUIRED.split()), "autoregister-completion"} <= set(names)
+        assert ("informer-sync" in names) == (place == "readyz")
+        assert names.index("poststarthook/rbac/bootstrap-roles") < names.index("autoregister-completion")
+        assert names.index("autoregister-completion") < names.index("garbage-collector-controller")
+    assert names[-1] == "shutdown"
+
+
+async def test_a_name_of_a_real_server_stands_for_the_controller_that_does_it_here(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert app.cluster is not None
+    known = {controller.name: controller for controller in app.cluster._controllers}
+    known["poststarthook/bootstrap-controller"]._faults["key"] = "no"
+    for name in ("bootstrap-controller", "priority-and-fairness-config-producer"):
+        assert await ask(app, f"/livez/poststarthook/{name}") == (500, "internal server error: no\n")
+
+
 async def test_a_store_that_does_not_answer_is_told(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(prefix: str) -> None:
         raise StoreError("disk I/O error")

@@ -17,6 +17,8 @@ from tests.conftest import Client
 
 # what a kube-apiserver 1.36 has of each family, in any order: facts, from its "Kubernetes Metrics Reference"
 REAL = {
+    "apiserver_audit_error_total": ("counter", "plugin"),
+    "apiserver_audit_event_total": ("counter", ""),
     "apiserver_current_inflight_requests": ("gauge", "request_kind"),
     "apiserver_longrunning_requests": ("gauge", "component group resource scope subresource verb version"),
     "apiserver_request_duration_seconds": (

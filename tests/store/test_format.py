@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Damaged, Operation, Record, Store, Stored, StoreError
+from podless.store import Damaged, Operation, Record, Store, Stored, StoreError, wal
 from podless.store.sqlite import SQLiteStore
 from tests.conftest import tries
 from tests.store.contract import delete, put
@@ -61,7 +61,7 @@ async def test_a_database_of_the_previous_format_is_read_on(tmp_path: Path) -> N
         (change,) = (one for one in await store.changes("/g/", 2) if one.key == "/g/r/a")
         assert change.before == Record("/g/r/a", Stored(b"1"), 1, 1)
         await store.close()
-    assert names(tmp_path) == ["db"]
+    assert names(tmp_path) == ["db", "db-reserve"]
 
 
 async def test_an_older_database_stays_as_it_is_until_the_new_one_is_whole(
@@ -227,3 +227,19 @@ async def test_an_empty_file_and_a_log_without_its_database_are_refused(tmp_path
     (tmp_path / "db-wal").write_bytes(b"something")
     with pytest.raises(Damaged, match="the database is gone"):
         await opened(tmp_path / "db")
+
+
+async def test_what_can_be_read_of_a_log_is_known_without_room_to_move_it(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    store = await opened(tmp_path / "one" / "db")
+    for number in range(20):
+        await put(store, f"/g/r/n{number}", b"x" * 500)
+    await crashed(store, tmp_path / "one", tmp_path / "two")
+    log = tmp_path / "two" / "db-wal"
+    whole = wal.readable(log)
+    assert whole == wal.commits(log)[-1]
+    flip(log, log.stat().st_size // 2, 3)
+    with sqlite3.connect(tmp_path / "two" / "db") as database:
+        found = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    assert 0 < found <= wal.readable(log) < whole  # SQLite leaves out what no commit ends
+    database.close()

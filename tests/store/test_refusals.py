@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Damaged, Full, InUse, StoreError, refusals
+from podless.store import Damaged, InUse, NoRoom, StoreError, refusals
 
 PATH = Path("db")
 
@@ -39,8 +39,8 @@ def test_what_sqlite_says_of_a_damaged_file_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("code", "kind"),
     [
-        (sqlite3.SQLITE_FULL, Full),
-        (sqlite3.SQLITE_IOERR_WRITE, Full),
+        (sqlite3.SQLITE_FULL, NoRoom),
+        (sqlite3.SQLITE_IOERR_WRITE, NoRoom),
         (sqlite3.SQLITE_IOERR, StoreError),
         (None, StoreError),  # what the module itself refuses has no code
     ],

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from podless.store import Conflicted, Damaged, Full, InUse, Operation, Record, Store, Stored, StoreError
+from podless.store import Conflicted, Damaged, InUse, NoRoom, Operation, Record, Store, Stored, StoreError
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.contract import Contract, Follower, delete, put
@@ -167,13 +170,66 @@ async def test_another_programs_database_is_refused(tmp_path: Path) -> None:
         await SQLiteStore(tmp_path / "db").open()
 
 
+async def test_a_full_disk_takes_deletes_with_the_room_that_was_kept_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SQLiteStore(tmp_path / "db")
+    await store.open()
+    for name in ("a", "b", "c"):
+        await put(store, f"/g/r/{name}", b"1")
+    write, reserve = store._write, tmp_path / "db-reserve"
+
+    def full(chains: Any) -> Any:  # has room where the reserve was given up
+        if reserve.stat().st_size:
+            error = sqlite3.OperationalError("database or disk is full")
+            error.sqlite_errorcode = sqlite3.SQLITE_FULL
+            raise error
+        return write(chains)
+
+    def none(*_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(store, "_write", full)
+    monkeypatch.setattr(os, "posix_fallocate", none)
+    with pytest.raises(NoRoom):
+        await put(store, "/g/r/d", b"2")
+    assert await store.commit([Operation("/g/r/a", None, 1)]) == 4
+    assert await store.commit([Operation("/g/r/b", Stored(b"2"), 2, frees=True)]) == 5
+    with pytest.raises(NoRoom):  # what is left of the reserve is for deletes
+        await put(store, "/g/r/d", b"2")
+    with pytest.raises(NoRoom):
+        await store.check()
+    monkeypatch.undo()
+    await store.check()
+    assert await put(store, "/g/r/d", b"2") == 6
+    await store.close()
+
+
+async def test_a_full_disk_forgets_history_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = SQLiteStore(tmp_path / "db")
+    await store.open()
+    revision = await put(store, "/g/r/a", b"1")
+    assert await store.commit([Operation("/g/r/a", None, revision)]) == 2
+    await store.close()
+
+    def none(*_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", none)
+    again = SQLiteStore(tmp_path / "db")
+    await again.open()
+    while again.compacted < 2:  # noqa: ASYNC110 - the store's own steps are awaited
+        await asyncio.sleep(0)
+    await again.close()
+
+
 async def test_a_full_disk_refuses_writes_and_keeps_what_was_acknowledged(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "db")
     await store.open()
     await put(store, "/g/r/a", b"1")
     assert store._database is not None
     store._database.execute("PRAGMA max_page_count = 1")  # SQLite's own way to be out of room
-    with pytest.raises(Full, match="space exceeded"):
+    with pytest.raises(NoRoom, match="only deletes are accepted"):
         await put(store, "/g/r/b", b"x" * 1_000_000)
     assert await store.current() == 1
     assert [record.key for record in (await store.range("/g/r/"))[0]] == ["/g/r/a"]

@@ -3,8 +3,8 @@
 `chain.py` has the order; a step is one file.
 """
 
-from podless.admission.attributes import CREATE, DELETE, UPDATE, AdmissionAttributes, Along
+from podless.admission.attributes import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, Along
 from podless.admission.chain import Admission
 from podless.admission.step import Step
 
-__all__ = ["CREATE", "DELETE", "UPDATE", "Admission", "AdmissionAttributes", "Along", "Step"]
+__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Admission", "AdmissionAttributes", "Along", "Step"]

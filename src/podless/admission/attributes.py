@@ -15,7 +15,7 @@ from podless.store import Operation
 
 Object = dict[str, Any]
 
-CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
+CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
 
 _SCALE = ("autoscaling", "v1", "Scale")
 
@@ -46,15 +46,16 @@ def both(one: Along | None, other: Along | None) -> Along | None:
 class AdmissionAttributes:
     """One write.
 
-    operation: CREATE, UPDATE or DELETE. kind, version, subresource: what is written to; the object is a Scale where the
-    subresource is one. namespace: a namespace is in itself, what is cluster-scoped in none. name: "" where it is not
-    known yet, and for the delete of a collection. obj: as it is to be, None for a delete; steps that mutate change it
-    or put another one here. old: as it is, None for a create; nobody may change it. options: the CreateOptions,
-    UpdateOptions or DeleteOptions. warnings: texts for the client. annotations: for the audit log. again: whether
-    mutation goes round a second time; reinvoke: whether a step asks for that. rounds: what a step keeps for that.
-    along: what steps want to be committed with the write. floats: whole numbers that a custom object was sent with as
-    floats. size: bytes that steps have put into the object, about. verb: of the API, "" for what a server does itself.
-    refused: what of the object the user may not write, told together with what is wrong with it.
+    operation: CREATE, UPDATE, DELETE or CONNECT. kind, version, subresource: what is written to; the object is a Scale
+    where the subresource is one. namespace: a namespace is in itself, what is cluster-scoped in none. name: "" where it
+    is not known yet, and for the delete of a collection. obj: as it is to be, None for a delete, and the options of a
+    CONNECT; steps that mutate change it or put another one here. old: as it is, None for a create; nobody may change
+    it. options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
+    annotations: for the audit log. again: whether mutation goes round a second time; reinvoke: whether a step asks for
+    that. rounds: what a step keeps for that. along: what steps want to be committed with the write. floats: whole
+    numbers that a custom object was sent with as floats. size: bytes that steps have put into the object, about. verb:
+    of the API, "" for what a server does itself. refused: what of the object the user may not write, told together with
+    what is wrong with it.
     """
 
     operation: str
@@ -65,7 +66,7 @@ class AdmissionAttributes:
     name: str
     obj: Object | None
     old: Object | None
-    options: Object
+    options: Object | None
     dry_run: bool
     user: User
     warnings: list[str] = field(default_factory=list)

@@ -1,9 +1,10 @@
 """Tokens of service accounts: signed here, good until they expire or what they are bound to is gone.
 
-A token is bound to the account, by its uid, and to a Secret where it was asked for so. One that a Secret of the type
-kubernetes.io/service-account-token has does not expire, and is good for as long as the Secret has it. The signature is
-checked when a token is first seen; that it has not expired and that account and secret are there, at every request.
-Source: "Service account tokens" of the Kubernetes documents.
+A token is bound to the account, by its uid, and to a Secret, Pod or Node where it was asked for so. One that a Secret
+of the type kubernetes.io/service-account-token has does not expire, and is good for as long as the Secret has it. The
+signature is checked when a token is first seen; that it has not expired and that account, Secret, Pod and Node are
+there, at every request.
+Source: "Service account tokens" of the Kubernetes documents, and kubernetes/pkg/serviceaccount/claims.go.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import base64
 import hashlib
 import logging
 import secrets as random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +23,7 @@ from podless.auth.user import of_account
 from podless.auth.verdict import Verdict
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
-from podless.meta import clock, uids
+from podless.meta import clock, gotime, uids
 from podless.store import StoreError, keys
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ _KEPT = "kubernetes/serviceaccount"  # who issues the tokens that Secrets have
 _KEPT_CLAIM = "kubernetes.io/serviceaccount/"
 _INVALID = "kubernetes.io/legacy-token-invalid-since"  # a label of a Secret whose token was ended
 _NOBODY = Verdict(None)
+_EXTRA = "authentication.kubernetes.io/"
+_LEEWAY = 60  # seconds after the end of a Pod or Node for which tokens bound to it are good
 
 
 class BadKey(StoreError):
@@ -45,15 +48,37 @@ class BadKey(StoreError):
 
 
 class Bound(NamedTuple):
-    """An object that a token is bound to."""
+    """An object that a token is bound to, or only names. uid: "" where no such object is there."""
 
     name: str
     uid: str
+
+    def claim(self) -> dict[str, str]:
+        """What a token says of it."""
+        return {"name": self.name, "uid": self.uid} if self.uid else {"name": self.name}
 
     def alive(self, collection: WatchCache, namespace: str) -> bool:
         """Whether it is still there: the same one, and not about to go."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         return entry is not None and identity(entry) == self.uid
+
+    def runs(self, collection: WatchCache, namespace: str) -> bool:
+        """Whether a Pod or Node is still there: the same one, and not over its deletion time for a minute."""
+        entry = collection.get(collection.keys.key(namespace, self.name))
+        if entry is None:
+            return False
+        uid, until = _lifetime(entry)
+        return uid == self.uid and (until is None or clock.time() < until + _LEEWAY)
+
+
+def _lifetime(entry: Entry) -> tuple[str, float | None]:
+    """The object's uid and the Unix time at which it is to go, None for never; found once."""
+    known: tuple[str, float | None] | None = entry.forms.get("lifetime")
+    if known is None:
+        metadata = entry.decode()["metadata"]
+        ends = gotime.instant(metadata["deletionTimestamp"])[0] / 10**9 if entry.terminating else None
+        known = entry.forms["lifetime"] = metadata.get("uid", ""), ends
+    return known
 
 
 def identity(entry: Entry) -> str:
@@ -74,28 +99,42 @@ def _kept(entry: Entry) -> str:
 
 
 class Accounts:
-    """Signs tokens for service accounts, and knows them again. secret: the signing key, as `make_secret` gives it."""
+    """Signs tokens for service accounts, and knows them again.
 
-    def __init__(self, secret: bytes, issuer: str, accounts: WatchCache, secrets: WatchCache) -> None:
+    secret: the signing key, as `make_secret` gives it. pods, nodes: None where tokens cannot be bound to any.
+    """
+
+    def __init__(
+        self,
+        secret: bytes,
+        issuer: str,
+        accounts: WatchCache,
+        secrets: WatchCache,
+        pods: WatchCache | None = None,
+        nodes: WatchCache | None = None,
+    ) -> None:
         self.issuer = issuer
         self._secret = secret
         self._accounts = accounts
         self._secrets = secrets
+        self._running = {"pod": pods, "node": nodes}
         self._key: EllipticCurvePrivateKey | None = None
 
     def mine(self, issuer: str) -> bool:
         """Whether a token that names this issuer can be one of ours."""
         return issuer in (self.issuer, _KEPT)
 
-    def issue(self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, secret: Bound | None) -> str:
-        """A new token for an account, good for so many seconds. Raises BadKey."""
+    def issue(
+        self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, bound: Mapping[str, Bound]
+    ) -> str:
+        """A new token for an account, good for so many seconds. Raises BadKey.
+
+        bound: what it is bound to, by "secret", "pod" or "node"; a node beside a pod is only named.
+        """
         now = int(clock.time())
-        inner: dict[str, Any] = {
-            "namespace": account.namespace,
-            "serviceaccount": {"name": account.name, "uid": uid},
-        }
-        if secret is not None:
-            inner["secret"] = {"name": secret.name, "uid": secret.uid}
+        inner: dict[str, Any] = {"namespace": account.namespace}
+        inner |= {sort: bound[sort].claim() for sort in ("node", "pod", "secret") if sort in bound}
+        inner["serviceaccount"] = {"name": account.name, "uid": uid}
         claims = {
             "aud": list(audiences),
             "exp": now + seconds,
@@ -137,6 +176,9 @@ class Accounts:
         for collection in (self._accounts, self._secrets):
             if not collection.loaded:
                 await collection.load()
+        for sort, running in self._running.items():
+            if running is not None and not running.loaded and sort in claims.get(_CLAIM, ()):
+                await running.load()
         if claims["iss"] == _KEPT:
             return self._verdict_of_kept(token, claims, audiences)
         return self._verdict(claims, audiences)
@@ -167,16 +209,27 @@ class Accounts:
         inner = claims[_CLAIM]
         namespace, until = inner["namespace"], claims["exp"]
         account = Bound(inner["serviceaccount"]["name"], inner["serviceaccount"]["uid"])
-        secret = Bound(inner["secret"]["name"], inner["secret"]["uid"]) if "secret" in inner else None
+        secret, pod, node = (
+            Bound(inner[sort]["name"], inner[sort].get("uid", "")) if sort in inner else None
+            for sort in ("secret", "pod", "node")
+        )
+        pods, nodes = self._running.values()
 
         def holds() -> bool:
             if clock.time() >= until or not account.alive(self._accounts, namespace):
                 return False
-            return secret is None or secret.alive(self._secrets, namespace)
+            if secret is not None:
+                return secret.alive(self._secrets, namespace)
+            if pod is not None:
+                return pods is not None and pod.runs(pods, namespace)
+            return node is None or (nodes is not None and node.runs(nodes, ""))
 
         if not holds():
             return _NOBODY
         told = {CREDENTIAL: (f"JTI={claims['jti']}",)}
+        for sort, one in (("node", node), ("pod", pod)):
+            if one is not None:
+                told |= {f"{_EXTRA}{sort}-{what}": (value,) for what, value in one.claim().items()}
         user = of_account(namespace, account.name, account.uid, told)
         return Verdict(user, tuple(one for one in audiences if one in claims["aud"]), holds)
 

@@ -33,6 +33,16 @@ class Entry:
         self._forms: dict[Any, Any] | None = None
         self._labels: dict[str, str] | None = None
 
+    @classmethod
+    def unstored(cls, key: str, body: bytes) -> Entry:
+        """A cluster-scoped object that is nowhere stored. body: as clients get it, without a resourceVersion."""
+        made = cls.__new__(cls)
+        made.key, made.namespace, made.body = key, "", body
+        made.revision = made.created = made.offset = 0
+        made._forms = None
+        made._labels = None
+        return made
+
     @property
     def name(self) -> str:
         """The object's name."""

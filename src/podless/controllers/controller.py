@@ -17,7 +17,7 @@ from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
 from podless.meta.watchdog import Work
-from podless.store import Operation, StoreError
+from podless.store import NoRoom, Operation, StoreError
 from podless.verbs.call import API
 from podless.verbs.followup import Ahead
 from podless.verbs.storage import GUARD
@@ -189,6 +189,9 @@ class Controller:
             GUARD.set(self._guard)  # of this task alone
         try:
             await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
+        except NoRoom as error:  # readyz tells; livez must not, for a restart makes no room
+            log.warning("controller %s: %s: %s", self.name, key, error)
+            return False
         except (APIError, StoreError) as error:
             log.warning("controller %s: %s: %s", self.name, key, error)
             self._faults[key] = f"{key}: {error}"

@@ -1,6 +1,7 @@
 """Whether the server is well: named checks, each of which looks at the thing itself.
 
-Names and answers are those of k8s.io/apiserver (pkg/server/healthz), for what podless has of what they are about.
+Names and answers are those of k8s.io/apiserver (pkg/server/healthz) and of the hooks of kube-apiserver 1.36; what
+podless does beside has checks of its own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,48 @@ from collections.abc import Awaitable, Callable, Iterator
 
 from podless.controllers.controller import Controller
 from podless.store import Store
+
+_HOOK = "poststarthook/"
+_PRODUCER = f"{_HOOK}bootstrap-controller"
+_INFORMERS = "informer-sync"  # of readyz alone, as the two after etcd are
+# A real server's checks in its order, and the controllers that do here what they are about. "" for what is done when
+# the server answers, or not at all: whoever asks for its name wants to know whether the server has started.
+_KNOWN = {
+    "ping": "",
+    "log": "",
+    "etcd": "",
+    "etcd-readiness": "",
+    _INFORMERS: "",
+    f"{_HOOK}start-apiserver-admission-initializer": "",
+    f"{_HOOK}generic-apiserver-start-informers": "",
+    f"{_HOOK}priority-and-fairness-config-consumer": "api-priority-and-fairness-config-consumer-v1",
+    f"{_HOOK}priority-and-fairness-filter": "",
+    f"{_HOOK}storage-object-count-tracker-hook": "",
+    f"{_HOOK}start-apiextensions-informers": "",
+    f"{_HOOK}start-apiextensions-controllers": "",
+    f"{_HOOK}crd-informer-synced": f"{_HOOK}start-apiextensions-controllers",
+    f"{_HOOK}start-system-namespaces-controller": "",
+    f"{_HOOK}start-cluster-authentication-info-controller": "",
+    f"{_HOOK}start-kube-apiserver-identity-lease-controller": "",
+    f"{_HOOK}start-kube-apiserver-identity-lease-garbage-collector": "",
+    f"{_HOOK}start-legacy-token-tracking-controller": "",
+    f"{_HOOK}start-service-ip-repair-controllers": "",
+    f"{_HOOK}rbac/bootstrap-roles": "",
+    f"{_HOOK}scheduling/bootstrap-system-priority-classes": _PRODUCER,
+    f"{_HOOK}priority-and-fairness-config-producer": _PRODUCER,
+    _PRODUCER: "",
+    f"{_HOOK}start-kube-aggregator-informers": "",
+    f"{_HOOK}apiservice-status-local-available-controller": "autoregister-completion",
+    f"{_HOOK}apiservice-status-remote-available-controller": "",
+    f"{_HOOK}apiservice-registration-controller": "",
+    f"{_HOOK}apiservice-discovery-controller": "",
+    f"{_HOOK}kube-apiserver-autoregistration": "autoregister-completion",
+    "autoregister-completion": "",
+    f"{_HOOK}apiservice-openapi-controller": "",
+    f"{_HOOK}apiservice-openapiv3-controller": "",
+}
+_ORDER = {name: place for place, name in enumerate(_KNOWN)}
+_LAST = "shutdown"
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
 _NOWHERE = "/health"  # a key that nobody writes
@@ -36,9 +79,18 @@ class Health:
         """Have a check answered under all that `where` names. It raises, now or later, where all is not well."""
         self._checks[name] = check, where
 
+    def add_known(self) -> None:
+        """Add the checks of a real server that are not there yet. Those of controllers have to be there."""
+        for name, behind in _KNOWN.items():
+            if name not in self._checks:
+                check = self._checks[behind][0] if behind in self._checks else _ping
+                self.add(name, check, READY if name == _INFORMERS else LIVE)
+
     def names(self, where: str) -> Iterator[str]:
-        """The checks that are answered under one of healthz, livez and readyz."""
-        return (name for name, (_, places) in self._checks.items() if where in places)
+        """The checks that are answered under one of healthz, livez and readyz: a real server's, then our own."""
+        found = [name for name, (_, places) in self._checks.items() if where in places]
+        found.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
+        return iter(found)
 
     async def fault(self, name: str) -> str:
         """Why a check fails, "" where it does not."""

@@ -13,6 +13,7 @@ from podless.cache.events import Event, EventHandler
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import amend, delete_all, make
+from podless.kinds.builtin.catalog import PODS
 from podless.kinds.kind import Kind
 from podless.meta import clock
 from podless.verbs.call import API
@@ -94,11 +95,17 @@ class Namespaces(Controller):
         await amend(self.api, self._kind, key, _release)
 
     async def _clear(self, name: str, handler: EventHandler, following: dict[str, Leave]) -> dict[str, Left]:
-        """Delete what is in the namespace; by resource what has to wait, changes of which the handler hears of."""
-        left = {}
-        for kind in self.api.registry:
-            if not kind.namespaced or kind.home is not None:
-                continue
+        """Delete what is in the namespace; by resource what has to wait, changes of which the handler hears of.
+
+        Nothing else goes while there are pods, which may need it until they end: OrderedNamespaceDeletion of Kubernetes
+        1.33 (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
+        """
+        left: dict[str, Left] = {}
+        kinds = [kind for kind in self.api.registry if kind.namespaced and kind.home is None]
+        kinds.sort(key=lambda kind: kind.prefix != PODS.prefix)
+        for kind in kinds:
+            if _called(PODS) in left:
+                break
             prefix = kind.keys.scope(name)
             collection = await self.api.loaded(kind)
             fresh = [e for e in collection.under(prefix)[0] if not e.terminating]
@@ -109,8 +116,13 @@ class Namespaces(Controller):
                 if kind.prefix not in following:
                     following[kind.prefix] = collection.add_event_handler(handler)
                 held = Counter(f for e in entries for f in e.decode()["metadata"].get("finalizers") or ())
-                left[kind.resource] = Left(len(entries), held)
+                left[_called(kind)] = Left(len(entries), held)
         return left
+
+
+def _called(kind: Kind) -> str:
+    """As a namespace's conditions name a resource: the core group leaves its dot."""
+    return f"{kind.plural}.{kind.group}"
 
 
 class Left(NamedTuple):

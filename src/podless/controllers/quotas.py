@@ -18,7 +18,7 @@ from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.verbs.call import API
 
-_MEASURED = ("pods", "persistentvolumeclaims", "services")
+_MEASURED = (("", "pods"), ("", "persistentvolumeclaims"), ("", "services"), ("resource.k8s.io", "resourceclaims"))
 _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of a quota's status
 
 
@@ -91,8 +91,8 @@ class Quotas(Controller):
 
     def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
         """The kinds that are measured for what a quota names."""
-        for plural in _MEASURED:
-            kind = self.api.registry.get("", plural)
+        for group, plural in _MEASURED:
+            kind = self.api.registry.get(group, plural)
             if kind is not None and (names := usage.names(kind, sorted(hard))):
                 yield kind, names
 

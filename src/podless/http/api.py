@@ -18,6 +18,7 @@ from podless.kinds import conversion
 from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
+from podless.verbs.components import component
 from podless.verbs.connect import connect, passed_on
 from podless.verbs.create import create
 from podless.verbs.delete import delete
@@ -67,7 +68,7 @@ class APIHandler:
             return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
-            return self._connect(call, accept)
+            return self._connect(request, call, accept)
         if verb == "patch":
             media_type(call)  # looked at before what the client takes
         form = self._form(call, verb, accept)
@@ -121,16 +122,17 @@ class APIHandler:
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
         return negotiate.readable(form, call.query, call.agent)
 
-    async def _connect(self, call: Call, accept: str) -> Answer:
+    async def _connect(self, request: Request, call: Call, accept: str) -> Answer:
         if call.subresource == "log":
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
-        await connect(self._api, call)
+        path = request.path.partition(f"/{call.kind.plural}/{call.name}/{call.subresource}")[2]
+        await connect(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
     def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
         collection = self._api.collection(call.kind)
-        if verb == "get" and collection.loaded:
+        if verb == "get" and collection.loaded and call.kind.strategy.revisioned:
             outcome: Outcome = get(self._api, call, collection)
             if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 return self._read_later(request, call, verb, form)
@@ -139,8 +141,10 @@ class APIHandler:
 
     async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         collection = await self._api.loaded(call.kind)
-        if verb == "get":
-            outcome: Outcome = get(self._api, call, collection)
+        if verb == "get" and not call.kind.strategy.revisioned:
+            outcome: Outcome = await component(self._api, call)
+        elif verb == "get":
+            outcome = get(self._api, call, collection)
         else:
             outcome = await list_(self._api, call, collection, await options.listed(self._api, call))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))

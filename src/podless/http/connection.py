@@ -50,10 +50,10 @@ class Connection(Answering, asyncio.BufferedProtocol):
         tls = transport.get_extra_info("ssl_object")
         if tls is None:
             return
-        fields = transport.get_extra_info("peercert")
-        if fields:
-            der = tls.getpeercert(True)
-            self._certificate = Certificate(der, fields, trusted=tls.trusted(der))
+        if der := tls.getpeercert(True):
+            trusted = tls.trusted(der)
+            # what only a stranger says may be more than the module can read
+            self._certificate = Certificate(der, tls.getpeercert() if trusted else {}, trusted=trusted)
         tls.over()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -47,6 +47,8 @@ FAMILIES = {
         COUNTER, "Events that watchers were told of, by the version that is stored.", ("group", "version", "resource")
     ),
     "apiserver_resource_objects": Family(GAUGE, "Objects of each resource that is in memory.", _RESOURCE),
+    "apiserver_audit_event_total": Family(COUNTER, "Events for the audit log."),
+    "apiserver_audit_error_total": Family(COUNTER, "Events that the audit log did not get.", ("plugin",)),
     "apiserver_storage_size_bytes": Family(GAUGE, "Size of the database.", ("storage_cluster_id",)),
     "etcd_request_duration_seconds": Family(
         HISTOGRAM, "Time of what etcd was asked; requests of many resources share one.", ("operation", *_RESOURCE)

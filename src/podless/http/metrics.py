@@ -11,6 +11,7 @@ import resource
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 from podless.cache.cache import Cache
 from podless.http.families import Sample, render
@@ -26,6 +27,18 @@ Samples = Mapping[str, list[Sample]]
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 
+class Audited(Protocol):
+    """The audit log's counts since the start."""
+
+    @property
+    def events(self) -> int:
+        """Events that it was given."""
+
+    @property
+    def dropped(self) -> int:
+        """Those of them that were not written."""
+
+
 class Metrics:
     """The figures of one server."""
 
@@ -38,6 +51,7 @@ class Metrics:
         turns: Turns,
         measured: Measured,
         store: Store,
+        audit: Audited | None = None,
     ) -> None:
         self._cache = cache
         self._registry = registry
@@ -46,11 +60,13 @@ class Metrics:
         self._turns = turns
         self._measured = measured
         self._store = store
+        self._audit = audit
         self._started = clock.wall()
 
     def text(self) -> bytes:
         """All figures, each with what it is; of objects those that are in memory."""
-        families = {**_of_process(self._started), **self._of_resources(), **self._of_store(), **self._of_clients()}
+        of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
+        families = {**_of_process(self._started), **of_server}
         lines = [line for name, samples in families.items() for line in render(name, samples)]
         return "".join([*lines, *self._measured.lines()]).encode()
 
@@ -79,6 +95,13 @@ class Metrics:
         else:
             found["podless_store_duration_seconds"] = [((name,), times) for name, times in store.times.items()]
         return found
+
+    def _of_audit(self) -> Samples:
+        events, dropped = (self._audit.events, self._audit.dropped) if self._audit is not None else (0, 0)
+        return {
+            "apiserver_audit_event_total": [((), events)],
+            "apiserver_audit_error_total": [(("buffered",), dropped)],
+        }
 
     def _of_clients(self) -> Samples:
         held, watchdog, turns = self._held, self._watchdog, self._turns

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
+from podless.http.target import mask_query
 from podless.meta import clock
 
 _MOST = 4000  # requests that are known
@@ -21,8 +22,8 @@ class Asked:
 
     at: when it was answered, a Unix time by the server's clock. user: who asked (as whom, where that was asked for).
     agent: the User-Agent. resource: with its group and subresource, such as "crontabs.stable.example.com/status"; ""
-    for what is none. path: with the query. status: the code of the answer, of a watch when it began; 0 where there was
-    none.
+    for what is none. path: with the query, in which bearer tokens are masked. status: the code of the answer, of a
+    watch when it began; 0 where there was none.
     """
 
     at: float
@@ -116,5 +117,5 @@ def _asked(line: _Line) -> Asked:
     asked = info.asked
     resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
     resource += f"/{asked.subresource}" if asked.subresource else ""
-    whole = f"{path}?{query}" if query else path
+    whole = f"{path}?{mask_query(query)}" if query else path
     return Asked(at, user, agent, asked.verb, resource, info.namespace, asked.name, whole, status)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import ssl
 import time
 from collections import deque
@@ -17,11 +18,14 @@ from typing import Any, Protocol, cast
 
 from podless.http.sending import Nowhere
 
+log = logging.getLogger("podless")
+
 _READ = 1 << 15  # bytes that are taken from a socket at a time
 _RECORD = 1 << 14  # bytes of one record of TLS, at the most
 _AT_ONCE = 4 * _RECORD  # bytes that are encrypted in one go; who once got as many keeps room for them
 _TURN = 0.0005  # seconds of handshakes in one turn of the loop; what one takes more is missing in the next
 _ROOM = _READ + 2 * _RECORD  # bytes that may have been decrypted at once: half a record waits for its other half
+_SAY = 10.0  # seconds between two lines about handshakes that failed
 _NOWHERE = Nowhere()
 _NOTHING = memoryview(b"")
 
@@ -61,6 +65,7 @@ class Handshakes:
         self._queue: deque[Secure] = deque()
         self._left = _TURN  # seconds that may still be taken in this turn
         self._due = False
+        self._said = -_SAY
         self.buffer = memoryview(bytearray(_READ))
 
     def go_on(self, secure: Secure) -> bool:
@@ -70,6 +75,12 @@ class Handshakes:
             return True
         self._queue.append(secure)
         return False
+
+    def fail(self, error: Exception) -> None:
+        """Log that a handshake failed: of many in ten seconds, one."""
+        if time.monotonic() >= self._said + _SAY:
+            self._said = time.monotonic()
+            log.warning("tls: handshake failed: %s", getattr(error, "reason", None) or type(error).__name__)
 
     def _step(self, secure: Secure) -> None:
         began = time.perf_counter()
@@ -179,8 +190,9 @@ class Secure(asyncio.BufferedProtocol):
         except ssl.SSLWantReadError:
             self._flush()
             self._listen()
-        except (ssl.SSLError, ValueError):
+        except (ssl.SSLError, ValueError) as error:
             self._flush()  # what is wrong, in TLS' own words
+            self._handshakes.fail(error)
             self.close()
         else:
             self._begin()

@@ -12,9 +12,9 @@ from typing import Any
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta import codec, protobuf
-from podless.meta.errors import APIError, Internal, Plain, Timeout, TooManyRequests, Unavailable
+from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
 from podless.meta.structs_meta import STATUS
-from podless.store import Full, Overdue, Oversized, StoreError, Unreachable
+from podless.store import Full, NoRoom, Overdue, Oversized, StoreError, Unreachable
 
 log = logging.getLogger("podless")
 
@@ -104,6 +104,8 @@ def render(error: Exception, accept: str = "") -> Response:
         if "retryAfterSeconds" in details:
             headers = [("Retry-After", str(details["retryAfterSeconds"]))]
         return document(error.status(), error.code, accept, headers)
+    if isinstance(error, NoRoom):
+        return document(InsufficientStorage(str(error)).status(), InsufficientStorage.code, accept)
     if isinstance(error, (Full, Oversized)):  # a real server passes on what etcd says, without a reason
         return document(Internal(str(error)).status(), 500, accept)
     if isinstance(error, Unreachable):

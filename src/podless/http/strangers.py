@@ -1,23 +1,37 @@
 """Client certificates that are not good: there is a connection, and what is asked over it gets a 401.
 
 OpenSSL would end the handshake, and the module ssl has no say in that. So each chain is judged when it arrives, as Go
-judges it, and OpenSSL is told to trust the certificate of a stranger as it stands; the judgement stays with the
-connection. What OpenSSL refuses for other reasons (a key too weak, a certificate for servers only) gets none.
+judges it, and OpenSSL knows no authority at all: for the rest of the handshake it gets a context that trusts this one
+certificate, for whatever it is, and the judgement stays with the connection. Keys that are too weak it still refuses.
 """
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import logging
+import os
 import ssl
+import tempfile
+import time
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any
 
 from podless.meta import clock
 
-_MOST = 256  # certificates of strangers that one context takes, then a new one is made; and of friends
+log = logging.getLogger("podless")
+
+_MOST = 256  # certificates that are remembered as good
+_CONTEXTS = 32  # contexts that trust one certificate: a new one takes 0.3 ms
+_SAY = 10.0  # seconds between two lines about certificates that are not good
+# X509_CERT_AUX of OpenSSL: trusted for clients (1.3.6.1.5.5.7.3.2), whatever the certificate says that it is for
+_FOR_CLIENTS = bytes.fromhex("300c300a06082b06010505070302")
 _READ, _HANDSHAKE, _CERTIFICATE, _TLS13 = "read", 22, 11, 0x0304
-_ANY_TIME = 0x200000  # X509_V_FLAG_NO_CHECK_TIME, which the module has no name for
+# X509_V_FLAG_NO_CHECK_TIME and X509_V_FLAG_IGNORE_CRITICAL, which the module has no names for
+_LENIENT = 0x200000 | 0x10
+_FILES = "/proc/self/fd"
+_IN_MEMORY = hasattr(os, "memfd_create") and os.path.exists(_FILES)
 # the same property without the step that turns each number into a member of an enumeration
 _HOOK = vars(ssl.SSLContext.__mro__[1]).get("_msg_callback")
 
@@ -51,14 +65,16 @@ class Context(ssl.SSLContext):
     roots: tuple[bytes, ...] = ()
     late = False  # only stands for the one that is made when it is needed
     again: Callable[[], Context]
-    strangers = 0
     _newer: Context | None = None
+    _trusting: dict[bytes, ssl.SSLContext]  # by digest, the ones that trust one certificate, the oldest first
     _friends: dict[bytes, None]  # digests of good certificates, the oldest first
+    _said = -_SAY
+    _unsaid = 0
 
     def wrap_bio(self, *arguments: Any, **named: Any) -> ssl.SSLObject:
-        """As in ssl.SSLContext. What is remembered of strangers is forgotten where it gets too much."""
+        """As in ssl.SSLContext, with what `renew` has made."""
         now = self._newer or self
-        if now.late or now.strangers >= _MOST:
+        if now.late:
             now = self._newer = self.again()
         return ssl.SSLContext.wrap_bio(now, *arguments, **named)
 
@@ -66,24 +82,26 @@ class Context(ssl.SSLContext):
         """Have later connections begin with what is in the files now. Raises what making a context raises."""
         self._newer = self.again()
 
-    def good(self, chain: list[bytes]) -> bool:
-        """Whether a client's certificates (DER), its own first, lead to one of the authorities."""
+    def judge(self, chain: list[bytes]) -> str:
+        """Why a client's certificates (DER), its own first, lead to none of the authorities; "" where they do."""
         # cryptography takes longer to import than the rest of a start, and few clients have certificates
         from podless.remote import trust
 
         authorities = [one for pem in self.roots for one in trust.authorities(pem)]
         try:
             trust.judge_client(chain, authorities, clock.moment())
-        except trust.Untrusted:
-            return False
+        except trust.Untrusted as error:
+            return str(error)
+        except Exception as error:  # cryptography has many ways to say that it cannot read a certificate
+            return f"{type(error).__name__}: {error}"
         self._friends[sha256(chain[0]).digest()] = None
         if len(self._friends) > _MOST:
             del self._friends[next(iter(self._friends))]
-        return True
+        return ""
 
     def known(self, certificate: bytes) -> bool:
         """Whether a certificate is good by itself, or was in a chain that was sent before."""
-        return sha256(certificate).digest() in self._friends or self.good([certificate])
+        return sha256(certificate).digest() in self._friends or not self.judge([certificate])
 
     def hear(self, tls: object, direction: str, version: int, content: int, message: int, data: bytes) -> None:
         """What OpenSSL says of every message. A client's certificate is judged before OpenSSL does."""
@@ -92,11 +110,52 @@ class Context(ssl.SSLContext):
         chain = _chain(data, version)
         if not chain:
             return
-        tls.judged = self.good(chain)
-        if not tls.judged:
-            self.strangers += 1
-            with contextlib.suppress(ssl.SSLError, ValueError):
-                self.load_verify_locations(cadata=chain[0])
+        why = self.judge(chain)
+        tls.judged = not why
+        tls.context = self._only(chain[0])
+        if why:
+            self._tell(chain[0], why)
+
+    def _only(self, certificate: bytes) -> ssl.SSLContext:
+        """A context that trusts nothing but this certificate."""
+        digest = sha256(certificate).digest()
+        made = self._trusting.get(digest)
+        if made is None:
+            made = self._trusting[digest] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            made.verify_mode = ssl.CERT_OPTIONAL  # else the module tells nothing of the certificate
+            _take(made, certificate)
+            if len(self._trusting) > _CONTEXTS:
+                del self._trusting[next(iter(self._trusting))]
+        return made
+
+    def _tell(self, certificate: bytes, why: str) -> None:
+        """Log that a certificate is not good; the others of the next seconds are only counted."""
+        now = time.monotonic()
+        if now < self._said + _SAY:
+            self._unsaid += 1
+            return
+        more = f" (and {self._unsaid} more)" if self._unsaid else ""
+        self._said, self._unsaid = now, 0
+        log.warning("tls: client certificate %s is rejected: %s%s", sha256(certificate).hexdigest()[:16], why, more)
+
+
+def _take(context: ssl.SSLContext, certificate: bytes) -> None:
+    """Have OpenSSL trust a certificate (DER) as it stands. What it cannot read it refuses."""
+    body = base64.encodebytes(certificate + _FOR_CLIENTS)
+    pem = b"-----BEGIN TRUSTED CERTIFICATE-----\n" + body + b"-----END TRUSTED CERTIFICATE-----\n"
+    with contextlib.suppress(ssl.SSLError, OSError):  # the module takes such texts from files only
+        if _IN_MEMORY:
+            file = os.memfd_create("certificate")
+            try:
+                os.write(file, pem)
+                context.load_verify_locations(f"{_FILES}/{file}")
+            finally:
+                os.close(file)
+        else:
+            with tempfile.NamedTemporaryFile() as other:
+                other.write(pem)
+                other.flush()
+                context.load_verify_locations(other.name)
 
 
 def context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
@@ -107,10 +166,14 @@ def context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
     made.roots = tuple(roots)
     made.again = again
     made.deaf = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made._friends = {}
-    if _HOOK is not None:
+    made.deaf.verify_mode = ssl.CERT_OPTIONAL  # as in `_only`
+    made._trusting, made._friends = {}, {}
+    if _HOOK is None:
+        for pem in made.roots:
+            made.load_verify_locations(cadata=pem.decode("ascii", "ignore"))
+    else:
         made.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
-        made.verify_flags |= _ANY_TIME
+        made.verify_flags |= _LENIENT
         _HOOK.__set__(made, made.hear)
     return made
 

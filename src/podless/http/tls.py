@@ -95,6 +95,11 @@ class Certificates:
             roots = [path.read_bytes() for path in files]
         except OSError as error:
             raise BadCertificate(f"{error.filename}: not a file of certificates ({error})") from None
+        for authorities in files:
+            try:
+                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(authorities)
+            except (ssl.SSLError, OSError) as error:
+                raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
         context = strangers.context(roots, lambda: self.context(clients))
         context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])
@@ -104,11 +109,6 @@ class Certificates:
             raise BadCertificate(
                 f"{self._server}: not a certificate with the key {self._server_key} ({error})"
             ) from None
-        for authorities in files:
-            try:
-                context.load_verify_locations(authorities)
-            except (ssl.SSLError, OSError) as error:
-                raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
         return context
 
     def client(self, user: str, groups: Iterable[str], days: int) -> tuple[bytes, bytes]:

@@ -196,3 +196,9 @@ class Unavailable(APIError):
     """503: the store does not take writes, or the server is stopping."""
 
     code, reason = 503, "ServiceUnavailable"
+
+
+class InsufficientStorage(APIError):
+    """507: the disk is full."""
+
+    code, reason = 507, "InsufficientStorage"

@@ -163,7 +163,7 @@ async def _write(store: Store, batch: list[Operation]) -> None:
     try:
         await store.commit(batch)
     except Oversized as error:
-        key, stored, _ = max(batch, key=lambda one: len(one.stored.data) if one.stored is not None else 0)
+        key, stored, *_ = max(batch, key=lambda one: len(one.stored.data) if one.stored is not None else 0)
         size = len(stored.data) if stored is not None else 0
         raise StoreError(f"{key} has {size} bytes: {error}") from None
 

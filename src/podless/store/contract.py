@@ -34,6 +34,13 @@ class Full(StoreError):
         super().__init__("etcdserver: mvcc: database space exceeded")
 
 
+class NoRoom(Full):
+    """The disk of an embedded store is full: all that is not to free room is refused until there is some."""
+
+    def __init__(self) -> None:
+        StoreError.__init__(self, "the disk of the database is full: only deletes are accepted until there is room")
+
+
 class Oversized(StoreError):
     """A value is larger than any may be. The text is etcd's, as a real server passes it on."""
 
@@ -90,12 +97,14 @@ class Change(NamedTuple):
 class Operation(NamedTuple):
     """One key in a commit: it is at revision `expect` (0: absent), and gets this value, or goes where that is None.
 
-    With KEPT as its value it stays as it is: it is only a condition of the commit.
+    With KEPT as its value it stays as it is: it is only a condition of the commit. frees: it is a step of a delete, so
+    that it may take the room that is kept back for these.
     """
 
     key: str
     stored: Stored | None
     expect: int
+    frees: bool = False
 
 
 KEPT = Stored(b"", -1)

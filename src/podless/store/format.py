@@ -146,7 +146,12 @@ def _open(path: Path) -> sqlite3.Connection:
 
 def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[int]) -> None:
     """Whether SQLite found all that was durable in the log. Raises Damaged, and keeps a copy of the log."""
-    read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    try:
+        read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    except sqlite3.Error as error:
+        if not refusals.is_full(error):
+            raise
+        read = wal.readable(log)  # a full disk: nothing of the log can be moved into the database
     lost = sum(end > read for end in ends)
     if lost > 1:
         os.link(log, path.with_name(f"{path.name}-wal.damaged"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from podless.store.contract import Damaged, Full, InUse, StoreError
+from podless.store.contract import Damaged, InUse, NoRoom, StoreError
 
 # a disk without room, a quota, a file that may not grow
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
@@ -35,9 +35,14 @@ def of_write(error: Exception) -> StoreError:
     """Return what is said of a write that failed."""
     if isinstance(error, StoreError):
         return error
-    if isinstance(error, sqlite3.Error) and _code(error) in _FULL:
-        return Full()
+    if isinstance(error, sqlite3.Error) and is_full(error):
+        return NoRoom()
     return StoreError(f"the database refused a write: {error}")
+
+
+def is_full(error: sqlite3.Error) -> bool:
+    """Whether there is no room for what was to be written."""
+    return _code(error) in _FULL
 
 
 def is_interrupt(error: sqlite3.Error) -> bool:

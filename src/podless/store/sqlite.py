@@ -29,6 +29,7 @@ from podless.store.contract import (
     Damaged,
     Deliver,
     Lost,
+    NoRoom,
     Operation,
     Record,
     StoreError,
@@ -36,6 +37,7 @@ from podless.store.contract import (
 from podless.store.files import Files
 from podless.store.history import Clock, History, Keep
 from podless.store.keys import Stored
+from podless.store.reserve import Reserve
 from podless.store.rows import COLUMNS, Row, checksum, record, records, verify
 
 log = logging.getLogger("podless")
@@ -65,6 +67,7 @@ _REST = 4.0  # background work rests so many times as long as a step took
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _TURN = 0.001  # seconds; a turn of the event loop that takes longer is a long one
 _LOOK = 0.2  # seconds between two looks at the files while there are writes
+_PACE = 500  # revisions that are forgotten in one step on a full disk
 _SAY = 10.0  # seconds between two lines about writes that fail
 _NOWHERE = "/health"  # a key that nobody writes
 _Commits = Sequence[Sequence[Operation]]  # one behind the other
@@ -89,6 +92,7 @@ class SQLiteStore:
         self._compacted = 0
         self._database: sqlite3.Connection | None = None
         self._files: Files | None = None
+        self._reserve = Reserve(path) if path is not None else None
         self._history = History(keep or Keep())
         self._clock = Clock()
         self._watches: list[tuple[str, Deliver]] = []
@@ -98,6 +102,7 @@ class SQLiteStore:
         self._busy = False  # background work has a step to go
         self._held = 0  # readers of one state over time, for whom history is kept
         self._refused = ""  # why the last write was, "" where it was not
+        self._full = False  # that was for want of room
         self._said = self._looked = -_SAY
 
     @property
@@ -106,7 +111,10 @@ class SQLiteStore:
         return self._compacted
 
     async def open(self) -> None:
-        """Open or create the database. Raises Damaged, InUse, or StoreError where it cannot be written."""
+        """Open or create the database. Raises Damaged, InUse, or StoreError where it cannot be written.
+
+        On a full disk one that is there can be read, and writes are refused until there is room.
+        """
         self._loop = asyncio.get_running_loop()
         self._database = format.connect(self._path)
         try:
@@ -115,6 +123,11 @@ class SQLiteStore:
             raise Damaged(f"{self._path}: the database is damaged ({refusals.line(error)}); restore a backup") from None
         if self._path is not None:
             self._files = Files(self._path)
+        try:
+            self._regain()
+        except NoRoom as error:
+            self._full = True
+            self._refuse(str(error))
         self._timer = self._loop.call_later(_TEND, self._tend)
 
     def _read_state(self, database: sqlite3.Connection) -> None:
@@ -158,6 +171,7 @@ class SQLiteStore:
         self._query(_STATE, (_NOWHERE, keys.end(_NOWHERE), self._revision, 1))
         self._look()
         if self._refused:
+            self._regain()
             try:
                 upkeep.probe(self._open_database())
             except sqlite3.Error as error:
@@ -217,7 +231,7 @@ class SQLiteStore:
     def _carry_out(self, waiting: Sequence[_Waiting]) -> None:
         began = time.perf_counter()
         try:
-            outcomes, changes = self._write([commits for commits, _ in waiting])
+            outcomes, changes = self._write_with_reserve([commits for commits, _ in waiting])
         except Exception as error:
             if len(waiting) > 1:  # whoever is at fault is the only one to fail
                 for one in waiting:
@@ -225,6 +239,7 @@ class SQLiteStore:
                 return
             outcomes, changes = [refusals.of_write(error)], []
             if isinstance(error, sqlite3.Error):
+                self._full = refusals.is_full(error)
                 self._refuse(str(error))
         else:
             self._accepted()
@@ -252,9 +267,44 @@ class SQLiteStore:
         self._refused = why
 
     def _accepted(self) -> None:
-        if self._refused:
-            self._refused = ""
+        if self._refused and (self._reserve is None or not self._reserve.released):
+            self._refused, self._full = "", False
             log.warning("writes are accepted again")
+
+    def _write_with_reserve(self, chains: Sequence[_Commits]) -> tuple[list[list[int] | StoreError], list[Change]]:
+        """As `_write`. On a full disk what frees room takes the room that is kept back, and the rest is refused."""
+        if self._reserve is not None and self._reserve.released and not _frees(chains):
+            self._regain()
+        try:
+            return self._write(chains)
+        except sqlite3.Error as error:
+            if self._reserve is None or not refusals.is_full(error) or not _frees(chains):
+                raise
+            self._full = True
+            self._refuse(str(error))
+        with suppress(OSError):
+            self._reserve.release()
+        self._checkpoint()
+        self._work()
+        return self._write(chains)
+
+    def _regain(self) -> None:
+        """Have the room kept back that deletes may have taken. Raises NoRoom."""
+        if self._reserve is not None and self._reserve.released:
+            try:
+                self._reserve.take()
+            except OSError:
+                self._work()
+                raise NoRoom from None
+            if self._full:
+                self._checkpoint()
+
+    def _checkpoint(self) -> None:
+        """Move what is in the log into the database, as far as there is room: that leaves room in the log."""
+        with suppress(sqlite3.Error, OSError):
+            self._open_database().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            if self._files is not None:
+                self._files.shrunk()
 
     def _write(self, chains: Sequence[_Commits]) -> tuple[list[list[int] | StoreError], list[Change]]:
         """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
@@ -304,7 +354,7 @@ class SQLiteStore:
         """
         made = []
         gone = 0
-        for key, stored, expect in operations:
+        for key, stored, expect, _ in operations:
             row = database.execute(_NEWEST, (key,)).fetchone()
             present = row is not None and row[2] is not None
             actual, created = (row[0], row[1]) if present else (0, revision)
@@ -398,11 +448,14 @@ class SQLiteStore:
         if self._database is None or self._loop is None or self._held:
             return
         began = self._loop.time()
-        due = self._history.due(self._clock.now())
+        # on a full disk history goes first
+        due = min(self._revision, self._compacted + _PACE) if self._full else self._history.due(self._clock.now())
         try:
-            if due:
+            if due > self._compacted:
                 self._forget(due)
-            elif not upkeep.give_back(self._database):
+            elif not upkeep.give_back(self._database, most=self._full):
+                if self._full and self._files is not None:
+                    self._files.shrunk()
                 return
             elif self._files is not None:
                 self._files.shrunk()
@@ -435,6 +488,12 @@ class SQLiteStore:
             return list(map(verify, self._open_database().execute(statement, arguments)))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
+
+
+def _frees(chains: Sequence[_Commits]) -> bool:
+    """Whether all that is to be written frees room."""
+    operations = [one for commits in chains for each in commits for one in each if one.stored is not KEPT]
+    return all(one.stored is None or one.frees for one in operations)
 
 
 def _tell(deliver: Deliver, changes: Sequence[Change], revision: int) -> None:

@@ -38,10 +38,16 @@ def forget(database: sqlite3.Connection, old: int, new: int) -> None:
         database.execute("PRAGMA synchronous = FULL")
 
 
-def give_back(database: sqlite3.Connection) -> bool:
-    """Make the file smaller by a step, where much of it is free; whether that was so. Raises sqlite3.Error."""
+def give_back(database: sqlite3.Connection, *, most: bool = False) -> bool:
+    """Make the file smaller by a step, where much of it is free; whether that was so. Raises sqlite3.Error.
+
+    most: also where little of it is free, and the log too, for the disk is full.
+    """
     free, pages = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
-    if free <= _PAGES or free * _FREE <= pages:
+    if most and not free:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return False
+    if not most and (free <= _PAGES or free * _FREE <= pages):
         return False
     # a script is carried out to its end; a statement without columns is not, and would free one page
     database.executescript(f"PRAGMA incremental_vacuum({_PAGES})")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, chain
+from podless.admission import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, chain
 from podless.admission.attributes import both
 from podless.fields import managers
 from podless.verbs.call import API, Call
@@ -96,6 +96,25 @@ async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> No
     )  # fmt: skip
     await chain.mutate(mutating, attr)
     await chain.validate(validating, attr)
+
+
+async def connect(api: API, call: Call, asked: Object) -> Object:
+    """Ask admission about a connection. asked: the options in the query. Returns them as admission wants them.
+
+    Raises what refuses it. Source: ConnectResource of k8s.io/apiserver (pkg/endpoints/handlers/rest.go).
+    """
+    mutating = api.admission.mutating(CONNECT, call.kind, call.subresource, call.namespace)
+    validating = api.admission.validating(CONNECT, call.kind, call.subresource)
+    if not mutating and not validating:
+        return asked
+    attr = AdmissionAttributes(
+        CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, asked, None, None, False,
+        call.user, call.warnings, call.annotations,
+    )  # fmt: skip
+    await chain.mutate(mutating, attr)
+    await chain.validate(validating, attr)
+    assert attr.obj is not None
+    return attr.obj
 
 
 def _attributes(write: Write, obj: Object, old: Object | None) -> AdmissionAttributes:

@@ -5,16 +5,19 @@ Source: Kubernetes' pkg/registry/core/pod, node and service: what is asked is ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
 from podless.kinds.builtin.catalog import ENDPOINTS, NODES, PODS
-from podless.meta import addresses, field, gonumber, gotime
+from podless.kinds.kind import Kind
+from podless.meta import addresses, field, gonumber, gotext, gotime, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
-from podless.verbs import options
+from podless.meta.gotypes import BOOL, STRING, Type
+from podless.meta.structs_meta import STRINGS
+from podless.verbs import admit, options
 from podless.verbs.call import API, Call
 
 Object = dict[str, Any]
@@ -30,16 +33,66 @@ _SCHEMES = ("", "http", "https")
 
 def passed_on(call: Call) -> bool:
     """Whether a request is one for a node, or for what is behind a pod or a service."""
-    return call.subresource in _ENDPOINTS if call.kind is PODS else (call.kind.plural, call.subresource) in _PROXIES
+    return (
+        call.subresource in (*_ENDPOINTS, *_STREAMS)
+        if call.kind is PODS
+        else (call.kind.plural, call.subresource) in _PROXIES
+    )
 
 
-async def connect(api: API, call: Call) -> None:
+async def connect(api: API, call: Call, path: str, *, upgrade: bool) -> None:
     """Answers nothing where there is nothing to be told: a pod that is on no node has an empty log.
 
-    Raises BadRequest, Invalid or NotFound for what cannot be asked, Internal or Unavailable where no node answers.
+    path: what stands behind the subresource. upgrade: whether the client wants another protocol. Raises what admission
+    refuses with, BadRequest, Invalid or NotFound for what cannot be asked, Internal or Unavailable where no node
+    answers.
     """
+    subresource = call.kind.subresource(call.subresource)
+    if subresource is not None and subresource.connects and subresource.kind is not None:
+        if (call.query.get("dryRun") or [""])[0]:
+            raise BadRequest("dryRun is not supported")
+        asked = await admit.connect(api, call, _options(call, subresource.kind, path))
+        if "container" in asked:
+            call.query = {**call.query, "container": [asked["container"]]}
+    if call.subresource in _STREAMS:
+        await _stream(api, call, upgrade=upgrade)
+        return
     known = _ENDPOINTS if call.kind is PODS else {"proxy": _PROXIES[call.kind.plural, "proxy"]}
     await known[call.subresource](api, call)
+
+
+def _options(call: Call, kind: Kind, path: str) -> Object:
+    """The options of a connection: what the query says, as an object of their kind. Raises BadRequest."""
+    struct = kind.struct_of(kind.versions[0])
+    assert struct is not None
+    found: Object = {"kind": kind.kind, "apiVersion": kind.api_version(kind.versions[0].name)}
+    query = {**call.query, "path": [path] if path else []}
+    for field_ in struct.fields:
+        if given := query.get(field_.name):
+            found[field_.name] = _READ.get(field_.type, _ports)(given)
+    return structs.decode(struct, found)
+
+
+def _truth(given: Sequence[str]) -> bool:
+    return given[0].lower() not in ("false", "0")
+
+
+def _first(given: Sequence[str]) -> str:
+    return given[0]
+
+
+def _ports(given: Sequence[str]) -> list[int]:
+    found = []
+    for text in ",".join(given).split(","):
+        number = _whole(text)
+        if number is None or not 0 <= number <= 65535:
+            why = "invalid syntax" if number is None else "value out of range"
+            raise BadRequest(f"cannot convert to []int32: strconv.ParseUint: parsing {gotext.quote(text)}: {why}")
+        found.append(number)
+    return found
+
+
+_READ: Mapping[Type, Callable[[Sequence[str]], object]] = {BOOL: _truth, STRING: _first, STRINGS: list}
 
 
 async def _log(api: API, call: Call) -> None:
@@ -92,13 +145,15 @@ def _number(call: Call, name: str) -> int | None:
     return int(text)
 
 
-async def _stream(api: API, call: Call) -> None:
+async def _stream(api: API, call: Call, *, upgrade: bool) -> None:
     pod = await _pod(api, call, call.name)
     if call.subresource != "portforward":
         _container(call, pod)
     if not pod["spec"].get("nodeName"):
         raise BadRequest(f"pod {call.name} does not have a host assigned")
     where = _joined(*await _node(api, pod["spec"]["nodeName"]))
+    if not upgrade:
+        raise BadRequest("Upgrade request required")
     raise Internal(f"error dialing backend: {_refused(where)}")
 
 
@@ -233,4 +288,5 @@ def _container(call: Call, pod: Object) -> str:
 
 
 _PROXIES = {("nodes", "proxy"): _node_proxy, ("services", "proxy"): _service_proxy}
-_ENDPOINTS = {"log": _log, "exec": _stream, "attach": _stream, "portforward": _stream, "proxy": _proxy}
+_ENDPOINTS = {"log": _log, "proxy": _proxy}
+_STREAMS = ("attach", "exec", "portforward")

@@ -15,6 +15,7 @@ from podless.meta.gotypes import Int, String
 from podless.meta.structs import Field, Struct
 from podless.store import Compacted
 from podless.verbs.call import API, Call, Many
+from podless.verbs.components import components
 from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large
 
 Match = Callable[[Entry], bool]
@@ -129,7 +130,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     start = call.scope + token.start if token is not None else ""
     match = selector(call, options)
     if not call.kind.strategy.revisioned:
-        return Many([], 0)
+        return Many([entry for entry in await components(api) if match is None or match(entry)], 0)
     if match is None:
         entries, remaining = await _read(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)

@@ -126,12 +126,18 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
-        revision = await _write(api, kind, Operation(key, stored, expect), along, react=react)
+        operation = Operation(key, stored, expect, _frees(wanted))
+        revision = await _write(api, kind, operation, along, react=react)
         if stored is None:
             return Written(None, revision)
         return Written(api.written(kind, Record(key, stored, revision, created or revision)), revision)
 
     return await _repeat(api, write)
+
+
+def _frees(wanted: Next | Action) -> bool:
+    """Whether a write is a step on the way of an object out of the store."""
+    return wanted is Action.DELETE or (isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"])
 
 
 def encode(kind: Kind, obj: Object) -> Stored:

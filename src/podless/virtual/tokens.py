@@ -1,4 +1,7 @@
-"""A token for a service account: the subresource token. Source: the TokenRequest API, and the recorded answers."""
+"""A token for a service account: the subresource token.
+
+Source: the TokenRequest API, kubernetes/pkg/registry/core/serviceaccount/storage/token.go, and the recorded answers.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,8 @@ from typing import Any
 from podless.auth.accounts import Bound
 from podless.auth.authenticate import AUDIENCE
 from podless.cache.entry import Entry
-from podless.kinds.builtin import SECRETS, reviews
-from podless.meta import clock, field
+from podless.kinds.builtin import reviews
+from podless.meta import clock, field, gotext
 from podless.meta.errors import BadRequest, Conflict, Invalid, NotFound, NotServed
 from podless.verbs.call import API, Call
 
@@ -17,7 +20,7 @@ Object = dict[str, Any]
 _LEAST, _MOST = 600, 1 << 32  # seconds
 _UNDER_LEAST = "may not specify a duration less than 10 minutes"
 _OVER_MOST = "may not specify a duration larger than 2^32 seconds"
-_NOT_HERE = {"Node": "nodes", "Pod": "pods"}  # what tokens can be bound to, and is not served here
+_BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
 _OTHER = "must match the service account name if specified"
 
 
@@ -61,24 +64,39 @@ def _check(call: Call, obj: Object, account: Entry) -> None:
         raise Invalid("TokenRequest", reviews.AUTHENTICATION, "", errors)
 
 
-async def _bound(api: API, call: Call, ref: Object | None) -> Bound | None:
-    """The secret that the token is to be bound to."""
+async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, Bound]:
+    """What the token is to be bound to, as claims of it name that."""
     if ref is None:
-        return None
+        return {}
     kind, version, name = ref.get("kind", ""), ref.get("apiVersion", ""), ref.get("name", "")
-    if version == "v1" and kind in _NOT_HERE:
-        raise NotFound(_NOT_HERE[kind], "", name)
-    if (version, kind) != ("v1", "Secret"):
+    if version != "v1" or kind not in _BINDABLE:
         group, _, number = version.rpartition("/")
         raise BadRequest(f"cannot bind token to object of type {group}/{number}, Kind={kind}")
-    entry = (await api.loaded(SECRETS)).get(SECRETS.key(call.namespace, name))
-    if entry is None:
-        raise NotFound(SECRETS.plural, "", name)
-    uid = entry.decode()["metadata"].get("uid", "")
+    obj = await _read(api, _BINDABLE[kind], call.namespace, name)
+    if obj is None:
+        raise NotFound(_BINDABLE[kind], "", name)
+    spec = obj.get("spec") or {}
+    if kind == "Pod" and spec.get("serviceAccountName", "") != call.name:
+        what = "pod running with different serviceaccount name"
+        raise BadRequest(f"cannot bind token for serviceaccount {gotext.quote(call.name)} to {what}.")
+    uid = obj["metadata"].get("uid", "")
     if ref.get("uid") and ref["uid"] != uid:
         why = (
             f"the UID in the bound object reference ({ref['uid']}) does not match the UID in record. "
             "The object might have been deleted and then recreated"
         )
         raise Conflict(kind, "", name, why)
-    return Bound(name, uid)
+    found = {kind.lower(): Bound(name, uid)}
+    if kind == "Pod" and (on := spec.get("nodeName")):
+        node = await _read(api, "nodes", "", on)
+        found["node"] = Bound(on, node["metadata"].get("uid", "") if node is not None else "")
+    return found
+
+
+async def _read(api: API, plural: str, namespace: str, name: str) -> Object | None:
+    """An object of the core group, None where there is none, or none is served."""
+    kind = api.registry.get("", plural)
+    if kind is None:
+        return None
+    entry = (await api.loaded(kind)).get(kind.key(namespace if kind.namespaced else "", name))
+    return entry.decode() if entry is not None else None

@@ -20,6 +20,10 @@ def test_addresses_of_pods(home: Namespace) -> None:
     assert sorted(one["ip"] for one in found["subsets"][0]["addresses"]) == addresses
     assert found["subsets"][0]["ports"] == [{"name": "http", "port": 8080, "protocol": "TCP"}]
     slices = home.path("endpointslices/web-podless", "discovery.k8s.io/v1")
-    home.until(slices, lambda obj: len(obj.get("endpoints") or ()) == 2)
+    found = home.until(slices, lambda obj: len(obj.get("endpoints") or ()) == 2)
+    assert found["metadata"]["labels"] == {
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+        "kubernetes.io/service-name": "web",
+    }
     home.client.merge(where, {"spec": {"replicas": 0}})
     home.until(home.path("endpoints/web"), lambda obj: not obj.get("subsets"))

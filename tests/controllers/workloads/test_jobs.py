@@ -35,3 +35,10 @@ def test_one_that_is_held_back(home: Namespace) -> None:
     home.client.merge(where, {"spec": {"suspend": False}})
     home.until(where, lambda job: conditions(job).get("Complete") == "True")
     assert conditions(home.client.get(where).body)["Suspended"] == "False"
+
+
+def test_one_of_another_controller_is_left_alone(home: Namespace) -> None:
+    where = home.make("batch/v1", "Job", "others", {**SPEC, "managedBy": "example.com/jobs"})
+    home.make("batch/v1", "Job", "ours", {**SPEC, "managedBy": "kubernetes.io/job-controller"})
+    home.until(home.path("jobs/ours", "batch/v1"), lambda job: "completionTime" in job["status"])
+    assert not home.client.get(where).body.get("status")

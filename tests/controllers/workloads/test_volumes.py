@@ -48,3 +48,16 @@ def test_a_volume_that_a_claim_names_is_kept(home: Namespace) -> None:
     home.client.send("DELETE", where)
     until(lambda: home.client.get(where).status == 404)
     assert home.client.get(f"/api/v1/persistentvolumes/{name}").status == 200
+
+
+def test_a_class_of_attributes_goes_when_no_claim_names_it(home: Namespace) -> None:
+    name = f"fast-{home.name}"
+    classes = "/apis/storage.k8s.io/v1/volumeattributesclasses"
+    made = home.client.post(classes, {"metadata": {"name": name}, "driverName": "d", "parameters": {"iops": "9"}})
+    assert made.body["metadata"]["finalizers"] == ["kubernetes.io/vac-protection"]
+    claim = home.make("", "PersistentVolumeClaim", "data", {**SPEC, "volumeAttributesClassName": name})
+    home.status(claim, phase="Bound")
+    assert "deletionTimestamp" in home.client.send("DELETE", f"{classes}/{name}").body["metadata"]
+    home.client.send("DELETE", claim)
+    until(lambda: home.client.get(claim).status == 404)
+    until(lambda: home.client.get(f"{classes}/{name}").status == 404)

@@ -215,3 +215,26 @@ def test_what_policies_annotate_is_told(log: Log) -> None:
 def test_a_long_user_agent_is_cut(log: Log) -> None:
     log.client.send("GET", MAPS, None, User_Agent="x" * 5000)
     assert log.wait(2)[-1]["userAgent"] == "x" * 1024 + "...TRUNCATED"
+
+
+@pytest.mark.parametrize(
+    "name", ["access_token", "Access_Token", "access%5Ftoken", "%61ccess_token", "a=b;access_token"]
+)
+def test_a_token_in_the_query_is_not_told(log: Log, name: str) -> None:
+    log.client.get(f"{MAPS}?limit=1&{name}=s3cret;x&labelSelector=a%3Db")
+    event = log.wait(2)[-1]
+    assert event["requestURI"] == f"{MAPS}?limit=1&{name.partition('=')[0]}=[masked]&labelSelector=a%3Db"
+    assert log.server.requests[-1].path == event["requestURI"]
+    assert "s3cret" not in log.file.read_text()
+
+
+def test_a_reader_of_standard_output_that_stands_still_holds_up_nothing(serve: Any) -> None:
+    process = serve("--audit-log-path", "-")
+    client = Client(process.url, process.token)
+    long = "x" * 4000
+    assert {client.get(f"/api/v1/namespaces?fieldManager={long}").status for _ in range(100)} == {200}
+    assert b"\napiserver_audit_event_total 100\n" in client.get("/metrics").body
+    assert b'\napiserver_audit_error_total{plugin="buffered"} 0\n' in client.get("/metrics").body
+    client.close()
+    process.popen.send_signal(signal.SIGTERM)
+    assert process.popen.wait(60) == 0

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,14 +27,14 @@ async def test_lines_are_in_the_file_when_it_is_closed(tmp_path: Path) -> None:
     log.open()
     log.note(LINE)
     log.note(LINE)
-    log.close()
+    await log.close()
     assert file.read_bytes() == b"before\n" + 2 * LINE
 
 
 async def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     log = Backend(tmp_path / "audit.log")
     log.open()
-    log.close()
+    await log.close()
     assert (tmp_path / "audit.log").stat().st_mode & 0o777 == 0o600
 
 
@@ -44,7 +46,7 @@ async def test_a_file_that_was_moved_is_begun_anew(tmp_path: Path) -> None:
     file.rename(moved)
     log.open()
     log.note(LINE)
-    log.close()
+    await log.close()
     assert (moved.read_bytes(), file.read_bytes()) == (LINE, LINE)
 
 
@@ -55,7 +57,7 @@ async def test_files_are_set_aside_by_size(tmp_path: Path) -> None:
     for _ in range(23):
         log.note(LINE)
         log.flush()
-    log.close()
+    await log.close()
     files = files_in(tmp_path)
     assert sum(each.read_bytes().count(b"\n") for each in files) == 23
     assert all(each.stat().st_size <= 50 for each in files)
@@ -70,34 +72,97 @@ async def test_only_some_old_files_are_kept(tmp_path: Path, monkeypatch: pytest.
     log.open()
     for _ in range(2):
         log.note(LINE)
-    log.close()
+    await log.close()
     kept = [each.name for each in files_in(tmp_path)]
     assert len(kept) == 4
     assert "audit-mine.log" in kept
     assert "audit-2020-01-05T00-00-00.000.log" in kept
 
 
-async def test_a_full_disk_is_said_once_it_works_again(
+async def test_a_full_disk_is_said_once_and_what_is_missing_when_it_works_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(backend, "_MOST", 25)
-    file = tmp_path / "audit.log"
+    monkeypatch.setattr(backend, "_AGAIN", 0)
+    file, room, tried = tmp_path / "audit.log", threading.Event(), threading.Semaphore(0)
+    write = os.write
+
+    def full(where: int, data: Any) -> int:
+        tried.release()
+        if room.is_set():
+            return write(where, data)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
     log = Backend(file)
     log.open()
-    with monkeypatch.context() as patch, caplog.at_level(logging.ERROR):
-
-        def full(*_: object) -> int:
-            raise OSError(28, "No space left on device")
-
-        patch.setattr(os, "write", full)
+    with caplog.at_level(logging.ERROR):
         for _ in range(5):
             log.note(LINE)
         log.flush()
-    with caplog.at_level(logging.ERROR):
-        log.flush()
+        for _ in range(3):
+            tried.acquire()
+        room.set()
+        await log.close()
     assert file.read_bytes() == 2 * LINE
-    assert [record.getMessage() for record in caplog.records] == [
-        "the audit log cannot be written: No space left on device",
-        "3 events are missing in the audit log",
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        "audit: 3 events are missing in the log",
+        "audit: log cannot be written: No space left on device",
+        "audit: queue is full: events are dropped until the log takes more",
     ]
-    log.close()
+    assert (log.events, log.dropped) == (5, 3)
+
+
+async def test_a_line_that_was_cut_by_an_error_goes_on_where_it_was_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backend, "_AGAIN", 0)
+    write, turns = os.write, iter([4, OSError(28, "No space left on device"), 100])
+
+    def cut(where: int, data: Any) -> int:
+        turn = next(turns)
+        if isinstance(turn, OSError):
+            raise turn
+        return write(where, data[:turn])
+
+    monkeypatch.setattr(os, "write", cut)
+    log = Backend(tmp_path / "audit.log")
+    log.open()
+    log.note(b"0123456789\n")
+    await log.close()
+    assert (tmp_path / "audit.log").read_bytes() == b"0123456789\n"
+
+
+async def test_another_file_takes_what_the_old_one_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bad, tried = os.open("/dev/full", os.O_WRONLY), threading.Event()
+    files = iter([bad, os.open(tmp_path / "new", os.O_WRONLY | os.O_CREAT)])
+    monkeypatch.setattr(backend, "_open", lambda _: next(files))
+    monkeypatch.setattr(backend.log, "error", lambda *_: tried.set())
+    log = Backend(tmp_path / "audit.log")
+    log.open()
+    log.note(LINE)
+    log.flush()
+    tried.wait()
+    log.open()
+    await log.close()
+    assert (tmp_path / "new").read_bytes() == LINE
+
+
+async def test_a_reader_that_stands_still_holds_up_neither_the_loop_nor_the_stop(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(backend, "_PATIENCE", 0.01)
+    reader, writer = os.pipe()
+    monkeypatch.setattr(backend, "_open", lambda _: writer)
+    log = Backend(Path("pipe"))
+    log.open()
+    line = b"x" * 99_999 + b"\n"
+    with caplog.at_level(logging.ERROR):
+        for _ in range(100):
+            log.note(line)
+        await log.close()
+    told = [record.getMessage() for record in caplog.records]
+    assert told[0] == "audit: queue is full: events are dropped until the log takes more"
+    assert told[1:] == ["audit: the log took nothing for 0.01 s: 83 events are missing at its end"]
+    assert (log.events, log.dropped) == (100, 100)
+    os.close(reader)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from podless.auth.user import SERVER
+from podless.kinds.builtin.events import EVENTS
 from podless.kinds.kind import Kind
 from podless.meta import clock, codec
-from podless.meta.errors import Conflict, NotFound
+from podless.meta.errors import APIError, Conflict, NotFound
 from podless.verbs import create, delete, patch
 from podless.verbs.call import API, Call
 
@@ -59,6 +61,30 @@ async def drop(api: API, kind: Kind, obj: Object, **options: Any) -> None:
     wanted = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
         await delete.delete(api, _call(kind, metadata, metadata["name"], wanted, _JSON))
+
+
+_SAID_MOST = 1024  # bytes of an event's message
+
+
+async def warn(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
+    """Record an event of type Warning about an object; the same reason again only counts. Failures are ignored."""
+    metadata, now = obj["metadata"], clock.now()
+    digest = hashlib.sha256(f"{metadata['uid']} {reason}".encode()).hexdigest()[:16]
+    name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
+    message = message.encode()[:_SAID_MOST].decode(errors="ignore")
+    about = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
+    about |= {part: metadata[part] for part in ("namespace", "name", "uid", "resourceVersion") if part in metadata}
+    with suppress(APIError):
+        known = (await api.loaded(EVENTS)).get(EVENTS.key(namespace, name))
+        if known is not None:
+            event = known.decode()
+            count = {"count": (event.get("count") or 0) + 1, "lastTimestamp": now, "message": message}
+            return await change(api, EVENTS, event, count)
+        head = {"name": name, "namespace": namespace}
+        said = {"type": "Warning", "reason": reason, "message": message, "source": {"component": source}}
+        times = {"firstTimestamp": now, "lastTimestamp": now, "count": 1, "reportingComponent": source}
+        await make(api, EVENTS, {"metadata": head, "involvedObject": about, **said, **times})
+    return None
 
 
 def conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:

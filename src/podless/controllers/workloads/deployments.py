@@ -11,6 +11,7 @@ from podless.kinds.builtin.catalog import DEPLOYMENTS, REPLICA_SETS
 
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io/revision"
+_FAILURE = "ReplicaFailure"
 _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability.")
 _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 
@@ -104,6 +105,9 @@ class Deployments(Owner):
             else ("ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.')
         )
         known = [("Available", enough, *(_AVAILABLE if enough else _LACKING)), ("Progressing", True, *progress)]
+        failure = next((each for one in [*sets[-1:], *old] for each in _failures(one)), None)
+        if failure is not None:
+            known.append((_FAILURE, True, failure.get("reason") or "", failure.get("message") or ""))
         status: Object = {
             "observedGeneration": obj["metadata"]["generation"],
             "replicas": total or None,
@@ -114,9 +118,15 @@ class Deployments(Owner):
             "conditions": [
                 {**one, "lastUpdateTime": one.get("lastUpdateTime") or one["lastTransitionTime"]}
                 for one in ask.conditions(obj, *known)
+                if one["type"] != _FAILURE or failure is not None
             ],
         }
         await ask.report(self.api, DEPLOYMENTS, obj, status)
+
+
+def _failures(one: Object) -> list[Object]:
+    """The condition of a set that says that its pods cannot be made."""
+    return [each for each in (one.get("status") or {}).get("conditions") or () if each["type"] == _FAILURE]
 
 
 def _growth(obj: Object, new: Object | None, old: list[Object]) -> int:

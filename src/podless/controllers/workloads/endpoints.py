@@ -15,6 +15,7 @@ from podless.meta.errors import AlreadyExists
 
 _SERVICE = "kubernetes.io/service-name"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
+_SLICES = "endpointslice-controller.k8s.io"  # the real controller's name: clients look for it
 _MOST = 1000  # addresses
 
 
@@ -68,6 +69,9 @@ class ServiceEndpoints(Controller):
             return
         known = entry.decode()
         changes = {name: value for name, value in wanted.items() if name != "metadata" and known.get(name) != value}
+        labels = known["metadata"].get("labels") or {}
+        if not metadata["labels"].items() <= labels.items():
+            changes["metadata"] = {"labels": metadata["labels"]}
         if changes:
             await ask.change(self.api, kind, known, changes)
 
@@ -109,7 +113,7 @@ def _slice(service: Object, chosen: list[Object], ports: list[Object]) -> Object
     metadata = service["metadata"]
     ref = {"apiVersion": "v1", "kind": "Service", "name": metadata["name"], "uid": metadata["uid"]}
     ref |= {"controller": True, "blockOwnerDeletion": True}
-    labels = {**(metadata.get("labels") or {}), _SERVICE: metadata["name"], _MANAGER: "podless"}
+    labels = {**(metadata.get("labels") or {}), _SERVICE: metadata["name"], _MANAGER: _SLICES}
     head = {"name": f"{metadata['name']}-podless", "namespace": metadata["namespace"], "labels": labels}
     found: list[Object] = []
     for pod in chosen:

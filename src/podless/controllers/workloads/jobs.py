@@ -8,6 +8,7 @@ from podless.kinds.builtin.catalog import JOBS, PODS
 from podless.meta import clock
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
+_SELF = "kubernetes.io/job-controller"  # as spec.managedBy
 _ENDS = ("Complete", "Failed")
 
 
@@ -20,6 +21,8 @@ class Jobs(Owner):
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
         """One step of a job that has not ended."""
         spec, status = obj["spec"], obj.get("status") or {}
+        if spec.get("managedBy", _SELF) != _SELF:
+            return
         if any(one["type"] in _ENDS and one["status"] == "True" for one in status.get("conditions") or ()):
             return
         active = [pod for pod in made if pods.active(pod)]

@@ -8,11 +8,20 @@ from typing import Any, ClassVar, NamedTuple
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
+from podless.kinds.builtin.catalog import PODS
 from podless.kinds.kind import Kind
 from podless.meta import clock
+from podless.meta.errors import APIError, Forbidden
 from podless.verbs.call import API
 
 Object = dict[str, Any]
+
+MOST_PODS = 10_000  # in all namespaces; the stand-ins make no more
+_AGAIN = 5.0  # seconds after a refused create
+
+
+class Refused(Exception):
+    """A thing could not be made; the text says why."""
 
 
 class _Place(NamedTuple):
@@ -35,6 +44,7 @@ class Owner(Controller):
         super().__init__(api)
         self._places: dict[str, _Place] = {}
         self._resting: set[str] = set()  # keys that are due at some later time of the clock
+        self._making = 0
         self._made: dict[str, dict[str, Object]] = {}  # by uid of the owner and key
 
     async def begin(self) -> None:
@@ -90,19 +100,32 @@ class Owner(Controller):
         if entry is None or entry.terminating:
             return
         obj = entry.decode()
-        await self.look(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
+        try:
+            await self.look(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
+        except Refused:
+            self.queue.add(key, _AGAIN)
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
         """Bring what was made for an owner to what it should be."""
         raise NotImplementedError
 
     async def make(self, owner: Object, obj: Object) -> None:
-        """Make a thing for an owner."""
+        """Make a thing for an owner. Raises Refused, once an event says so, and StoreError."""
         metadata, kind = owner["metadata"], self.owners
         ref: Object = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
         ref |= {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
         head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [ref]}
-        made = await ask.make(self.api, self.things, {**obj, "metadata": head})
+        try:
+            if self.things is PODS and len(self.api.collection(PODS)) + self._making >= MOST_PODS:
+                raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")
+            self._making += 1
+            try:
+                made = await ask.make(self.api, self.things, {**obj, "metadata": head})
+            finally:
+                self._making -= 1
+        except APIError as error:
+            await ask.warn(self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name)
+            raise Refused(error.message) from None
         self._put(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
 
     async def drop(self, obj: Object) -> None:

@@ -10,21 +10,28 @@ from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object
 from podless.kinds.builtin.catalog import CLAIMS, PODS, VOLUMES
+from podless.kinds.builtin.catalog import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 
-_HELD = {CLAIMS.plural: "kubernetes.io/pvc-protection", VOLUMES.plural: "kubernetes.io/pv-protection"}
+_HELD = {
+    CLAIMS.plural: "kubernetes.io/pvc-protection",
+    VOLUMES.plural: "kubernetes.io/pv-protection",
+    CLASSES.plural: "kubernetes.io/vac-protection",
+}
 _MADE_BY = "pv.kubernetes.io/provisioned-by"
 
 
 class Volumes(Controller):
-    """Makes a volume for each claim, or takes the one that the claim names. Keys are those of claims and volumes."""
+    """Makes a volume for each claim, or takes the one that the claim names. Keys are those of claims, volumes and
+    classes of their attributes.
+    """
 
     name = "persistentvolume-binder-controller"
 
     async def begin(self) -> None:
-        """Follow claims and volumes, and the pods that use claims."""
-        for kind in (CLAIMS, VOLUMES):
+        """Follow claims, volumes and classes, and the pods that use claims."""
+        for kind in (CLAIMS, VOLUMES, CLASSES):
             found = await self.api.loaded(kind)
             for entry in found.under(kind.prefix)[0]:
                 self.queue.add(entry.key)
@@ -36,6 +43,9 @@ class Volumes(Controller):
             self.queue.add(event.key)
             entry = event.after or event.before
             obj = entry.decode() if entry is not None else {}
+            for one in (event.before, event.after):
+                for name in _classes(one.decode()) if one is not None else ():
+                    self.queue.add(CLASSES.key("", name))
             if event.key.startswith(CLAIMS.prefix) and (volume := (obj.get("spec") or {}).get("volumeName")):
                 self.queue.add(VOLUMES.key("", volume))
             elif ref := (obj.get("spec") or {}).get("claimRef"):
@@ -50,10 +60,18 @@ class Volumes(Controller):
 
     async def reconcile(self, key: str) -> None:
         """Bind a claim, or follow with a volume what became of its claim."""
-        kind = CLAIMS if key.startswith(CLAIMS.prefix) else VOLUMES
+        kind = next(kind for kind in (CLAIMS, VOLUMES, CLASSES) if key.startswith(kind.prefix))
         entry = self.api.collection(kind).get(key)
         if entry is not None:
-            await (self._claim if kind is CLAIMS else self._volume)(entry.decode())
+            await {CLAIMS: self._claim, VOLUMES: self._volume, CLASSES: self._class}[kind](entry.decode())
+
+    async def _class(self, held: Object) -> None:
+        """Let a class go that is being deleted, once no claim and no volume names it."""
+        if "deletionTimestamp" not in held["metadata"]:
+            return
+        users = (entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).under(kind.prefix)[0])
+        if not any(held["metadata"]["name"] in _classes(entry.decode()) for entry in users):
+            await self._let_go(CLASSES, held)
 
     async def _claim(self, claim: Object) -> None:
         metadata, spec = claim["metadata"], claim["spec"]
@@ -106,6 +124,14 @@ class Volumes(Controller):
         left = [one for one in known if one != _HELD[kind.plural]]
         if left != known:
             await ask.change(self.api, kind, obj, {"metadata": {"finalizers": left or None}})
+
+
+def _classes(obj: Object) -> set[str]:
+    """The classes of attributes that a claim or a volume names."""
+    spec, status = obj.get("spec") or {}, obj.get("status") or {}
+    target = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
+    names = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), target)
+    return {name for name in names if name}
 
 
 def _of_claim(ref: Object) -> str:

@@ -23,6 +23,7 @@ from podless.http.audit.policy import (
     bodies,
 )
 from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
+from podless.http.target import mask_query
 from podless.meta import clock, codec, uids
 
 Object = dict[str, Any]
@@ -134,7 +135,7 @@ class Auditor:
         level = rule.level
         if level != METADATA_LEVEL and not bodies(rule, asked):
             level = METADATA_LEVEL
-        query = f"?{request.query_text}" if request.query_text else ""
+        query = f"?{mask_query(request.query_text)}" if request.query_text else ""
         event: Object = {
             **_BASE,
             "level": level,

@@ -1,11 +1,16 @@
-"""A file of lines that begins anew when it is large; what waits in memory while it is stuck is bounded."""
+"""The file of the audit log: a queue of lines, and a thread that writes them. Lines over the bound are dropped.
+
+The bound, the dropping and its metric are those of kube-apiserver's batch mode (apiserver/plugin/pkg/audit/buffered).
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
-from collections.abc import Iterator
+import threading
+from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,100 +18,261 @@ from podless.meta import clock
 
 log = logging.getLogger("podless")
 
-_SOON = 0.2  # seconds after which what was noted is in the file
-_AT_ONCE = 256 * 1024  # bytes that are not kept waiting for that
-_MOST = 8 * 1024 * 1024  # bytes that are kept while the file takes nothing
+_SOON = 0.2  # seconds after which a line is written
+_AT_ONCE = 256 * 1024  # bytes that are written without that delay, and in one piece
+_MOST = 8 * 1024 * 1024  # bytes that are queued
+_AGAIN = 2.0  # seconds between a failed write and the next
+_PATIENCE = 2.0  # seconds that a stop waits for the file to take what is queued
 
 
 class Backend:
     """Lines to a file; - for standard output.
 
-    size: bytes at which the file is set aside under a name with the time, 0 for never. backups: how many of these are
-    kept, 0 for all. Lines that cannot be written are lost once 8 MB wait, which the server's own log says.
+    size: bytes at which the file is renamed, with the time in its name; 0 for never. backups: how many renamed files
+    are kept, 0 for all. events: lines since the start. A write may block for ever: neither the event loop nor a stop
+    waits for it.
     """
 
     def __init__(self, path: Path, size: int = 0, backups: int = 0) -> None:
+        self.events = 0
         self._path = path
-        self._size = size
-        self._backups = backups
-        self._file = -1
-        self._written = 0
-        self._lines: list[bytes] = []
-        self._waiting = 0
-        self._lost = 0
+        self._queue = _Queue(_MOST)
+        self._writer = _Writer(path, size, backups, self._queue)
+        self._full = False  # as the server's log was told
         self._timer: asyncio.TimerHandle | None = None
         self._loop = asyncio.get_running_loop()
 
+    @property
+    def dropped(self) -> int:
+        """The lines that were not written, since the start."""
+        return self._queue.dropped
+
     def open(self) -> None:
-        """Open the file, anew if it was open. Raises OSError."""
-        self.flush()
-        self._release()
-        if str(self._path) == "-":
-            self._file = os.dup(1)
-            return
-        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._written = os.fstat(self._file).st_size
+        """Open the file, anew if it was open: what is queued still goes to the old one. Raises OSError."""
+        self._queue.put_file(_open(self._path))
+        if not self._writer.is_alive():
+            self._writer.start()
 
     def note(self, line: bytes) -> None:
-        """Take a line, with its end."""
-        if self._waiting + len(line) > _MOST:
-            self._lost += 1
-            return
-        self._lines.append(line)
-        self._waiting += len(line)
-        if self._waiting >= _AT_ONCE:
+        """Queue a line, with its end."""
+        self.events += 1
+        waiting = self._queue.put(line)
+        if waiting >= _AT_ONCE:
             self.flush()
-        elif self._timer is None:
-            self._timer = self._loop.call_later(_SOON, self.flush)
+        elif waiting:
+            self._full = False
+            if self._timer is None:
+                self._timer = self._loop.call_later(_SOON, self.flush)
+        elif not self._full:
+            self._full = True
+            self._writer.complain("audit: queue is full: events are dropped until the log takes more")
 
     def flush(self) -> None:
-        """Write what was noted."""
+        """Have the queue written, without waiting for it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if not self._lines or self._file < 0:
-            return
-        try:
-            for data in self._pieces():
-                self._write(data)
-        except OSError as error:
-            log.error("the audit log cannot be written: %s", error.strerror)
-            self._timer = self._loop.call_later(_SOON * 10, self.flush)
-            return
-        if self._lost:
-            log.error("%d events are missing in the audit log", self._lost)
-            self._lost = 0
+        self._queue.hand_over()
 
-    def _pieces(self) -> Iterator[bytes]:
-        """What waits, in pieces that leave the file no larger than it may become."""
-        while self._lines:
-            if self._size and self._written and self._written + len(self._lines[0]) > self._size:
-                self._rotate()
-            room, count = self._size - self._written, 1
-            total = len(self._lines[0])
-            while count < len(self._lines) and (not self._size or total + len(self._lines[count]) <= room):
-                total += len(self._lines[count])
-                count += 1
-            yield b"".join(self._lines[:count])
-            del self._lines[:count]
-            self._waiting -= total
+    async def close(self) -> None:
+        """Write what is queued, for at most 2 seconds, and close."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._queue.end()
+        if not self._writer.is_alive():
+            return
+        await self._loop.run_in_executor(None, self._writer.join, _PATIENCE)
+        if lost := self._queue.abandon():
+            self._writer.complain(
+                f"audit: the log took nothing for {_PATIENCE:g} s: {lost} events are missing at its end"
+            )
+
+
+class _Queue:
+    """Lines, and files in their place among them: from a file on, lines go to that one. most: bytes of lines."""
+
+    def __init__(self, most: int) -> None:
+        self.dropped = 0
+        self._untold = 0  # of the dropped lines
+        self._most = most
+        self._items: deque[bytes | int] = deque()
+        self._size = self._files = 0
+        self._ready = self._ended = False
+        self._changed = threading.Condition()
+
+    def put(self, line: bytes) -> int:
+        """Add a line. Returns the bytes that are queued, 0 where the line was dropped."""
+        with self._changed:
+            if self._size + len(line) > self._most:
+                self.dropped += 1
+                self._untold += 1
+                return 0
+            self._items.append(line)
+            self._size += len(line)
+            return self._size
+
+    def put_file(self, file: int) -> None:
+        """Have the lines that follow go to another file."""
+        with self._changed:
+            self._items.append(file)
+            self._files += 1
+            self._wake()
+
+    def skip_to_file(self) -> int | None:
+        """Return a file that waits for lines before it to be written, which then go to it; None without one."""
+        with self._changed:
+            file = next((item for item in self._items if isinstance(item, int)), None) if self._files else None
+            if file is not None:
+                self._items.remove(file)
+                self._files -= 1
+            return file
+
+    def hand_over(self) -> None:
+        """Have what is there written."""
+        with self._changed:
+            if self._items:
+                self._wake()
+
+    def _wake(self) -> None:
+        self._ready = True
+        self._changed.notify_all()
+
+    def end(self) -> None:
+        """Take no more after this; what is there is still written."""
+        with self._changed:
+            self._ended = True
+            self._wake()
+
+    def abandon(self) -> int:
+        """Give up what was not written. Returns how many lines that is."""
+        with self._changed:
+            lost = sum(isinstance(item, bytes) for item in self._items)
+            self.dropped += lost
+            self._items.clear()
+            return lost
+
+    def wait(self) -> bool:
+        """Wait for something to write. Returns False at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready or self._ended)
+            self._ready = False
+            return bool(self._items) or not self._ended
+
+    def rest(self, seconds: float) -> bool:
+        """Wait for that long, for another file or for the end. Returns False at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ended or self._files, seconds)
+            return not self._ended
+
+    def look(self, room: int) -> tuple[int | None, list[bytes]]:
+        """The file that comes next, or the next lines that fit into so many bytes, at least one: they stay here."""
+        with self._changed:
+            lines: list[bytes] = []
+            for item in self._items:
+                if isinstance(item, int):
+                    if not lines:
+                        self._items.popleft()
+                        self._files -= 1
+                        return item, []
+                    break
+                if lines and len(item) > room:
+                    break
+                lines.append(item)
+                room -= len(item)
+            return None, lines
+
+    def wrote(self, lines: list[bytes]) -> int:
+        """Let go of lines. Returns how many were dropped before without being told."""
+        with self._changed:
+            for line in lines:
+                if self._items:  # else the stop has given them up
+                    self._items.popleft()
+                self._size -= len(line)
+            untold, self._untold = self._untold, 0
+            return untold
+
+
+class _Writer(threading.Thread):
+    """Writes what is queued. The file belongs to this thread."""
+
+    def __init__(self, path: Path, size: int, backups: int, queue: _Queue) -> None:
+        super().__init__(name="podless-audit", daemon=True)  # a write that never returns must not keep the process
+        self._path = path
+        self._limit = size if str(path) != "-" else 0
+        self._backups = backups
+        self._queue = queue
+        self._file = -1
+        self._written = 0
+        self._torn = 0  # bytes of the next piece that were written before an error
+        self._failed: int | None = None  # the number of the last error, which is told once
+
+    def complain(self, text: str) -> None:
+        """Log an error, but not while that would block on the very pipe that is stuck."""
+        if str(self._path) == "-" and os.path.sameopenfile(1, 2):
+            return
+        log.error("%s", text)
+
+    def run(self) -> None:
+        """Write until the queue ends."""
+        while self._queue.wait():
+            while not self._write_all():
+                going = self._queue.rest(_AGAIN)
+                if (file := self._queue.skip_to_file()) is not None:
+                    self._take(file)
+                if not going:
+                    self._write_all()
+                    return self._release()
+        return self._release()
+
+    def _write_all(self) -> bool:
+        """Write what is there. Returns False where that failed."""
+        try:
+            while self._write_some():
+                pass
+        except OSError as error:
+            if error.errno != self._failed:
+                log.error("audit: log cannot be written: %s", error.strerror or error)
+            self._failed = error.errno
+            return False
+        return True
+
+    def _write_some(self) -> bool:
+        """Write a piece that leaves the file no larger than it may become. Returns False where nothing is left."""
+        room = min(self._limit - self._written, _AT_ONCE) if self._limit else _AT_ONCE
+        file, lines = self._queue.look(room)
+        if file is not None:
+            self._take(file)
+        elif not lines:
+            return False
+        elif self._limit and self._written and not self._torn and self._written + len(lines[0]) > self._limit:
+            self._rotate()
+        else:
+            self._write(b"".join(lines))
+            self._failed, self._torn = None, 0
+            if missing := self._queue.wrote(lines):
+                self.complain(f"audit: {missing} events are missing in the log")
+        return True
 
     def _write(self, data: bytes) -> None:
         view = memoryview(data)
-        while view:
-            count = os.write(self._file, view)
+        while self._torn < len(view):
+            count = os.write(self._file, view[self._torn :])
             self._written += count
-            view = view[count:]
+            self._torn += count
+
+    def _take(self, file: int) -> None:
+        self._release()
+        self._file = file
+        self._torn = 0
+        self._written = os.fstat(file).st_size
 
     def _rotate(self) -> None:
-        if str(self._path) == "-":
-            return
-        self._release()
         # the oldest files go by name, those of earlier runs among them: so no clock that a test moves
         stamp = datetime.fromtimestamp(clock.wall(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
-        self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
-        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._written = 0
+        with contextlib.suppress(FileNotFoundError):  # moved by somebody else
+            self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
+        self._take(_open(self._path))
         if self._backups:
             aside = sorted(self._path.parent.glob(f"{self._path.stem}-????-??-??T*{self._path.suffix}"))
             for old in aside[: -self._backups]:
@@ -117,9 +283,8 @@ class Backend:
             os.close(self._file)
             self._file = -1
 
-    def close(self) -> None:
-        """Write what was noted, and close."""
-        self.flush()
-        if self._timer is not None:
-            self._timer.cancel()
-        self._release()
+
+def _open(path: Path) -> int:
+    if str(path) == "-":
+        return os.dup(1)
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

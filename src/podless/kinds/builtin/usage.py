@@ -18,6 +18,8 @@ Amounts = dict[str, str]
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 _NEEDED = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))
 _CLASS = ".storageclass.storage.k8s.io/"
+_DEVICES = ".deviceclass.resource.k8s.io/devices"
+_DEVICES_MOST = 32  # of one request, which is what a request for all of them counts as
 _OVER = ("Succeeded", "Failed")
 
 
@@ -34,12 +36,12 @@ class Usage(NamedTuple):
 
 def of(kind: Kind) -> Callable[[Object], Usage] | None:
     """What tells the usage of a kind's objects; None where they are but counted."""
-    return _MEASURED.get(kind.plural) if not kind.group else None
+    return _MEASURED.get(kind.resource)
 
 
 def names(kind: Kind, hard: Iterable[str]) -> list[str]:
     """Which of the names of a quota are measured on a kind's objects."""
-    mine = _NAMED.get(kind.plural) if not kind.group else None
+    mine = _NAMED.get(kind.resource)
     return [name for name in hard if mine is not None and mine(name)]
 
 
@@ -176,6 +178,19 @@ def _service(service: Object) -> Usage:
     return Usage(amounts, frozenset(), {})
 
 
+def _device_claim(claim: Object) -> Usage:
+    """How many devices of each class the requests may get; of alternatives the largest number counts."""
+    asked: list[Amounts] = []
+    for request in ((claim["spec"].get("devices") or {}).get("requests")) or ():
+        most: dict[str, int] = {}
+        for one in request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ()):
+            name, mode = f"{one.get('deviceClassName', '')}{_DEVICES}", one.get("allocationMode")
+            number = one.get("count") or 0 if mode == "ExactCount" else _DEVICES_MOST if mode == "All" else 0
+            most[name] = max(number, most.get(name, 0))
+        asked.append({name: str(number) for name, number in most.items()})
+    return Usage(_sum(asked), frozenset(), {})
+
+
 def _of_pods(name: str) -> bool:
     return name in ("pods", *_PLAIN) or (
         name.startswith(("requests.", "limits.", "hugepages-")) and (name != "requests.storage")
@@ -186,9 +201,11 @@ _MEASURED: dict[str, Callable[[Object], Usage]] = {
     "pods": _pod,
     "persistentvolumeclaims": _claim,
     "services": _service,
+    "resourceclaims.resource.k8s.io": _device_claim,
 }
 _NAMED: dict[str, Callable[[str], bool]] = {
     "pods": _of_pods,
     "persistentvolumeclaims": lambda name: name in ("persistentvolumeclaims", "requests.storage") or _CLASS in name,
     "services": lambda name: name in ("services", "services.nodeports", "services.loadbalancers"),
+    "resourceclaims.resource.k8s.io": lambda name: name.endswith(_DEVICES),
 }

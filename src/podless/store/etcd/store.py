@@ -246,7 +246,7 @@ class EtcdStore:
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
         wanted = b""
-        for key, stored, expect in operations:
+        for key, stored, expect, _ in operations:
             leased = stored is not None and stored is not KEPT and self._leases.wanted(key)
             lease = await self._leases.lease(key) if leased else 0
             wanted += self._wanted(key, stored, expect, lease)
@@ -255,7 +255,7 @@ class EtcdStore:
             if answer.succeeded:
                 return int(answer.header.revision)
             *found, holder = (one.response_range.kvs for one in answer.responses)
-            for (key, stored, expect), kvs in zip(operations, found, strict=True):
+            for (key, stored, expect, _), kvs in zip(operations, found, strict=True):
                 actual = kvs[0].mod_revision if kvs else 0
                 if actual != expect or (stored is None and not expect):
                     raise Conflicted(key, record(self._layout, kvs[0]) if kvs else None)

@@ -1,0 +1,96 @@
+"""componentstatuses: how the parts of a control plane do, asked when a client wants to know; nothing is stored.
+
+As a kube-apiserver does, the server asks for a scheduler and a controller manager on its own machine. Source:
+Kubernetes' pkg/registry/core/componentstatus, and componentStatusStorage of pkg/registry/core/rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+
+from podless.cache.entry import Entry
+from podless.kinds.builtin.catalog import COMPONENT_STATUSES
+from podless.kinds.strategy import Object
+from podless.meta import codec, errors
+from podless.store import StoreError
+from podless.verbs.call import API, Call, Single
+
+_STORE = "etcd-0"
+_PORTS = {"controller-manager": 10257, "scheduler": 10259}
+_HOST, _PATH = "127.0.0.1", "/healthz"
+_SECONDS = 5.0  # for one answer
+_MOST = 10 << 10  # bytes of an answer
+_NOWHERE = "/health"  # a key that nobody writes
+
+
+async def component(api: API, call: Call) -> Single:
+    """One of them. Raises NotFound."""
+    found = next((entry for entry in await components(api) if entry.name == call.name), None)
+    if found is None:
+        raise call.not_found()
+    return Single(found)
+
+
+async def components(api: API) -> list[Entry]:
+    """All of them, by name."""
+    names = sorted((_STORE, *_PORTS))
+    return list(await asyncio.gather(*(_entry(api, name) for name in names)))
+
+
+async def _entry(api: API, name: str) -> Entry:
+    condition = await (_store(api) if name == _STORE else _probe(_PORTS[name]))
+    kind = COMPONENT_STATUSES
+    head = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": name}}
+    return Entry.unstored(kind.key("", name), codec.encode({**head, "conditions": [condition]}))
+
+
+def _condition(healthy: bool, message: str = "", error: str = "") -> Object:
+    found = {"type": "Healthy", "status": "True" if healthy else "False", "message": message, "error": error}
+    return {name: text for name, text in found.items() if text}
+
+
+async def _store(api: API) -> Object:
+    try:
+        await api.store.range(_NOWHERE)
+    except (StoreError, errors.APIError) as error:
+        return _condition(healthy=False, error=str(error))
+    return _condition(healthy=True, message="ok")
+
+
+async def _probe(port: int) -> Object:
+    """What a component answers on its port of this machine; its certificate is not looked at."""
+    asked = f'Get "https://{_HOST}:{port}{_PATH}": '
+    try:
+        async with asyncio.timeout(_SECONDS):
+            head, body = await _ask(port)
+    except TimeoutError:
+        return _condition(healthy=False, message=f"{asked}context deadline exceeded")
+    except ConnectionRefusedError:
+        return _condition(healthy=False, message=f"{asked}dial tcp {_HOST}:{port}: connect: connection refused")
+    except (OSError, ValueError) as error:
+        return _condition(healthy=False, message=f"{asked}{type(error).__name__}")
+    code = int(head.split()[1])
+    if 200 <= code < 400:
+        return _condition(healthy=True, message=body)
+    return _condition(healthy=False, message=f"HTTP probe failed with statuscode: {code}")
+
+
+async def _ask(port: int) -> tuple[str, str]:
+    """The first line and the body of an answer. Raises OSError, ValueError for what is none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    reader, writer = await asyncio.open_connection(_HOST, port, ssl=context)
+    try:
+        writer.write(f"GET {_PATH} HTTP/1.0\r\nHost: {_HOST}:{port}\r\n\r\n".encode())
+        raw = await reader.read(_MOST)
+        while len(raw) < _MOST and (more := await reader.read(_MOST - len(raw))):
+            raw += more
+    finally:
+        writer.close()
+    head, found, body = raw.decode("utf-8", "replace").partition("\r\n\r\n")
+    first = head.partition("\r\n")[0]
+    if not found or not first.startswith("HTTP/1.") or not first.split()[1].isdigit():
+        raise ValueError("no HTTP")
+    return first, body
