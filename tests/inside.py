@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from podless.app import App, Settings
-from podless.http import api
 from podless.http.message import Answer, Pending, Request, Response
 from podless.meta import aside
 from podless.meta.bounded import caches
 from podless.meta.meter import METER
+from podless.verbs import runner
 from tests.cost import Allowance, Lines, assert_charged, assert_growth
 
 _NEVER = 1 << 40
@@ -167,7 +167,7 @@ def inside() -> Iterator[Inside]:
     """One for all tests of a file; each takes names of its own."""
     patch = pytest.MonkeyPatch()
     patch.setattr(aside, "LONG", _NEVER)
-    patch.setattr(api, "_LONG_YAML", _NEVER)
+    patch.setattr(runner, "_MOST_YAML", _NEVER)
     running = Inside()
     before = sys.gettrace()
     yield running

@@ -8,7 +8,7 @@ from typing import Any
 from podless import Server
 from podless.meta import gotime
 
-KINDS = ("services", "servicecidrs", "ipaddresses", "priorityclasses", "flowschemas", "prioritylevelconfigurations")
+KINDS = ("services", "priorityclasses", "flowschemas", "prioritylevelconfigurations")
 
 
 def owned(server: Server) -> dict[str, Any]:
@@ -60,18 +60,3 @@ def test_servers_differ_in_uids_and_times_alone() -> None:
 
 def seconds(text: str) -> int:
     return gotime.instant(text)[0]
-
-
-def test_the_range_of_services_and_the_address_of_the_server_are_there() -> None:
-    with Server() as server:
-        (network,) = server.list("servicecidrs")
-        (address,) = server.list("ipaddresses")
-    (ready,) = network["status"]["conditions"]
-    assert (network["metadata"]["name"], network["spec"]) == ("kubernetes", {"cidrs": ["10.0.0.0/24"]})
-    assert (ready["type"], ready["status"]) == ("Ready", "True")
-    parent = {"resource": "services", "namespace": "default", "name": "kubernetes"}
-    assert (address["metadata"]["name"], address["spec"]) == ("10.0.0.1", {"parentRef": parent})
-    assert address["metadata"]["labels"] == {
-        "ipaddress.kubernetes.io/ip-family": "IPv4",
-        "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
-    }

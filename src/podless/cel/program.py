@@ -55,7 +55,7 @@ class Program:
         """Value and cost for values of the variables in their order. The cost of an error is its attribute cost."""
         quick = self._quick
         if quick is None:
-            quick = fill(self, "_quick", lambda: self._make(False))
+            quick = fill(self, "_quick", lambda: self._make(False), needed=False)
         try:
             result = quick(*values, limit)
         except CostExceeded:
@@ -76,7 +76,7 @@ class Program:
         """The exact way, after the quick one came upon an error."""
         exact = self._exact
         if exact is None:
-            exact = fill(self, "_exact", lambda: self._make(True))
+            exact = fill(self, "_exact", lambda: self._make(True), needed=False)
         try:
             result = exact(*values)
         except (EvaluationError, Timeout):
@@ -97,9 +97,9 @@ class Program:
     def complete(self) -> None:
         """Make all that evaluations can need."""
         if self._quick is None:
-            fill(self, "_quick", lambda: self._make(False))
+            fill(self, "_quick", lambda: self._make(False), needed=False)
         if self._exact is None:
-            fill(self, "_exact", lambda: self._make(True))
+            fill(self, "_exact", lambda: self._make(True), needed=False)
         for decl in self._variables.values():
             if decl is not None:
                 decl.complete()

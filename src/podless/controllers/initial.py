@@ -1,4 +1,4 @@
-"""What exists from the start: the service of the server, the range of its address, priorities, and flow control levels.
+"""What exists from the start: the service that the server is known by, priorities, and the levels of flow control.
 
 What is there already is left alone. Source: the post-start hooks of kube-apiserver.
 """
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from podless.controllers.controller import Controller
 from podless.controllers.write import make
-from podless.kinds.builtin.allocation import NETWORK
 from podless.kinds.builtin.flowcontrol import bootstrap
 from podless.kinds.builtin.scheduling import priorityclasses
 from podless.kinds.kind import Kind
@@ -37,23 +36,8 @@ _SERVICE: Object = {
         "internalTrafficPolicy": "Cluster",
     },
 }
-# pkg/controlplane/controller/defaultservicecidr, and pkg/registry/core/service/ipallocator
-_RANGE: Object = {"metadata": {"name": "kubernetes"}, "spec": {"cidrs": [str(NETWORK)]}}
-_READY = {"type": "Ready", "status": "True", "reason": "", "message": "Kubernetes default Service CIDR is ready"}
-_TAKEN: Object = {
-    "metadata": {
-        "name": _ADDRESS,
-        "labels": {
-            "ipaddress.kubernetes.io/ip-family": "IPv4",
-            "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io",
-        },
-    },
-    "spec": {"parentRef": {"resource": "services", "namespace": "default", "name": "kubernetes"}},
-}
 _RESOURCES = (
     ("", "services"),
-    ("networking.k8s.io", "servicecidrs"),
-    ("networking.k8s.io", "ipaddresses"),
     ("scheduling.k8s.io", "priorityclasses"),
     ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
     ("flowcontrol.apiserver.k8s.io", "flowschemas"),
@@ -78,7 +62,7 @@ class Initial(Controller):
                 await self.api.loaded(served)
         now = clock.now()
         found = [
-            (kind, obj, manager) for group, plural, manager, obj in _wanted(now) if (kind := self._kind(group, plural))
+            (kind, obj, manager) for group, plural, manager, obj in _wanted() if (kind := self._kind(group, plural))
         ]
         missing = [one for one in found if self._missing(one[0], one[1])]
         await asyncio.gather(*(make(self.api, kind, obj, manager, constant=now) for kind, obj, manager in missing))
@@ -91,12 +75,9 @@ class Initial(Controller):
         return self.api.collection(kind).get(kind.key(metadata.get("namespace", ""), metadata["name"])) is None
 
 
-def _wanted(now: str) -> Iterator[Wanted]:
-    services, ranges, addresses, classes, levels, schemas = _RESOURCES
+def _wanted() -> Iterator[Wanted]:
+    services, classes, levels, schemas = _RESOURCES
     yield *services, _SERVER, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
-    ready = {"conditions": [{**_READY, "lastTransitionTime": now}]}
-    yield *ranges, _SERVER, {**_RANGE, "metadata": dict(_RANGE["metadata"]), "status": ready}
-    yield *addresses, _SERVER, {**_TAKEN, "metadata": dict(_TAKEN["metadata"])}
     for known in priorityclasses.SYSTEM:
         yield *classes, _SERVER, {**known, "metadata": dict(known["metadata"])}
     for level in bootstrap.levels():

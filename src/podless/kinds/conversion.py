@@ -156,7 +156,9 @@ class Converter:
         size = sum(len(entry.body) for entry in batch)
         objects = await self.client.beside(size, _loaded, kind, source, batch)
         converted = await self.ask(kind, objects, version.name, size)
-        await self.client.beside(size, _keep, kind, version, batch, converted)
+        bodies = await self.client.beside(size, _forms, kind, version, converted)
+        for entry, body in zip(batch, bodies, strict=True):
+            view.put(kind, version, entry, body)
 
     async def ask(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
         """These objects, which share one version, in the version `wanted`, from the kind's webhook.
@@ -189,10 +191,11 @@ def _loaded(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]
     return [kind.strategy.read(kind, source, entry.decode()) for entry in each(batch)]
 
 
-def _keep(kind: Kind, version: Version, batch: Sequence[Entry], converted: Sequence[Object]) -> None:
-    for entry, obj in zip(each(batch), converted, strict=True):
+def _forms(kind: Kind, version: Version, converted: Sequence[Object]) -> list[bytes]:
+    """What is kept of objects that a webhook has converted."""
+    for obj in each(converted):
         _schema(kind, version.name).prune(obj, drop=True)
-        view.keep(kind, version, entry, obj)
+    return [view.encode_form(kind, obj) for obj in converted]
 
 
 def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:

@@ -106,11 +106,19 @@ def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
 
     Returns its JSON.
     """
-    made = codec.fitted(codec.encode(obj) if kind.strategy.ordered else codec.encode_sorted(obj))
+    made = encode_form(kind, obj)
+    return made if is_off_loop() else put(kind, version, entry, made)
+
+
+def encode_form(kind: Kind, obj: Object) -> bytes:
+    """Encode an object in one of its versions."""
+    return codec.fitted(codec.encode(obj) if kind.strategy.ordered else codec.encode_sorted(obj))
+
+
+def put(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
+    """Keep the JSON of an entry in one version until its definition changes. On the loop. Returns it."""
     if made == entry.body:
         made = entry.body  # most changes of a definition leave an object as it was: then it is in memory once
-    if is_off_loop():
-        return made
     for form in [form for form in entry.forms if form[-1] != kind.changed]:
         del entry.forms[form]
     entry.forms[kind.group, version.name, kind.changed] = made

@@ -49,6 +49,12 @@ def _metered(seconds: float, work: Callable[[], R]) -> R:
         del work
 
 
+def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
+    """What some work gives, and what publishes that which it made on the way."""
+    with offloop.drafting() as draft:
+        return work(), draft.publish
+
+
 class Aside:
     """The thread, which is begun when it is first needed, and the turns of long requests. To be closed.
 
@@ -111,6 +117,14 @@ class Aside:
             del piece
             self._waiting -= 1
         self.keep(found)
+        return found
+
+    async def make(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `run`, of work that may need what no one has made beforehand: the loop keeps what it has made."""
+        if size < LONG:
+            return work(*args, **kwargs)
+        found, publish = await self.run_off_loop(_drafted, partial(work, *args, **kwargs))
+        publish()
         return found
 
     def keep(self, value: Any) -> None:

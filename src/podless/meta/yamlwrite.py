@@ -92,9 +92,11 @@ class _Known:
 
     def open(self, value: Any, indent: int, lead: str) -> _Open:
         """Begins to write a mapping or list."""
-        charge(len(value))
         if value.__class__ is not dict:
+            if value.__class__ is list:  # the items of any other are made, and charged, one by one
+                charge(len(value))
             return _Open(iter(value), False, indent, lead)
+        charge(len(value))
         if len(value) > _WIDE:
             return _Open(_lazily(value), True, indent, lead)
         names = tuple(value)

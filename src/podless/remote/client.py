@@ -55,8 +55,7 @@ class Client:
     A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
     for, or ""; and is else looked up by its name in DNS, name.namespace.svc.
     disturbed: says of an address whether a call to it is to run out of time, for tests.
-    aside: does long work beside the event loop. elsewhere: has a JSON text read in another process, for the next to
-    decode it.
+    aside: does long work beside the event loop, and parses long answers in another process.
     """
 
     def __init__(
@@ -116,7 +115,7 @@ class Client:
 
     async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
         """What some work on so many bytes gives, done beside the loop where they are many. Raises what it raises."""
-        return work(*about) if self._aside is None else await self._aside.run(size, work, *about)
+        return work(*about) if self._aside is None else await self._aside.make(size, work, *about)
 
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
         """What some work makes of an answer, in the way that long bodies of requests are read and looked through.

@@ -113,6 +113,7 @@ def reset_fields(write: Write) -> None:
     strategy.prepare_create(call.version, write.obj)
 
 
+# a new object, from its body to what is stored: READ, then STORE; the names between are parts that other verbs share
 ADMITTED: Final = (
     fit_namespace,
     refuse_while_terminating,

@@ -96,7 +96,7 @@ class Rules:
 
     def rules(self) -> list[tuple[Rule, str]]:
         """The rules of this node, each with the field that it names for its errors."""
-        return self._made if self._made is not None else fill(self, "_made", self._compile)
+        return self._made if self._made is not None else fill(self, "_made", self._compile, needed=False)
 
     def _compile(self) -> list[tuple[Rule, str]]:
         given = self.schema.get(_RULES) or ()

@@ -181,9 +181,9 @@ def _service(service: Object) -> Usage:
 def _device_claim(claim: Object) -> Usage:
     """How many devices of each class the requests may get; of alternatives the largest number counts."""
     asked: list[Amounts] = []
-    for request in ((claim["spec"].get("devices") or {}).get("requests")) or ():
+    for request in each(((claim["spec"].get("devices") or {}).get("requests")) or ()):
         most: dict[str, int] = {}
-        for one in request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ()):
+        for one in each(request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ())):
             name, mode = f"{one.get('deviceClassName', '')}{_DEVICES}", one.get("allocationMode")
             number = one.get("count") or 0 if mode == "ExactCount" else _DEVICES_MOST if mode == "All" else 0
             most[name] = max(number, most.get(name, 0))
