@@ -214,6 +214,16 @@ def test_a_list_is_one_review(client: Client, group: Group) -> None:
     assert len(group.hook.calls) == 1
 
 
+def test_a_long_list_is_asked_for_once(client: Client, group: Group) -> None:
+    for name in "abc":
+        group.make("v1", name, hostPort=f"{name * 20_000}:1")
+    for _ in range(2):
+        items = client.get(group.path("v2")).body["items"]
+        assert [item["host"][:1] for item in items] == ["a", "b", "c"]
+    asked = [len(call["request"]["objects"]) for call in group.hook.calls]
+    assert sum(asked) == len("abc")
+
+
 def test_pages_convert_what_they_show(client: Client, group: Group) -> None:
     for number in range(5):
         group.make("v1", f"n{number}", hostPort="h:80")
