@@ -21,7 +21,6 @@ from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
 from podless.http.current import reads_wait
-from podless.http.flows import Flows
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -32,7 +31,6 @@ from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.tls import Certificates, names, own_names
-from podless.kinds.builtin.catalog import FLOW_SCHEMAS
 from podless.meta.files import fault, private, write_file
 from podless.meta.option import StartError, option, section, seed
 from podless.store import NoRoom, StoreError, share
@@ -334,9 +332,7 @@ class App:
         )
         last = APIHandler(api, documents)
         faults, log = self.faults, self.settings.verbose
-        served = api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is not None
-        flows = Flows(api).filter if served else None
-        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults, flows=flows)
+        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
         return chain(passed, last.handle)
 
     def _auditing(self) -> Filter | None:

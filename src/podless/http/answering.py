@@ -169,11 +169,11 @@ class Answering:
             self._out.whole(head, answer, chunked, lambda: self._done(request))
 
     def _end(self, request: Request) -> bytes:
-        """The lines of an answer's head about its request: its flow, and that it is the last, where it is."""
+        """The lines of an answer's head that say that it is the last, where it is."""
         if request.keep_alive and request is self._in.request:
             left = request.length - self._in.size if 0 <= request.length <= self._limits.body else -1
             request.keep_alive = 0 <= left <= _DRAIN and not self._expects(request)
-        return request.flow if request.keep_alive else request.flow + b"Connection: close\r\n"
+        return b"" if request.keep_alive else b"Connection: close\r\n"
 
     def _expects(self, request: Request) -> bool:
         """Whether the client waits for leave to send its body."""

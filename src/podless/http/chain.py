@@ -52,11 +52,10 @@ def filters(
     log: bool = False,
     measured: Measured | None = None,
     faults: Faults | None = None,
-    flows: Filter | None = None,
 ) -> list[Filter]:
     """The filters before an API's handler, the first that a request meets first.
 
-    audit: tells of requests. faults: what is to go wrong. flows: has clients told of their FlowSchema.
+    audit: tells of requests. faults: what is to go wrong.
     """
     return [
         *([with_log] if log else []),  # a line for each request
@@ -69,7 +68,6 @@ def filters(
         with_authentication(api.authenticator),  # who asks
         PriorityAndFairness(limits).filter,  # whose turn it is
         with_impersonation(api.authorizer),  # as whom
-        *([flows] if flows is not None else []),  # to which FlowSchema it belongs
         with_authorization(api.authorizer),  # who may
         *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
     ]

@@ -34,8 +34,7 @@ class Request:
     warnings: texts for the client, filled as the work goes on. audit: takes what the audit log tells, None where there
     is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
     bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
-    flow: lines of the answer's head that name its FlowSchema. current: whether all that was acknowledged before it is
-    shown here, or why it cannot be; None: nobody has asked yet.
+    current: whether all that was acknowledged before it is shown here, or why it cannot be; None: nobody has asked yet.
     """
 
     __slots__ = (
@@ -44,7 +43,6 @@ class Request:
         "certificate",
         "current",
         "fault",
-        "flow",
         "headers",
         "info",
         "keep_alive",
@@ -77,7 +75,6 @@ class Request:
         self.peer = peer
         self.certificate: Certificate | None = None
         self.user = ANONYMOUS
-        self.flow = b""
         self.warnings: list[str] = []
         self.audit: Any = None
         self.version = "1.1"
