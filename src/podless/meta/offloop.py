@@ -85,15 +85,16 @@ def drafting() -> Iterator[Draft]:
         _draft.reset(token)
 
 
-def once(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
-    """The value for a key of a table, made when it is first asked for and kept. It must be complete beforehand where
-    work off the loop needs it.
+def once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed: bool = True) -> T:
+    """Return the value for a key of a table, made when it is first asked for, and keep it.
+
+    needed: whether it must be made beforehand where work off the loop asks for it.
     """
     found: Any = table.get(key, _ABSENT)
     if found is _ABSENT:
         draft = _draft.get()
         if draft is not None:
-            found = draft.get(dict.__setitem__, table, key, make, True)
+            found = draft.get(dict.__setitem__, table, key, make, needed)
         else:
             found = table.setdefault(key, make())
     kept: T = found
@@ -111,15 +112,7 @@ def find(table: dict[Any, Any], key: Any) -> Any:
 
 def remember(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
     """As `once`, of what follows from data and can be made at any time; off the loop it is kept for that work only."""
-    found: Any = table.get(key, _ABSENT)
-    if found is _ABSENT:
-        draft = _draft.get()
-        if draft is not None:
-            found = draft.get(dict.__setitem__, table, key, make, False)
-        else:
-            found = table.setdefault(key, make())
-    kept: T = found
-    return kept
+    return once(table, key, make, needed=False)
 
 
 def own(table: dict[Any, Any]) -> dict[Any, Any]:
