@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextvars import ContextVar
 
 import pytest
@@ -25,7 +26,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         looks.append((len(looks) + 1) * slices.SLICE * 1.01)
         return looks[-1]
 
-    monkeypatch.setattr(slices.time, "thread_time", now)
+    monkeypatch.setattr(time, "thread_time", now)
     return looks
 
 
