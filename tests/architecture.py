@@ -32,6 +32,7 @@ LAYERS = [
     "admission",
     "auth",
     "publish",
+    "apis",
     "kinds",
     "cache",
     "fields",

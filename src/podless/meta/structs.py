@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from podless.meta.gotypes import ListOf, MapOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
+from podless.meta.gotypes import STRING, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
 from podless.meta.meter import FEW, charge, each
 from podless.meta.offloop import made_once, remember
 
@@ -60,10 +60,11 @@ class Field:
 
 
 class Struct(Type):
-    """A Go struct. fields: in Go's order, or a function for a struct that contains itself.
+    """A Go struct. fields: in Go's order, or a function that gives them when they are first needed.
 
     package: what stands before the name in messages. atomic: it is one leaf where objects are merged. union: the field
-    that says which of some others is given, "" for none, and those others.
+    that says which of some others is given, "" for none, and those others. recursive: it contains itself. home: the
+    group-version whose file describes it (meta/structfiles.py), such as core/v1; "" for a struct that is in none.
     """
 
     nested = True
@@ -76,6 +77,8 @@ class Struct(Type):
         *,
         atomic: bool = False,
         union: tuple[str, tuple[str, ...]] | None = None,
+        recursive: bool = False,
+        home: str = "",
     ) -> None:
         self.name = name
         self.atomic = atomic
@@ -83,7 +86,8 @@ class Struct(Type):
         self._made: dict[str, Any] = {}
         self.go = f"{package}.{name}"
         self.given = fields
-        self.few = FEW if isinstance(fields, tuple) else 0  # of a struct in itself there may be many small ones
+        self.home = home
+        self.few = 0 if recursive else FEW  # of a struct in itself there may be many small ones
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
@@ -204,6 +208,10 @@ class Struct(Type):
             except Mismatch as error:
                 error.at(self.name, self.embedded.get(key) or key)
                 raise
+
+
+# the fields of every object, before its metadata
+TYPE_META = (Field("kind", STRING, 1), Field("apiVersion", STRING, 2))
 
 
 def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""The group apiextensions.k8s.io."""

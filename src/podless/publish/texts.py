@@ -1,0 +1,31 @@
+"""What the fields of the API mean, in a sentence each: the texts of the .fields files (meta/structfiles.py).
+
+OpenAPI documents (and so `kubectl explain`) and the columns of tables read them here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from podless.meta.bounded import bounded_cache
+from podless.meta.structfiles import homes_of, load_file
+
+META = "meta.k8s.io"  # stands for what all groups share
+
+
+def text(group: str, struct: str, field: str = "") -> str:
+    """Return what a field of a struct is for, or the struct itself; "" where nothing is written of it.
+
+    The versions of a group share their texts here: what only one of them has is found as well. What nearly every object
+    has (apiVersion, kind, metadata, spec, status) is told of all alike where its own struct says nothing.
+    """
+    own = _texts(group, struct).get(field, "")
+    return own if own or not field else _texts(META, "Object").get(field, "")
+
+
+@bounded_cache(1024)
+def _texts(group: str, struct: str) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for home in homes_of(group):
+        found = {**load_file(home).texts(struct), **found}
+    return found
