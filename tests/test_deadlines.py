@@ -20,9 +20,9 @@ from podless.kinds.builtin import ALL
 from podless.kinds.builtin.catalog import PODS
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-from podless.kinds.types.services import SERVICE
 from podless.meta import codec, protobuf, selectors
 from podless.meta.errors import Timeout
+from podless.meta.structfiles import load_struct
 from podless.publish import jsonpath
 from podless.publish.openapi import v2, v3
 from podless.publish.table import layout, make_row
@@ -31,6 +31,8 @@ from podless.schema.node import Node
 from podless.virtual import review
 from tests.conftest import definition
 from tests.cost import Allowance, metered
+
+SERVICE = load_struct("core/v1", "Service")
 
 Object = dict[str, Any]
 Work = Callable[[], object]

@@ -14,10 +14,12 @@ from podless.fields import jsonpatch
 from podless.meta import codec, sent, structs
 from podless.meta.errors import APIError
 from podless.meta.field import FieldError
-from podless.meta.structs_meta import OBJECT_META
+from podless.meta.structfiles import load_struct
 from podless.schema import Schema, structural
 from tests.conformance.recorded import Recording
 from tests.schema.replay import merged
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OBJECT = re.compile(

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from podless.kinds.builtin import ALL
-from podless.kinds.types import (
-    CONFIG_MAP,
-    CUSTOM_RESOURCE_DEFINITION,
-    DELETE_OPTIONS,
-    LIST_META,
-    NAMESPACE,
-    SCALE,
-    STATUS,
-)
 from podless.meta import protobuf, structs
 from podless.meta.gotypes import ListOf
 from podless.meta.protobuf import MEDIA, STREAM
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from tests.conftest import CRDS, Client, definition, gadget
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
+LIST_META = load_struct("meta/v1", "ListMeta")
+NAMESPACE = load_struct("core/v1", "Namespace")
+PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
+SCALE = load_struct("autoscaling/v1", "Scale")
+STATUS = load_struct("meta/v1", "Status")
 
 pytestmark = pytest.mark.clients
 

@@ -12,9 +12,11 @@ from podless.fields.managers import ApplyConflict
 from podless.fields.merge import Endpoint
 from podless.fields.sets import of
 from podless.fields.typed import of_schema, of_struct
-from podless.kinds.types import CONFIG_MAP
 from podless.meta import structs
 from podless.meta.errors import BadRequest, Internal
+from podless.meta.structfiles import load_struct
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 
 Object = dict[str, Any]
 

@@ -10,10 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podless.fields import mergepatch, strategic
-from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION
-from podless.kinds.types.admission import VALIDATING_WEBHOOK_CONFIGURATION
 from podless.meta import gotext
 from podless.meta.errors import APIError, BadRequest, Internal, Unprocessable
+from podless.meta.structfiles import load_struct
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+VALIDATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "ValidatingWebhookConfiguration")
 
 TABLE = {"items": "name", "items.ports": "port", "set": ""}
 

@@ -16,8 +16,11 @@ from podless.fields.compare import compare
 from podless.fields.reconcile import named, reconcile
 from podless.fields.remove import remove
 from podless.fields.typed import Misfit, of_schema, of_struct
-from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION
-from podless.kinds.types.services import SERVICE
+from podless.meta.structfiles import load_struct
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+SERVICE = load_struct("core/v1", "Service")
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 SPEC: dict[str, Any] = {

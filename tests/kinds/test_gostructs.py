@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from podless.kinds.types import gostructs
-from podless.kinds.types.containers import CONTAINER
-from podless.kinds.types.nodes import TAINT
-from podless.kinds.types.podspecs import POD_SPEC
+from podless.kinds import gostructs
 from podless.meta import gotext
+from podless.meta.structfiles import load_struct
+
+CONTAINER = load_struct("core/v1", "Container")
+POD_SPEC = load_struct("core/v1", "PodSpec")
+TAINT = load_struct("core/v1", "Taint")
 
 
 def test_every_field_is_there() -> None:

@@ -341,19 +341,20 @@ def test_lists_watches_and_tables_in_both_versions(client: Client, server: Serve
 
 
 def test_protobuf_in_both_versions(client: Client) -> None:
-    from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION_BETA
     from podless.meta import protobuf
+    from podless.meta.structfiles import load_struct
 
+    definition = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
     group = "proto.example.com"
     columns = [{"name": "A", "type": "string", "JSONPath": ".a"}]
     schema = {"openAPIV3Schema": {"properties": {"a": {"enum": ["x", 1], "type": "string"}}}}
     given = beta(group, scope="Namespaced", validation=schema, additionalPrinterColumns=columns)
-    body = protobuf.write(CUSTOM_RESOURCE_DEFINITION_BETA, given)
+    body = protobuf.write(definition, given)
     media = "application/vnd.kubernetes.protobuf"
     made = client.send("POST", BETA, body, Content_Type=media, Accept=media)
     assert made.status == 201
     _, _, message = protobuf.unwrap(made.body)
-    shown = protobuf.decode(CUSTOM_RESOURCE_DEFINITION_BETA, message)
+    shown = protobuf.decode(definition, message)
     assert shown["spec"]["validation"] == schema
     assert shown["spec"]["additionalPrinterColumns"] == columns
     assert client.get(f"{CRDS}/gadgets.{group}").body["spec"]["versions"][0]["schema"] == schema

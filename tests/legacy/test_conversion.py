@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from podless.kinds import definition as rules
 from podless.kinds.definition import beta
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
 from podless.meta import structs
+from podless.meta.structfiles import load_struct
 from tests.conformance import recorded
 from tests.conftest import CRDS, Client
 from tests.legacy.conftest import BETA
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 
 pytestmark = pytest.mark.slow
 

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from podless.meta import gotypes, gvk, labelselector, names, objectmeta, protobuf, quantity, selectors, structs
 from podless.meta.errors import BadRequest
-from podless.meta.structs_meta import OBJECT_META
+from podless.meta.structfiles import load_struct
 from tests.cost import assert_linear
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 pytestmark = pytest.mark.slow
 

@@ -10,14 +10,23 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DELETE_OPTIONS, NAMESPACE, SCALE, STATUS
 from podless.meta import protobuf, structs
 from podless.meta.gotypes import BYTES, FLOAT64, MICRO_TIME, STRING, TIME, ListOf, MapOf, String, Union
 from podless.meta.protobuf_messages import Messages
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import LIST_META, OBJECT_META, PARTIAL_OBJECT_METADATA
 from podless.meta.wire import ProtobufError, varint
 from tests.conformance import recorded
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
+LIST_META = load_struct("meta/v1", "ListMeta")
+NAMESPACE = load_struct("core/v1", "Namespace")
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
+PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
+SCALE = load_struct("autoscaling/v1", "Scale")
+STATUS = load_struct("meta/v1", "Status")
 
 NAMESPACE_Y = bytes.fromhex(
     "6b3873000a0f0a02763112094e616d65737061636512190a110a017912001a0022002a0032003800420012001a020a001a002200"
@@ -250,8 +259,8 @@ def test_watch_frames() -> None:
 
 def test_the_package_is_imported_with_the_first_message_only() -> None:
     code = (
-        "import sys, podless.app, podless.meta.protobuf as p, podless.kinds.types as t;"
-        "assert 'google.protobuf' not in sys.modules; p.encode(t.NAMESPACE, {});"
+        "import sys, podless.app, podless.meta.protobuf as p, podless.meta.structfiles as t;"
+        "assert 'google.protobuf' not in sys.modules; p.encode(t.load_struct('core/v1', 'Namespace'), {});"
         "assert 'google.protobuf' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

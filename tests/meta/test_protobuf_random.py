@@ -15,13 +15,19 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from podless.kinds.builtin import ALL
-from podless.kinds.types import DELETE_OPTIONS, JSON_SCHEMA_PROPS, LIST_META, SCALE, STATUS
 from podless.meta import codec, protobuf, structs
 from podless.meta.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
-from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from podless.meta.wire import ProtobufError, varint
 from tests.conftest import tries
+
+DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
+JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
+LIST_META = load_struct("meta/v1", "ListMeta")
+PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
+SCALE = load_struct("autoscaling/v1", "Scale")
+STATUS = load_struct("meta/v1", "Status")
 
 OTHERS = (STATUS, DELETE_OPTIONS, SCALE, PARTIAL_OBJECT_METADATA, LIST_META, JSON_SCHEMA_PROPS)
 SERVED = dict.fromkeys(

@@ -6,11 +6,16 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, LEASE, SECRET
-from podless.kinds.types.apps import DEPLOYMENT
 from podless.meta import structs
 from podless.meta.restore import Misfit, restored
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+DEPLOYMENT = load_struct("apps/v1", "Deployment")
+LEASE = load_struct("coordination/v1", "Lease")
+SECRET = load_struct("core/v1", "Secret")
 
 
 @pytest.mark.parametrize(

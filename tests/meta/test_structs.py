@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.types import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION, DELETE_OPTIONS, JSON_SCHEMA_PROPS, SCALE
 from podless.meta import gotime, structs
 from podless.meta.gotypes import FLOAT64, JSON, MICRO_TIME
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import DecodeError, Field, Struct
-from podless.meta.structs_meta import OBJECT_META
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
+JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
+SCALE = load_struct("autoscaling/v1", "Scale")
 
 SCHEMA_PATH = "spec.versions.schema.openAPIV3Schema"
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podless.meta import structs
-from podless.meta.structs_meta import OBJECT_META
+from podless.meta.structfiles import load_struct
 from podless.schema import Malformed, Schema, structural
 from tests.conformance.recorded import Recording
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 OBJECT = re.compile(

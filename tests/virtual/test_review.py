@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.types.authorization import SELF_SUBJECT_ACCESS_REVIEW
 from podless.meta import protobuf
+from podless.meta.structfiles import load_struct
 from tests.conftest import Client
+
+SELF_SUBJECT_ACCESS_REVIEW = load_struct("authorization/v1", "SelfSubjectAccessReview")
 
 ACCESS = "/apis/authorization.k8s.io/v1"
 WHO = "/apis/authentication.k8s.io/v1"

@@ -18,10 +18,12 @@ from podless.kinds import reviews
 from podless.kinds.kind import Version
 from podless.meta import codec, gotext, uids
 from podless.meta.errors import Timeout
-from podless.meta.gotypes import BOOL, BYTES, UID, String
-from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import STATUS, STRING_MAP, STRINGS, TYPE_META
+from podless.meta.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
+from podless.meta.structfiles import load_struct
+from podless.meta.structs import TYPE_META, Field, Struct
 from podless.remote import DEADLINE, Client, RemoteError, Target
+
+STATUS = load_struct("meta/v1", "Status")
 
 Object = dict[str, Any]
 

@@ -16,10 +16,12 @@ from podless.fields.typed import Misfit, Shape, of_schema, of_struct
 from podless.kinds import scheme, typemeta
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
-from podless.kinds.types import SCALE
 from podless.meta import codec, gotext, structs
 from podless.meta.errors import APIError, Timeout
 from podless.meta.meter import charge, each
+from podless.meta.structfiles import load_struct
+
+SCALE = load_struct("autoscaling/v1", "Scale")
 
 Object = dict[str, Any]
 

@@ -23,7 +23,9 @@ from podless.meta import codec, gotext, gotypes, restore
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.meter import charge, each
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
-from podless.meta.structs_meta import MANAGED_FIELDS_ENTRY
+from podless.meta.structfiles import load_struct
+
+MANAGED_FIELDS_ENTRY = load_struct("meta/v1", "ManagedFieldsEntry")
 
 Entry = dict[str, Any]
 Times = dict[Owner, str | None]

@@ -16,8 +16,10 @@ from podless.meta.bounded import bounded_cache
 from podless.meta.gotypes import ListOf, MapOf, Type
 from podless.meta.meter import charge
 from podless.meta.offloop import fill, own, remember
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import OBJECT_META
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 NONE = type(None)
 SCALARS: Mapping[str, frozenset[type]] = {

@@ -13,18 +13,21 @@ from podless.http.message import Listing, Pieces, Response
 from podless.http.negotiate import PLAIN, PROTOBUF, YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
-from podless.kinds.types import SCALE, STATUS
 from podless.meta import codec, lazy, protobuf
 from podless.meta.errors import Internal, NotAcceptable
 from podless.meta.offloop import remember
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
-from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
 from podless.verbs.call import API, Call, Document, Many, Outcome, Single
 
 if TYPE_CHECKING:
     from podless.publish import table
 else:
     table = lazy.Late("podless.publish.table")
+
+PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
+SCALE = load_struct("autoscaling/v1", "Scale")
+STATUS = load_struct("meta/v1", "Status")
 
 Object = dict[str, Any]
 

@@ -13,8 +13,10 @@ from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
 from podless.meta import codec, protobuf
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
-from podless.meta.structs_meta import STATUS
+from podless.meta.structfiles import load_struct
 from podless.store import Full, NoRoom, Overdue, Oversized, StoreError, Unreachable
+
+STATUS = load_struct("meta/v1", "Status")
 
 log = logging.getLogger("podless")
 

@@ -14,8 +14,8 @@ from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta import clock, codec, lazy, protobuf
 from podless.meta.errors import APIError
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
-from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA, STATUS
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, View, Watch
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from podless.publish import table
 else:
     table = lazy.Late("podless.publish.table")
+
+PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
+STATUS = load_struct("meta/v1", "Status")
 
 Object = dict[str, Any]
 

@@ -22,12 +22,14 @@ from podless.meta.errors import Internal
 from podless.meta.field import join
 from podless.meta.gotypes import UID, ListOf, Raw
 from podless.meta.meter import each
-from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import STATUS, TYPE_META
+from podless.meta.structfiles import load_struct
+from podless.meta.structs import TYPE_META, Field, Struct
 from podless.remote import Client, RemoteError, Target
 
 if TYPE_CHECKING:
     from podless.schema import Schema
+
+STATUS = load_struct("meta/v1", "Status")
 
 Object = dict[str, Any]
 

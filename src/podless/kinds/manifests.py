@@ -10,11 +10,15 @@ from podless.kinds.definition import beta, shared
 from podless.kinds.definition.status import APPROVAL, approval
 from podless.kinds.thirdparty import name_faults, plural_of
 from podless.kinds.thirdparty.names import defined
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA, THIRD_PARTY_RESOURCE
 from podless.meta import structs
 from podless.meta.field import FieldError
+from podless.meta.structfiles import load_struct
 from podless.schema import Note, restructure, shape, structural
 from podless.schema.definition import is_structural
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
+THIRD_PARTY_RESOURCE = load_struct("extensions/v1beta1", "ThirdPartyResource")
 
 Object = dict[str, Any]
 

@@ -15,10 +15,12 @@ from podless.kinds.bodies import Body
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
 from podless.meta import clock, codec, gotext, objectmeta, structs
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError, forbidden
+from podless.meta.structfiles import load_struct
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
 
 Object = dict[str, Any]
 

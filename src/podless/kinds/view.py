@@ -13,8 +13,10 @@ from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, structs
 from podless.meta.offloop import is_off_loop
-from podless.meta.structs_meta import OBJECT_META
+from podless.meta.structfiles import load_struct
 from podless.store.keys import Stored
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 Object = dict[str, Any]
 

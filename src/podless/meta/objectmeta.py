@@ -18,8 +18,11 @@ from podless.meta.field import FieldError
 from podless.meta.meter import FEW, charge, each
 from podless.meta.names import NameCheck
 from podless.meta.sorting import in_order
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import DecodeError
-from podless.meta.structs_meta import OBJECT_META, OWNER_REFERENCE
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
+OWNER_REFERENCE = load_struct("meta/v1", "OwnerReference")
 
 MOST_ANNOTATIONS = 256 * 1024
 MOST_MANAGER = 128

@@ -12,12 +12,14 @@ import struct as binary
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
-from podless.meta.structs_meta import LIST_META
 from podless.meta.wire import ProtobufError, field, varint
 
 if TYPE_CHECKING:
     from podless.meta.protobuf_messages import Messages
+
+LIST_META = load_struct("meta/v1", "ListMeta")
 
 __all__ = [
     "MEDIA",

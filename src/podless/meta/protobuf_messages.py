@@ -20,8 +20,7 @@ from podless.meta.gotypes import STRING, ListOf, MapOf, Time, Type
 from podless.meta.meter import each
 from podless.meta.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
 from podless.meta.sorting import in_order
-from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import TYPE_META
+from podless.meta.structs import TYPE_META, Field, Struct
 from podless.meta.wire import ProtobufError
 
 Object = dict[str, Any]

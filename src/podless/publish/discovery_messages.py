@@ -2,62 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from podless.meta import protobuf
-from podless.meta.gotypes import BOOL, STRING, ListOf, Type
-from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import LIST_META, OBJECT_META, STRINGS, TYPE_META
+from podless.meta.gotypes import STRING, STRINGS, ListOf, Type
+from podless.meta.structfiles import load_struct
+from podless.meta.structs import TYPE_META, Field, Struct
+
+LIST_META = load_struct("meta/v1", "ListMeta")
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 Document = dict[str, Any]
 
-ADDRESS = Struct(
-    "ServerAddressByClientCIDR",
-    (Field("clientCIDR", STRING, 1, always=True), Field("serverAddress", STRING, 2, always=True)),
-)
-GROUP_VERSION = Struct(
-    "GroupVersionForDiscovery",
-    (Field("groupVersion", STRING, 1, always=True), Field("version", STRING, 2, always=True)),
-)
-GROUP = Struct(
-    "APIGroup",
-    (
-        *TYPE_META,
-        Field("name", STRING, 1, always=True),
-        Field("versions", ListOf(GROUP_VERSION), 2, always=True),
-        Field("preferredVersion", GROUP_VERSION, 3),
-        Field("serverAddressByClientCIDRs", ListOf(ADDRESS), 4),
-    ),
-)
 _VERBS = Struct("Verbs", (Field("items", STRINGS, 1),))
 
 
-def _resource(verbs: Type) -> Struct:
+# as JSON has it; in protobuf a list of verbs is a message of its own
+RESOURCE = load_struct("meta/v1", "APIResource")
+RESOURCES = load_struct("meta/v1", "APIResourceList")
+
+
+def _with(struct: Struct, name: str, kind: Type) -> Struct:
+    """A struct, but for the type of one field."""
     return Struct(
-        "APIResource",
-        (
-            Field("name", STRING, 1, always=True),
-            Field("singularName", STRING, 6, always=True),
-            Field("namespaced", BOOL, 2, always=True),
-            Field("group", STRING, 8),
-            Field("version", STRING, 9),
-            Field("kind", STRING, 3, always=True),
-            Field("verbs", verbs, 4, always=True),
-            Field("shortNames", STRINGS, 5),
-            Field("categories", STRINGS, 7),
-            Field("storageVersionHash", STRING, 10),
-        ),
+        struct.name, lambda: tuple(replace(part, type=kind) if part.name == name else part for part in struct.parts)
     )
 
 
-def _resources(resource: Struct) -> Struct:
-    fields = Field("groupVersion", STRING, 1, always=True), Field("resources", ListOf(resource), 2, always=True)
-    return Struct("APIResourceList", (*TYPE_META, *fields))
-
-
-# as JSON has it; in protobuf a list of verbs is a message of its own
-RESOURCE = _resource(STRINGS)
-RESOURCES = _resources(RESOURCE)
+_RESOURCES = _with(RESOURCES, "resources", ListOf(_with(RESOURCE, "verbs", _VERBS)))
 _TYPE = Struct("GroupVersionKind", (Field("group", STRING, 1), Field("version", STRING, 2), Field("kind", STRING, 3)))
 _SUBRESOURCE_DISCOVERY = Struct(
     "APISubresourceDiscovery",
@@ -90,33 +63,13 @@ _GROUP_DISCOVERY = Struct(
 )
 
 MESSAGES = {
-    "APIVersions": Struct(
-        "APIVersions",
-        (
-            *TYPE_META,
-            Field("versions", STRINGS, 1, always=True),
-            Field("serverAddressByClientCIDRs", ListOf(ADDRESS), 2, always=True),
-        ),
-    ),
-    "APIGroup": GROUP,
-    "APIGroupList": Struct("APIGroupList", (*TYPE_META, Field("groups", ListOf(GROUP), 1, always=True))),
-    "APIResourceList": _resources(_resource(_VERBS)),
+    **{name: load_struct("meta/v1", name) for name in ("APIVersions", "APIGroup", "APIGroupList")},
+    "APIResourceList": _RESOURCES,
     "APIGroupDiscoveryList": Struct(
         "APIGroupDiscoveryList",
         (*TYPE_META, Field("metadata", LIST_META, 1), Field("items", ListOf(_GROUP_DISCOVERY), 2)),
     ),
 }
-
-# the answer of /version
-VERSION = Struct(
-    "Info",
-    (
-        *(Field(name, STRING, always=True) for name in ("major", "minor")),
-        *(Field(f"{of}{part}", STRING) for of in ("emulation", "minCompatibility") for part in ("Major", "Minor")),
-        *(Field(name, STRING, always=True) for name in ("gitVersion", "gitCommit", "gitTreeState", "buildDate")),
-        *(Field(name, STRING, always=True) for name in ("goVersion", "compiler", "platform")),
-    ),
-)
 
 
 def encode(document: Document) -> bytes:

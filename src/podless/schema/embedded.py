@@ -13,9 +13,11 @@ from podless.meta import field, names, objectmeta, structs
 from podless.meta.field import FieldError, Key, Path
 from podless.meta.meter import charge, each
 from podless.meta.sorting import in_order
-from podless.meta.structs_meta import OBJECT_META
+from podless.meta.structfiles import load_struct
 from podless.schema.node import Node
 from podless.schema.shown import MOST, shown
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 _VERSION = re.compile(r"^(?:[^/]+/)?[^/]+\Z")
 _KIND = re.compile(r"^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?\Z")

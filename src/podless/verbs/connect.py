@@ -15,8 +15,7 @@ from podless.kinds.kind import Kind
 from podless.meta import addresses, field, gonumber, gotext, gotime, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
-from podless.meta.gotypes import BOOL, STRING, Type
-from podless.meta.structs_meta import STRINGS
+from podless.meta.gotypes import BOOL, STRING, STRINGS, Type
 from podless.verbs import admit, options
 from podless.verbs.call import API, Call
 

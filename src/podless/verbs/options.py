@@ -8,13 +8,15 @@ from dataclasses import field as field_
 from typing import Any
 
 from podless.kinds import typemeta
-from podless.kinds.types import DELETE_OPTIONS
 from podless.meta import codec, field, gotext, protobuf, selectors, sent, structs
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
 from podless.verbs.call import API, Call
+
+DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63

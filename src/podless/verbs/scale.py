@@ -15,11 +15,10 @@ from podless.fields import managers
 from podless.kinds import scheme, typemeta, view
 from podless.kinds.builtin.scales import SCALES, faults
 from podless.kinds.kind import Scale
-from podless.kinds.types import SCALE
 from podless.meta import gotext, selectors, structs
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.meta.meter import each
-from podless.meta.structs_meta import OBJECT_META
+from podless.meta.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
@@ -28,6 +27,9 @@ from podless.verbs.options import WriteOptions
 from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
 from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.update import changing, rewrite
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
+SCALE = load_struct("autoscaling/v1", "Scale")
 
 Object = dict[str, Any]
 

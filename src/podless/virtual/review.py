@@ -18,11 +18,13 @@ from podless.meta import clock, field, labelselector, structs
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.meta.meter import each
-from podless.meta.structs_meta import OBJECT_META
+from podless.meta.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Document
 from podless.verbs.runner import PARSE, Stages, Write
 from podless.virtual import pods, tokens, unread
+
+OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
 Object = dict[str, Any]
 

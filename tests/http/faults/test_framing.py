@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from podless.http.faults.framing import JSON_LINES, PROTOBUF_FRAMES, Frames, compressed
 from podless.meta import protobuf
-from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
+from podless.meta.structfiles import load_struct
+
+PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 
 Told = tuple[str, str, int]  # type, uid, revision
 

@@ -14,9 +14,12 @@ from podless.kinds.builtin.policies import (
 )
 from podless.kinds.builtin.webhooks import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.kinds.kind import Kind
-from podless.kinds.types.admission import NAMED_RULE_WITH_OPERATIONS, VALIDATING_WEBHOOK_CONFIGURATION
 from podless.meta import protobuf, structs
 from podless.meta.field import FieldError
+from podless.meta.structfiles import load_struct
+
+NAMED_RULE_WITH_OPERATIONS = load_struct("admissionregistration/v1", "NamedRuleWithOperations")
+VALIDATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "ValidatingWebhookConfiguration")
 
 Object = dict[str, Any]
 

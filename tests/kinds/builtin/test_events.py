@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.kinds.builtin import EVENTS, NEW_EVENTS
-from podless.kinds.types import core
 from podless.meta import structs
+from podless.meta.structfiles import load_struct
 from tests.conftest import Client
 
 OLD = "/api/v1/namespaces/default/events"
@@ -51,7 +51,7 @@ def complete(name: str, **fields: Any) -> dict[str, Any]:
 
 @given(EVENT)
 def test_nothing_is_lost_between_the_groups(event: dict[str, Any]) -> None:
-    stored = structs.decode(core.EVENT, event) | {"kind": "Event", "apiVersion": "v1"}
+    stored = structs.decode(load_struct("core/v1", "Event"), event) | {"kind": "Event", "apiVersion": "v1"}
     shown = NEW_EVENTS.strategy.read(NEW_EVENTS, NEW_VERSION, dict(stored))
     assert shown["apiVersion"] == "events.k8s.io/v1"
     assert NEW_EVENTS.strategy.store(NEW_EVENTS, shown) == stored

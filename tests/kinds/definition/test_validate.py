@@ -9,8 +9,10 @@ import pytest
 
 from podless.cel.rules import Definitions
 from podless.kinds import definition
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION
 from podless.meta import structs
+from podless.meta.structfiles import load_struct
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
 
 Object = dict[str, Any]
 

@@ -14,10 +14,9 @@ from podless.cache.entry import Entry
 from podless.http import lists
 from podless.kinds import view
 from podless.kinds.kind import Column, Kind, Version
-from podless.kinds.types import docs
 from podless.meta import codec
 from podless.meta.errors import BadRequest
-from podless.publish import columns, table
+from podless.publish import columns, table, texts
 from tests.conftest import Client
 
 TYPES = ("string", "integer", "number", "boolean", "date")
@@ -68,14 +67,14 @@ def test_column_definitions() -> None:
     name, size, plain = table.columns(version)
     assert list(name) == ["name", "type", "format", "description", "priority"]
     assert (name["name"], name["type"], name["format"], name["priority"]) == ("Name", "string", "name", 0)
-    assert name["description"] == docs.text(docs.META, "ObjectMeta", "name")
+    assert name["description"] == texts.text(texts.META, "ObjectMeta", "name")
     assert list(size.values()) == ["Size", "integer", "int32", "how big", 1]
     assert plain["description"] == "Custom resource definition column (in JSONPath format): .s"
 
 
 def test_default_columns_and_malformed_paths() -> None:
     assert [column["name"] for column in table.columns(Version("v1"))] == ["Name", "Age"]
-    assert table.columns(Version("v1"))[1]["description"] == docs.text(docs.META, "ObjectMeta", "creationTimestamp")
+    assert table.columns(Version("v1"))[1]["description"] == texts.text(texts.META, "ObjectMeta", "creationTimestamp")
     given = (Column("A", "string", ".a"), Column("B", "string", ".b["), Column("C", "string", ".c"))
     assert [column["name"] for column in table.columns(Version("v1", columns=given))] == ["Name", "A"]
 

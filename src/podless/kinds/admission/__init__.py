@@ -1,6 +1,6 @@
 """The kinds of admissionregistration.k8s.io: what the server fills in, and what they must obey.
 
-All functions take objects that were decoded by the tables in kinds/types/admission.py.
+All functions take objects that were decoded by the structs of admissionregistration.k8s.io.
 """
 
 from podless.kinds.admission.bindings import check_binding

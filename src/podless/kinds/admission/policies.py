@@ -8,17 +8,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from podless.kinds import gostructs
 from podless.kinds.admission import rules
-from podless.kinds.types import gostructs
-from podless.kinds.types.admission import (
-    AUDIT_ANNOTATION,
-)
 from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
 
 if TYPE_CHECKING:
     from podless.cel.policies import Environment
+
+AUDIT_ANNOTATION = load_struct("admissionregistration/v1", "AuditAnnotation")
 
 Object = dict[str, Any]
 

@@ -7,7 +7,9 @@ from podless.kinds.builtin.reviews import TOKEN_REQUESTS
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Subresource, Version
 from podless.kinds.strategy import Object
-from podless.kinds.types import SERVICE_ACCOUNT
+from podless.meta.structfiles import load_struct
+
+SERVICE_ACCOUNT = load_struct("core/v1", "ServiceAccount")
 
 _ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 _ENFORCED = (

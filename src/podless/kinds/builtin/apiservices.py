@@ -10,10 +10,12 @@ from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types.apiregistration import API_SERVICE
 from podless.meta import clock, field, gotext, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+API_SERVICE = load_struct("apiregistration/v1", "APIService")
 
 _STATES = ("True", "False", "Unknown")
 _MOST_GROUP, _MOST_VERSION = 20_000, 1000

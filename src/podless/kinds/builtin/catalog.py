@@ -1,7 +1,7 @@
 """The kinds that are loaded at first use: what discovery says of them, and where their rules are.
 
 The rules of a kind are the STRATEGY of a module of its folder, named by its plural; its fields are the struct of its
-name in the module of kinds/types that is called as the folder is, or as is said here (types; by version).
+name in the file of its group and version (meta/structfiles.py).
 Source: the discovery documents of kube-apiserver 1.36.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 from podless.kinds.builtin.declared import declare
 from podless.kinds.kind import Kind, Scale, Subresource
 from podless.kinds.strategy import Strategy
+from podless.meta.structfiles import find_home, load_struct
 from podless.meta.structs import Struct
 
 _WRITTEN = ("get", "patch", "update")
@@ -36,27 +37,21 @@ def _no_rules() -> Strategy[Kind]:
     return TypedStrategy()
 
 
-def _fields(types: Mapping[str, str], noun: str) -> Mapping[str, Struct]:
-    """The structs of this name in modules of types, by version."""
-    return {version: _struct(module, noun) for version, module in types.items()}
-
-
-def _struct(module: str, noun: str) -> Struct:
-    known = vars(import_module(f"podless.kinds.types.{module}")).values()
-    return next(one for one in known if isinstance(one, Struct) and one.name == noun)
+def _fields(group: str, versions: tuple[str, ...], noun: str) -> Mapping[str, Struct]:
+    """The structs of this name by version."""
+    return {version: load_struct(find_home(group, version), noun) for version in versions}
 
 
 def _kind(
-    folder: str, group: str, noun: str, plural: str, *short: str, types: str | Mapping[str, str] = "", **more: Any
+    folder: str, group: str, noun: str, plural: str, *short: str, versions: tuple[str, ...] = ("v1",), **more: Any
 ) -> Kind:
-    fields = {"v1": types or folder} if isinstance(types, str) else types
-    late = partial(_rules, f"{folder}.{plural}"), partial(_fields, fields, noun)
-    return declare(group, noun, plural, *short, late=late, versions=tuple(fields), **more)
+    late = partial(_rules, f"{folder}.{plural}"), partial(_fields, group, versions, noun)
+    return declare(group, noun, plural, *short, late=late, versions=versions, **more)
 
 
-def _sent(noun: str, types: str, group: str = "") -> Kind:
+def _sent(noun: str, group: str = "") -> Kind:
     """A kind that is sent to a subresource, and never stored."""
-    late = _no_rules, partial(_fields, {"v1": types}, noun)
+    late = _no_rules, partial(_fields, group, ("v1",), noun)
     return declare(group, noun, f"{noun.lower()}s", late=late, verbs=("create",), virtual=True)
 
 
@@ -69,22 +64,22 @@ _in_flowcontrol: Callable[..., Kind] = partial(
     _kind, "flowcontrol", "flowcontrol.apiserver.k8s.io", namespaced=False, status=True
 )
 
-BINDINGS = _sent("Binding", "pods")
-EVICTIONS = _sent("Eviction", "policy", "policy")
+BINDINGS = _sent("Binding")
+EVICTIONS = _sent("Eviction", "policy")
 
 _BELOW_PODS = (
-    Subresource("attach", ("create", "get"), _sent("PodAttachOptions", "pods"), connects=True),
+    Subresource("attach", ("create", "get"), _sent("PodAttachOptions"), connects=True),
     Subresource("binding", ("create",), BINDINGS),
     Subresource("ephemeralcontainers", _WRITTEN),
     Subresource("eviction", ("create",), EVICTIONS),
-    Subresource("exec", ("create", "get"), _sent("PodExecOptions", "pods"), connects=True),
-    Subresource("log", ("get",), options=_sent("PodLogOptions", "pods")),
-    Subresource("portforward", ("create", "get"), _sent("PodPortForwardOptions", "pods"), connects=True),
-    Subresource("proxy", _PROXIED, _sent("PodProxyOptions", "pods"), connects=True),
+    Subresource("exec", ("create", "get"), _sent("PodExecOptions"), connects=True),
+    Subresource("log", ("get",), options=_sent("PodLogOptions")),
+    Subresource("portforward", ("create", "get"), _sent("PodPortForwardOptions"), connects=True),
+    Subresource("proxy", _PROXIED, _sent("PodProxyOptions"), connects=True),
     Subresource("resize", _WRITTEN),
 )
-NODE_PROXY = Subresource("proxy", _PROXIED, _sent("NodeProxyOptions", "nodes"), connects=True)
-SERVICE_PROXY = Subresource("proxy", _PROXIED, _sent("ServiceProxyOptions", "pods"), connects=True)
+NODE_PROXY = Subresource("proxy", _PROXIED, _sent("NodeProxyOptions"), connects=True)
+SERVICE_PROXY = Subresource("proxy", _PROXIED, _sent("ServiceProxyOptions"), connects=True)
 
 COMPONENT_STATUSES = _in_core(
     "ComponentStatus",
@@ -94,27 +89,21 @@ COMPONENT_STATUSES = _in_core(
     verbs=("get", "list"),
     hashed=False,
     deprecation="v1 ComponentStatus is deprecated in v1.19+",
-    types="cluster",
 )
 ENDPOINTS = _in_core(
     "Endpoints",
     "endpoints",
     "ep",
     deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    types="cluster",
 )
-LIMIT_RANGES = _in_core("LimitRange", "limitranges", "limits", types="cluster")
-NODES = _in_core("Node", "nodes", "no", namespaced=False, status=True, below=(NODE_PROXY,), types="nodes")
-CLAIMS = _in_core(
-    "PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True, types="claims", shown_deleted=True
-)
-VOLUMES = _in_core(
-    "PersistentVolume", "persistentvolumes", "pv", namespaced=False, status=True, types="claims", shown_deleted=True
-)
-PODS = _in_core("Pod", "pods", "po", categories=_ALL, status=True, below=_BELOW_PODS, types="pods", shown_deleted=True)
-POD_TEMPLATES = _in_core("PodTemplate", "podtemplates", types="pods", shown_deleted=True)
+LIMIT_RANGES = _in_core("LimitRange", "limitranges", "limits")
+NODES = _in_core("Node", "nodes", "no", namespaced=False, status=True, below=(NODE_PROXY,))
+CLAIMS = _in_core("PersistentVolumeClaim", "persistentvolumeclaims", "pvc", status=True, shown_deleted=True)
+VOLUMES = _in_core("PersistentVolume", "persistentvolumes", "pv", namespaced=False, status=True, shown_deleted=True)
+PODS = _in_core("Pod", "pods", "po", categories=_ALL, status=True, below=_BELOW_PODS, shown_deleted=True)
+POD_TEMPLATES = _in_core("PodTemplate", "podtemplates", shown_deleted=True)
 REPLICATION_CONTROLLERS = _in_core(
-    "ReplicationController", "replicationcontrollers", "rc", categories=_ALL, status=True, scale=_PODS, types="cluster"
+    "ReplicationController", "replicationcontrollers", "rc", categories=_ALL, status=True, scale=_PODS
 )
 
 CONTROLLER_REVISIONS = _in_apps("ControllerRevision", "controllerrevisions")
@@ -134,7 +123,7 @@ AUTOSCALERS = _kind(
     "hpa",
     categories=_ALL,
     status=True,
-    types={"v2": "scalers2", "v1": "scalers1"},
+    versions=("v2", "v1"),
 )
 
 INGRESS_CLASSES = _in_networking("IngressClass", "ingressclasses", namespaced=False)
@@ -155,13 +144,11 @@ VOLUME_ATTRIBUTES_CLASSES = _in_storage("VolumeAttributesClass", "volumeattribut
 DEVICE_CLASSES = _in_resource("DeviceClass", "deviceclasses", namespaced=False)
 RESOURCE_CLAIMS = _in_resource("ResourceClaim", "resourceclaims", status=True)
 RESOURCE_CLAIM_TEMPLATES = _in_resource("ResourceClaimTemplate", "resourceclaimtemplates")
-RESOURCE_SLICES = _in_resource("ResourceSlice", "resourceslices", namespaced=False, types="devices")
+RESOURCE_SLICES = _in_resource("ResourceSlice", "resourceslices", namespaced=False)
 
 ENDPOINT_SLICES = _kind("discovery", "discovery.k8s.io", "EndpointSlice", "endpointslices")
 PRIORITY_CLASSES = _kind("scheduling", "scheduling.k8s.io", "PriorityClass", "priorityclasses", "pc", namespaced=False)
-RUNTIME_CLASSES = _kind(
-    "node", "node.k8s.io", "RuntimeClass", "runtimeclasses", namespaced=False, types="runtimeclasses"
-)
+RUNTIME_CLASSES = _kind("node", "node.k8s.io", "RuntimeClass", "runtimeclasses", namespaced=False)
 SIGNING_REQUESTS = _kind(
     "certificates",
     "certificates.k8s.io",

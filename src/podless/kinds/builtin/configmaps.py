@@ -6,11 +6,13 @@ from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import CONFIG_MAP
 from podless.meta import field, gobase64, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
 from podless.meta.sorting import by_name
+from podless.meta.structfiles import load_struct
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 
 _MOST = 1024 * 1024  # bytes of keys and values together
 

@@ -9,9 +9,12 @@ from podless.kinds.definition import beta
 from podless.kinds.definition.shared import schemas
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA
-from podless.kinds.types.jsonschema import keep_empty
 from podless.meta import clock, codec
+from podless.meta.structfiles import load_struct
+from podless.schema.empties import keep_empty
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"

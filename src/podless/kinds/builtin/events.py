@@ -10,12 +10,14 @@ from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import core, events
 from podless.meta import field, names, structs
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
 
+_EVENT = load_struct("core/v1", "Event")
+_NEW_EVENT = load_struct("events/v1", "Event")
 # what is called otherwise: core name -> name in events.k8s.io
 _WORDS = {
     "involvedObject": "regarding",
@@ -63,7 +65,7 @@ class EventStrategy(TypedStrategy):
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
         """In the words of the core group."""
-        return obj if obj["apiVersion"] == "v1" else rename(obj, _BACK, core.EVENT, "v1")
+        return obj if obj["apiVersion"] == "v1" else rename(obj, _BACK, _EVENT, "v1")
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """That namespaces agree, and the rules of new events where it is one."""
@@ -108,11 +110,11 @@ class NewEventStrategy(EventStrategy):
 
     def store(self, kind: Kind, obj: Object) -> Object:
         """In the words of the core group."""
-        return rename(obj, _BACK, core.EVENT, "v1")
+        return rename(obj, _BACK, _EVENT, "v1")
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
         """In the words of this group."""
-        return rename(obj, _WORDS, events.EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
+        return rename(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The rules of the core group and those for events that are complete; errors are in core words."""
@@ -207,8 +209,8 @@ def _go(name: str, value: Any) -> Any:
     return {shown: value.get(name, "") for shown, name in _GO_REFERENCE.items()}
 
 
-EVENTS = declare("", "Event", "events", "ev", strategy=EventStrategy(), struct=core.EVENT, others=lambda: (NEW_EVENTS,))
+EVENTS = declare("", "Event", "events", "ev", strategy=EventStrategy(), struct=_EVENT, others=lambda: (NEW_EVENTS,))
 
 NEW_EVENTS: Kind = declare(
-    "events.k8s.io", "Event", "events", "ev", strategy=NewEventStrategy(), struct=events.EVENT, home=EVENTS
+    "events.k8s.io", "Event", "events", "ev", strategy=NewEventStrategy(), struct=_NEW_EVENT, home=EVENTS
 )

@@ -7,8 +7,10 @@ from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import LEASE
 from podless.meta import field
+from podless.meta.structfiles import load_struct
+
+LEASE = load_struct("coordination/v1", "Lease")
 
 
 class LeaseStrategy(TypedStrategy):

@@ -6,10 +6,12 @@ from podless.kinds.builtin.declared import VERBS, declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import NAMESPACE
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+NAMESPACE = load_struct("core/v1", "Namespace")
 
 _LABEL = "kubernetes.io/metadata.name"
 _FINALIZER = "kubernetes"

@@ -8,14 +8,14 @@ from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types.admission import (
-    MUTATING_ADMISSION_POLICY,
-    MUTATING_ADMISSION_POLICY_BINDING,
-    VALIDATING_ADMISSION_POLICY,
-    VALIDATING_ADMISSION_POLICY_BINDING,
-)
 from podless.meta import codec
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
+
+MUTATING_ADMISSION_POLICY = load_struct("admissionregistration/v1", "MutatingAdmissionPolicy")
+MUTATING_ADMISSION_POLICY_BINDING = load_struct("admissionregistration/v1", "MutatingAdmissionPolicyBinding")
+VALIDATING_ADMISSION_POLICY = load_struct("admissionregistration/v1", "ValidatingAdmissionPolicy")
+VALIDATING_ADMISSION_POLICY_BINDING = load_struct("admissionregistration/v1", "ValidatingAdmissionPolicyBinding")
 
 
 class _SpecStrategy(TypedStrategy):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podless.kinds import gostructs
 from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.core import RESOURCE_QUOTA, SCOPE_SELECTOR
 from podless.meta import field, quantity
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+RESOURCE_QUOTA = load_struct("core/v1", "ResourceQuota")
+SCOPE_SELECTOR = load_struct("core/v1", "ScopeSelector")
 
 _COUNT = "count/"
 _UNCOUNTED = ("events",)  # come and go too often

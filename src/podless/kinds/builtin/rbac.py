@@ -7,10 +7,10 @@ from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import rbac
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
 
 GROUP = "rbac.authorization.k8s.io"
 _PEOPLE = ("User", "Group")
@@ -135,7 +135,7 @@ CLUSTER_ROLE_BINDINGS = declare(
     "ClusterRoleBinding",
     "clusterrolebindings",
     strategy=BindingStrategy(("ClusterRole",), namespaced=False),
-    struct=rbac.CLUSTER_ROLE_BINDING,
+    struct=load_struct("rbac/v1", "ClusterRoleBinding"),
     namespaced=False,
 )
 CLUSTER_ROLES = declare(
@@ -143,7 +143,7 @@ CLUSTER_ROLES = declare(
     "ClusterRole",
     "clusterroles",
     strategy=RoleStrategy(namespaced=False),
-    struct=rbac.CLUSTER_ROLE,
+    struct=load_struct("rbac/v1", "ClusterRole"),
     namespaced=False,
 )
 ROLE_BINDINGS = declare(
@@ -151,7 +151,7 @@ ROLE_BINDINGS = declare(
     "RoleBinding",
     "rolebindings",
     strategy=BindingStrategy(("Role", "ClusterRole"), namespaced=True),
-    struct=rbac.ROLE_BINDING,
+    struct=load_struct("rbac/v1", "RoleBinding"),
 )
-ROLES = declare(GROUP, "Role", "roles", strategy=RoleStrategy(namespaced=True), struct=rbac.ROLE)
+ROLES = declare(GROUP, "Role", "roles", strategy=RoleStrategy(namespaced=True), struct=load_struct("rbac/v1", "Role"))
 ALL = (CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES)

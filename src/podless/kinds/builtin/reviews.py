@@ -8,32 +8,31 @@ from __future__ import annotations
 from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind
-from podless.kinds.types import authentication, authorization
-from podless.meta.structs import Struct
+from podless.meta.structfiles import find_home, load_struct
 
 AUTHENTICATION = "authentication.k8s.io"
 AUTHORIZATION = "authorization.k8s.io"
 
 
-def _kind(group: str, struct: Struct, *, namespaced: bool = False) -> Kind:
+def _kind(group: str, noun: str, *, namespaced: bool = False) -> Kind:
     return declare(
         group,
-        struct.name,
-        f"{struct.name.lower()}s",
+        noun,
+        f"{noun.lower()}s",
         strategy=TypedStrategy(),
-        struct=struct,
+        struct=load_struct(find_home(group, "v1"), noun),
         namespaced=namespaced,
         verbs=("create",),
         virtual=True,
     )
 
 
-SELF_SUBJECT_REVIEWS = _kind(AUTHENTICATION, authentication.SELF_SUBJECT_REVIEW)
-TOKEN_REVIEWS = _kind(AUTHENTICATION, authentication.TOKEN_REVIEW)
-LOCAL_SUBJECT_ACCESS_REVIEWS = _kind(AUTHORIZATION, authorization.LOCAL_SUBJECT_ACCESS_REVIEW, namespaced=True)
-SELF_SUBJECT_ACCESS_REVIEWS = _kind(AUTHORIZATION, authorization.SELF_SUBJECT_ACCESS_REVIEW)
-SELF_SUBJECT_RULES_REVIEWS = _kind(AUTHORIZATION, authorization.SELF_SUBJECT_RULES_REVIEW)
-SUBJECT_ACCESS_REVIEWS = _kind(AUTHORIZATION, authorization.SUBJECT_ACCESS_REVIEW)
+SELF_SUBJECT_REVIEWS = _kind(AUTHENTICATION, "SelfSubjectReview")
+TOKEN_REVIEWS = _kind(AUTHENTICATION, "TokenReview")
+LOCAL_SUBJECT_ACCESS_REVIEWS = _kind(AUTHORIZATION, "LocalSubjectAccessReview", namespaced=True)
+SELF_SUBJECT_ACCESS_REVIEWS = _kind(AUTHORIZATION, "SelfSubjectAccessReview")
+SELF_SUBJECT_RULES_REVIEWS = _kind(AUTHORIZATION, "SelfSubjectRulesReview")
+SUBJECT_ACCESS_REVIEWS = _kind(AUTHORIZATION, "SubjectAccessReview")
 ALL = (
     LOCAL_SUBJECT_ACCESS_REVIEWS,
     SELF_SUBJECT_ACCESS_REVIEWS,
@@ -44,4 +43,4 @@ ALL = (
 )
 
 # below service accounts only
-TOKEN_REQUESTS = _kind(AUTHENTICATION, authentication.TOKEN_REQUEST, namespaced=True)
+TOKEN_REQUESTS = _kind(AUTHENTICATION, "TokenRequest", namespaced=True)

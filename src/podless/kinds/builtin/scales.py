@@ -6,9 +6,11 @@ from podless.kinds.builtin import checks
 from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.strategy import Object
-from podless.kinds.types import SCALE
 from podless.meta import names, objectmeta
 from podless.meta.field import FieldError
+from podless.meta.structfiles import load_struct
+
+SCALE = load_struct("autoscaling/v1", "Scale")
 
 
 class ScaleStrategy(TypedStrategy):

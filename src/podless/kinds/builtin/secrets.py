@@ -10,12 +10,14 @@ from podless.kinds.builtin.immutable import kept
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import SECRET
 from podless.meta import codec, field, gobase64, names
 from podless.meta.field import FieldError
 from podless.meta.gotypes import JSON_NAMES
 from podless.meta.meter import each
 from podless.meta.sorting import by_name, in_order
+from podless.meta.structfiles import load_struct
+
+SECRET = load_struct("core/v1", "Secret")
 
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"

@@ -13,9 +13,11 @@ from podless.kinds.builtin.serving import EXTERNAL, HINTS, OLD_HINTS, headless
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
-from podless.kinds.types.services import SERVICE
 from podless.meta import field, names
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+SERVICE = load_struct("core/v1", "Service")
 
 _AFFINITY_SECONDS = 10800
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")

@@ -7,10 +7,12 @@ from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.kinds.thirdparty import defined, name_faults
-from podless.kinds.types import THIRD_PARTY_RESOURCE
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+THIRD_PARTY_RESOURCE = load_struct("extensions/v1beta1", "ThirdPartyResource")
 
 CLEANUP = "thirdpartyresourcecleanup.extensions"
 

@@ -7,8 +7,11 @@ from podless.kinds.builtin.declared import declare
 from podless.kinds.builtin.literal import LiteralStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types.admission import MUTATING_WEBHOOK_CONFIGURATION, VALIDATING_WEBHOOK_CONFIGURATION
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
+
+MUTATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "MutatingWebhookConfiguration")
+VALIDATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "ValidatingWebhookConfiguration")
 
 
 class WebhookStrategy(LiteralStrategy):

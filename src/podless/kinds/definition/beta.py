@@ -10,11 +10,15 @@ from typing import Any
 
 from podless.kinds.definition import versions
 from podless.kinds.definition.shared import MOVED, Layout, same, schemas
-from podless.kinds.types import CUSTOM_RESOURCE_DEFINITION, CUSTOM_RESOURCE_DEFINITION_BETA, JSON_SCHEMA_PROPS
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
+JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
 
 Object = dict[str, Any]
 

@@ -1,7 +1,7 @@
 """The columns of the built-in kinds' tables, as data: one module a group, imported when a table is first asked for.
 
 A module has COLUMNS: plural -> cells, or GROUPS: group -> them. What a column shows is told where the field is
-(kinds/types/docs). Source: the recorded tables.
+(publish/texts.py). Source: the recorded tables.
 """
 
 from __future__ import annotations

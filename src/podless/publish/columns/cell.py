@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from podless.kinds.types import docs
+from podless.publish import texts
 
 Object = Mapping[str, Any]
 
@@ -34,7 +34,7 @@ class Age:
 
 
 class Of(NamedTuple):
-    """The field that a column shows, whose text is the column's: API group, struct, field (kinds/types/docs)."""
+    """The field that a column shows, whose text is the column's: API group, struct, field (publish/texts.py)."""
 
     group: str
     struct: str
@@ -61,7 +61,7 @@ class Cell:
             "name": self.name,
             "type": self.type,
             "format": self.format,
-            "description": self.told if isinstance(self.told, str) else docs.text(*self.told),
+            "description": self.told if isinstance(self.told, str) else texts.text(*self.told),
             "priority": self.priority,
         }
 
@@ -83,9 +83,9 @@ def text(*path: str) -> Callable[[Object], str]:
     return lambda obj: str(at(obj, *path))
 
 
-_CREATED = Of(docs.META, "ObjectMeta", "creationTimestamp")
+_CREATED = Of(texts.META, "ObjectMeta", "creationTimestamp")
 _CREATED_AT = text("metadata", "creationTimestamp")
-NAME = Cell("Name", "string", Of(docs.META, "ObjectMeta", "name"), text("metadata", "name"), format="name")
+NAME = Cell("Name", "string", Of(texts.META, "ObjectMeta", "name"), text("metadata", "name"), format="name")
 # the columns of kinds that choose none; a custom kind's age is a date, empty where it has none (a bookmark), and the
 # default of built-in ones a time
 AGE = Cell("Age", "string", _CREATED, Age(_CREATED_AT))

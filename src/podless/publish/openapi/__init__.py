@@ -18,5 +18,5 @@ and this package's version), so that the index of a thousand definitions does no
 The modules: schema (a custom kind's schema in both versions), builtin (components of built-in kinds and of what all
 share, from their struct tables), routes (paths and operations in neither form), pages (those of no kind), standard
 (names that all share), v3 and v2 (the documents), v3pb and v2pb (the same in protobuf, written with wire and blocks),
-serve (HTTP). All are pure functions but serve.Library, which keeps what was built. Texts are those of kinds/types/docs.
+serve (HTTP). All are pure functions but serve.Library, which keeps what was built. Texts are those of publish/texts.py.
 """

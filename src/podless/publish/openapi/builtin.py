@@ -1,25 +1,21 @@
 """Components of built-in kinds and of what all groups share, from the tables of their Go structs (meta/structs.py).
 
 What a document says beside the structs follows from rules: a struct that is no pointer is {} by default, a scalar that
-is always written its zero value; how it is merged is said by the field. Texts are those of kinds/types/docs.
+is always written its zero value; how it is merged is said by the field. Texts are those of publish/texts.py.
 Source: kube-openapi's generator for the rules, the recorded documents for what comes of them.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Container, Mapping
 from functools import cache
 from typing import Any
 
-from podless.kinds import types
 from podless.kinds.kind import Kind, Version
-from podless.kinds.types import autoscaling, docs
-from podless.meta import structs_meta
-from podless.meta.bounded import bounded_cache
 from podless.meta.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Field, Struct
-from podless.publish import discovery_messages
+from podless.publish import texts
 from podless.publish.openapi.standard import CORE, META, REF, VERSION, package
 
 Schema = dict[str, Any]
@@ -32,22 +28,11 @@ _SCALARS: dict[str, Schema] = {
     "[]uint8": {"type": "string", "format": "byte"},
 }
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
-# kinds that no object is of, by name; structs of meta/v1 that groups have fields of; those of answers and options
-_TOLD = {name: discovery_messages.MESSAGES[name] for name in ("APIGroup", "APIGroupList", "APIVersions")}
-_TOLD["APIResourceList"] = discovery_messages.RESOURCES
-_SHARED = {
-    *(one for one in vars(structs_meta).values() if isinstance(one, Struct)),
-    *_TOLD.values(),
-    discovery_messages.ADDRESS,
-    discovery_messages.GROUP_VERSION,
-    discovery_messages.RESOURCE,
-}
-_STANDARD = (
-    structs_meta.DELETE_OPTIONS,
-    structs_meta.LIST_META,
-    structs_meta.OBJECT_META,
-    structs_meta.STATUS,
-)
+# kinds that no object is of, by name; the structs of answers and options
+_TOLD = {name: load_struct("meta/v1", name) for name in ("APIGroup", "APIGroupList", "APIVersions", "APIResourceList")}
+_STANDARD = tuple(load_struct("meta/v1", name) for name in ("DeleteOptions", "ListMeta", "ObjectMeta", "Status"))
+# the answer of /version, which is in a package of its own
+_VERSION = load_struct("meta/v1", "Info")
 # fields that say something else than their type would have them say
 _MERGED: Mapping[tuple[str, str], Schema] = {
     ("APIResource", "verbs"): {},
@@ -82,14 +67,14 @@ def namer(kind: Kind, version: Version) -> Callable[[str], str]:
 
 
 def described(group: str, struct: str, field: str = "") -> Schema:
-    """The description of a field or struct (kinds/types/docs), or nothing where there is none."""
-    text = docs.text(group, struct, field)
+    """The description of a field or struct (publish/texts.py), or nothing where there is none."""
+    text = texts.text(group, struct, field)
     return {"description": text} if text else {}
 
 
 def type_meta(struct: str = "Object") -> Schema:
     """The properties apiVersion and kind, of an object or of an EmbeddedObject."""
-    return {name: {**described(docs.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
+    return {name: {**described(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
 
 
 @cache
@@ -98,7 +83,7 @@ def standard() -> dict[str, Schema]:
     walk = _Walk("", "v1")
     for struct in _STANDARD:
         walk.name(struct)
-    walk.found[META + "Patch"] = described(docs.META, "Patch") | {"type": "object"}
+    walk.found[META + "Patch"] = described(texts.META, "Patch") | {"type": "object"}
     walk.found[META + "Status"] |= _named("", "Status", "v1")
     return dict(sorted(walk.found.items()))
 
@@ -107,7 +92,7 @@ def standard() -> dict[str, Schema]:
 def scale() -> dict[str, Schema]:
     """The components of Scale."""
     walk = _Walk("autoscaling", "v1")
-    name = walk.name(autoscaling.SCALE)
+    name = walk.name(load_struct("autoscaling/v1", "Scale"))
     walk.found[name] |= _named("autoscaling", "Scale", "v1")
     return {name: value for name, value in walk.found.items() if name.startswith(walk.prefix)}
 
@@ -118,8 +103,8 @@ def told() -> dict[str, Schema]:
     walk = _Walk("", "v1")
     for noun, struct in _TOLD.items():
         walk.found[walk.name(struct)] |= _named("", noun, "v1")
-    walk.name(structs_meta.WATCH_EVENT)
-    walk.name(discovery_messages.VERSION)
+    walk.name(load_struct("meta/v1", "WatchEvent"))
+    walk.name(_VERSION)
     return walk.found
 
 
@@ -147,26 +132,14 @@ def components(kind: Kind, version: Version, shown: Container[str] = ()) -> dict
 
 
 def _list(kind: Kind, version: Version, item: str) -> Schema:
-    items = described(docs.META, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
-    metadata = described(docs.META, "List", "metadata") | {"default": {}, "allOf": [{"$ref": f"{REF}{META}ListMeta"}]}
+    items = described(texts.META, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
+    metadata = described(texts.META, "List", "metadata") | {"default": {}, "allOf": [{"$ref": f"{REF}{META}ListMeta"}]}
     return {
         "description": f"A list of {kind.kind} objects.",
         "type": "object",
         "required": ["items"],
         "properties": dict(sorted((type_meta() | {"items": items, "metadata": metadata}).items())),
     } | _named(kind.group, kind.list_kind, version.name)
-
-
-def _core() -> frozenset[Struct]:
-    """The structs of the core group, those of which others have fields; what is not imported, nobody holds."""
-    names = (f"{types.__name__}.{name}" for name in docs.CORE)
-    return _structs(tuple(name for name in names if name in sys.modules))
-
-
-@bounded_cache(16)
-def _structs(modules: tuple[str, ...]) -> frozenset[Struct]:
-    """The structs of modules that are imported."""
-    return frozenset(one for name in modules for one in vars(sys.modules[name]).values() if isinstance(one, Struct))
 
 
 class _Walk:
@@ -177,7 +150,6 @@ class _Walk:
         self.shown = shown
         self.prefix = package(group, version)
         self.found: dict[str, Schema] = {}
-        self._core = _core()
 
     def name(self, struct: Struct) -> str:
         """The struct's component, which is written when it is first asked for."""
@@ -198,11 +170,11 @@ class _Walk:
 
     def _home(self, struct: Struct) -> tuple[str, str]:
         """The group of a struct and what stands before its name: this group, or the one that shares it with others."""
-        if struct in _SHARED:
-            return docs.META, META
-        if struct is discovery_messages.VERSION:
-            return docs.META, VERSION
-        return ("", CORE) if struct in self._core else (self.group, self.prefix)
+        if struct is _VERSION:
+            return texts.META, VERSION
+        if struct.home == "meta/v1":
+            return texts.META, META
+        return ("", CORE) if struct.home == "core/v1" else (self.group, self.prefix)
 
     def _struct(self, struct: Struct, group: str) -> Schema:
         shown = described(group, struct.name) | {"type": "object"}
@@ -248,7 +220,7 @@ class _Walk:
             return self._own(*known) if known else self._own(self.prefix + kind.go.rpartition(".")[2], {}, self.group)
         return _SCALARS[kind.go]
 
-    def _own(self, name: str, shape: Schema, group: str = docs.META) -> Schema:
+    def _own(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
         """A type that says itself what it is."""
         self.found[name] = described(group, name.rpartition(".")[2]) | shape
         return {"$ref": REF + name}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.kinds.kind import Kind, Subresource, Version
-from podless.kinds.types import docs
 from podless.meta.gotypes import Bool, Int, ListOf, String
+from podless.publish import texts
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
@@ -377,9 +377,9 @@ def parameter(key: str, kind: str) -> dict[str, Any]:
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
     if key in PARAMETERS:
         form, place = PARAMETERS[key]
-        text = docs.text(docs.META, "Parameters", key) or docs.text(docs.META, "DeleteOptions", key)
+        text = texts.text(texts.META, "Parameters", key) or texts.text(texts.META, "DeleteOptions", key)
     else:
         name, of, form = key.split()
-        place, text = "query", docs.text("", of, name) or f"The option {name} of {of}."
+        place, text = "query", texts.text("", of, name) or f"The option {name} of {of}."
     required = {"required": True} if place == "path" else {}
     return {"name": key.split()[0], "in": place, "description": text} | required | {"type": form}

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.kinds.types import docs
 from podless.meta import gotext
 from podless.meta.meter import charge, each
+from podless.publish import texts
 from podless.publish.openapi.builtin import described, type_meta
 from podless.publish.openapi.standard import META, REF
 from podless.schema.plain import mentions
@@ -252,7 +252,7 @@ def _loosen(shown: Schema, children: dict[str, Schema], more: Schema | bool | No
 
 def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
     """The metadata of an Object, EmbeddedObject or List: a reference with a description of its own."""
-    told = described(docs.META, of, "metadata")
+    told = described(texts.META, of, "metadata")
     if v2:
         return told | {"$ref": DEFINITIONS + META + struct}
     return told | {"allOf": [{"$ref": REF + META + struct}]}
@@ -297,7 +297,7 @@ def root(schema: Schema | None, *, v2: bool = False) -> Schema:
 def list_root(kind: str, item: str, *, v2: bool = False) -> Schema:
     """The component of a list, but for the extensions that name it; item: the name of the kind's component."""
     prefix = DEFINITIONS if v2 else REF
-    items = {**described(docs.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
+    items = {**described(texts.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
     return {
         "description": f"A list of {kind} objects.",
         "type": "object",

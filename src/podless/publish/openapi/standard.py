@@ -48,7 +48,7 @@ MORE_GROUPS: dict[str, tuple[str, ...]] = {
     "imagepolicy.k8s.io": ("v1alpha1",),
 }
 
-# name -> its type and place; one name has two texts, which are those of kinds/types/docs
+# name -> its type and place; one name has two texts, which are those of publish/texts.py
 PARAMETERS: dict[str, tuple[str, str]] = {
     "allowWatchBookmarks": ("boolean", "query"),
     "continue": ("string", "query"),

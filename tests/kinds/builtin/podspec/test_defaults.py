@@ -6,9 +6,11 @@ import pytest
 
 from podless.kinds.builtin.podspec import amounts, default_pod, default_pod_template, images
 from podless.kinds.strategy import Object
-from podless.kinds.types.pods import POD
-from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
 from podless.meta import filling, quantity
+from podless.meta.structfiles import load_struct
+
+POD = load_struct("core/v1", "Pod")
+POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
 
 
 @pytest.mark.parametrize(

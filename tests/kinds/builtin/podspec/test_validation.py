@@ -8,10 +8,12 @@ from podless.kinds.builtin.podspec import default_pod, default_pod_template, val
 from podless.kinds.builtin.podspec.overlaps import overlaps
 from podless.kinds.builtin.podspec.template import validate_new_pod, validate_pod
 from podless.kinds.strategy import Object
-from podless.kinds.types.pods import POD
-from podless.kinds.types.podspecs import POD_TEMPLATE_SPEC
 from podless.meta import filling, structs
+from podless.meta.structfiles import load_struct
 from tests.cost import assert_linear
+
+POD = load_struct("core/v1", "Pod")
+POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
 
 _LABEL = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'"
 

@@ -12,8 +12,10 @@ from podless.kinds.strategy import Object
 from podless.meta import codec, gotypes, structs
 from podless.meta.gotypes import INT32, QUANTITY, STRING, TIME, ListOf
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Field, Struct
-from podless.meta.structs_meta import LABEL_SELECTOR
+
+LABEL_SELECTOR = load_struct("meta/v1", "LabelSelector")
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"
 METRICS, STATUSES = f"{_PREFIX}metrics", f"{_PREFIX}current-metrics"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import template
 from podless.kinds.builtin.batch import failures, jobspecs, jobstatus, successes
 from podless.kinds.builtin.carried import keep
@@ -11,12 +12,14 @@ from podless.kinds.builtin.immutable import immutable, stays
 from podless.kinds.builtin.speced import TemplateStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.podspecs import POD_SPEC, POD_TEMPLATE_SPEC
 from podless.meta import codec, field, labelselector, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
 from podless.meta.sorting import by_name
+from podless.meta.structfiles import load_struct
+
+POD_SPEC = load_struct("core/v1", "PodSpec")
+POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
 
 _UID, _NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 _OLD_UID, _OLD_NAME = "controller-uid", "job-name"

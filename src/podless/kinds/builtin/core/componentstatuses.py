@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from podless.kinds.builtin.typed import DescribedStrategy
-from podless.kinds.types.cluster import COMPONENT_STATUS
+from podless.meta.structfiles import load_struct
+
+COMPONENT_STATUS = load_struct("core/v1", "ComponentStatus")
 
 
 class ComponentStatusStrategy(DescribedStrategy):

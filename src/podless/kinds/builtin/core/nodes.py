@@ -9,18 +9,22 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from podless.kinds import gostructs
 from podless.kinds.builtin.checks import label_key
 from podless.kinds.builtin.podspec.resources import quantity_errors
 from podless.kinds.builtin.podspec.scheduling import taint_effect
 from podless.kinds.builtin.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.nodes import NODE, NODE_ADDRESS, TAINT
 from podless.meta import addresses, gotext, names, quantity
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
 from podless.meta.meter import each
 from podless.meta.sorting import by_name
+from podless.meta.structfiles import load_struct
+
+NODE = load_struct("core/v1", "Node")
+NODE_ADDRESS = load_struct("core/v1", "NodeAddress")
+TAINT = load_struct("core/v1", "Taint")
 
 Errors = Iterator[FieldError]
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.carried import put
 from podless.kinds.builtin.immutable import immutable
@@ -13,11 +14,12 @@ from podless.kinds.builtin.podspec import claims
 from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.volumes import PERSISTENT_VOLUME_CLAIM_SPEC
 from podless.meta import field, names, quantity
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+PERSISTENT_VOLUME_CLAIM_SPEC = load_struct("core/v1", "PersistentVolumeClaimSpec")
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _CLAIM = ("", "PersistentVolumeClaim")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import nodelabels
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.builtin.volumes import sources, spec
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.disks import PERSISTENT_VOLUME_SOURCE
-from podless.kinds.types.topology import VOLUME_NODE_AFFINITY
 from podless.meta import clock, field, quantity
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+PERSISTENT_VOLUME_SOURCE = load_struct("core/v1", "PersistentVolumeSource")
+VOLUME_NODE_AFFINITY = load_struct("core/v1", "VolumeNodeAffinity")
 
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _OPTIONS_ANNOTATION = "volume.beta.kubernetes.io/mount-options"

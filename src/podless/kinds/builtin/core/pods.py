@@ -17,9 +17,11 @@ from podless.kinds.builtin.podspec.warnings import pod as pod_warnings
 from podless.kinds.builtin.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
-from podless.kinds.types.pods import POD
 from podless.meta import addresses, clock, names
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+POD = load_struct("core/v1", "Pod")
 
 _FIELDS = (
     "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",

@@ -11,7 +11,9 @@ from podless.kinds.builtin.podspec import (
 from podless.kinds.builtin.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types.pods import POD_TEMPLATE
+from podless.meta.structfiles import load_struct
+
+POD_TEMPLATE = load_struct("core/v1", "PodTemplate")
 
 
 class PodTemplateStrategy(DescribedStrategy):

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.flowcontrol import bootstrap, parts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.flowcontrol import FLOW_SCHEMA_SPEC
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+FLOW_SCHEMA_SPEC = load_struct("flowcontrol/v1", "FlowSchemaSpec")
 
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _METHODS = ("ByNamespace", "ByUser")

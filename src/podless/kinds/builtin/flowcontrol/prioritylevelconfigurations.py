@@ -8,14 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.flowcontrol import bootstrap, parts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.flowcontrol import PRIORITY_LEVEL_CONFIGURATION_SPEC
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.meta.structfiles import load_struct
+
+PRIORITY_LEVEL_CONFIGURATION_SPEC = load_struct("flowcontrol/v1", "PriorityLevelConfigurationSpec")
 
 _EXEMPT, _LIMITED = "Exempt", "Limited"
 _QUEUE, _REJECT = "Queue", "Reject"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks, nodelabels
 from podless.kinds.builtin.immutable import kept
 from podless.kinds.builtin.podspec import resources
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.podspecs import TOLERATION
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+TOLERATION = load_struct("core/v1", "Toleration")
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists")

@@ -5,14 +5,16 @@ Source: Kubernetes' pkg/apis/core/validation.
 
 from __future__ import annotations
 
+from podless.kinds import gostructs
 from podless.kinds.builtin.carried import put
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec.affinity import REQUIRED
 from podless.kinds.strategy import Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.topology import NODE_SELECTOR_TERM
 from podless.meta import field
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+NODE_SELECTOR_TERM = load_struct("core/v1", "NodeSelectorTerm")
 
 _WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 

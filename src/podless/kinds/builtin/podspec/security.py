@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import windows
 from podless.kinds.strategy import Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.containers import SECCOMP_PROFILE, SECURITY_CONTEXT
 from podless.meta import field
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+SECCOMP_PROFILE = load_struct("core/v1", "SeccompProfile")
+SECURITY_CONTEXT = load_struct("core/v1", "SecurityContext")
 
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
 _LONGEST_PROFILE = 4095

@@ -5,6 +5,7 @@ Source: Kubernetes' pkg/apis/core/validation (ValidatePodSpec).
 
 from __future__ import annotations
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import (
@@ -22,10 +23,11 @@ from podless.kinds.builtin.podspec.containers import Pod
 from podless.kinds.builtin.podspec.options import Options
 from podless.kinds.builtin.podspec.probes import Around
 from podless.kinds.strategy import Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.podspecs import POD_RESOURCE_CLAIM
 from podless.meta import addresses, field, names
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+POD_RESOURCE_CLAIM = load_struct("core/v1", "PodResourceClaim")
 
 _RESTARTS = ("Always", "OnFailure", "Never")
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.immutable import stays
 from podless.kinds.builtin.podspec import reports, updates
 from podless.kinds.builtin.podspec.reports import EPHEMERAL
 from podless.kinds.strategy import Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.pods import HOST_IP, POD_IP
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+HOST_IP = load_struct("core/v1", "HostIP")
+POD_IP = load_struct("core/v1", "PodIP")
 
 _SYSTEM = ("PodScheduled", "Ready", "Initialized")
 _NOT_NEGATIVE = "must be a non-negative integer"

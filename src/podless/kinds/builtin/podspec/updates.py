@@ -8,19 +8,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.carried import put
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import amounts, gates, marks, scheduling
 from podless.kinds.builtin.podspec.template import validate_pod
 from podless.kinds.strategy import Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.containers import EPHEMERAL_CONTAINER
-from podless.kinds.types.podspecs import POD_SPEC
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.meta.gotext import quote
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+EPHEMERAL_CONTAINER = load_struct("core/v1", "EphemeralContainer")
+POD_SPEC = load_struct("core/v1", "PodSpec")
 
 _CHANGEABLE = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"

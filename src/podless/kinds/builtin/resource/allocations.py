@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.immutable import stays
@@ -15,10 +16,11 @@ from podless.kinds.builtin.podspec.affinity import node_selector
 from podless.kinds.builtin.podspec.disks import driver_name
 from podless.kinds.builtin.resource import parts, requests
 from podless.kinds.strategy import Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.resource import ALLOCATION_RESULT
 from podless.meta import addresses, conditions, field
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+ALLOCATION_RESULT = load_struct("resource/v1", "AllocationResult")
 
 _MOST_USERS = 256
 _MOST_CONDITIONS = 8

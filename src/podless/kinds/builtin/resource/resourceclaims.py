@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from podless.kinds import gostructs
 from podless.kinds.builtin.carried import keep_metadata, put
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.resource import allocations, filling, parts, requests
 from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.resource import RESOURCE_CLAIM_SPEC
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+RESOURCE_CLAIM_SPEC = load_struct("resource/v1", "ResourceClaimSpec")
 
 
 class ResourceClaimStrategy(StatusStrategy):

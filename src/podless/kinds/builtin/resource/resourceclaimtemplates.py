@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from podless.kinds import gostructs
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.resource import filling, parts, requests
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.resource import RESOURCE_CLAIM_TEMPLATE_SPEC
 from podless.meta import field, objectmeta
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+RESOURCE_CLAIM_TEMPLATE_SPEC = load_struct("resource/v1", "ResourceClaimTemplateSpec")
 
 _TOLD = ("annotations", "labels")
 

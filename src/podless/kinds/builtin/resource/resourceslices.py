@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from podless.kinds import gostructs
 from podless.kinds.builtin.checks import POSITIVE, Errors
 from podless.kinds.builtin.immutable import kept
 from podless.kinds.builtin.podspec.affinity import node_selector
@@ -13,11 +14,12 @@ from podless.kinds.builtin.resource import capacities, parts
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.devices import DEVICE_ATTRIBUTE
-from podless.kinds.types.topology import NODE_SELECTOR
 from podless.meta import clock, field, gotext, names
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+DEVICE_ATTRIBUTE = load_struct("resource/v1", "DeviceAttribute")
+NODE_SELECTOR = load_struct("core/v1", "NodeSelector")
 
 _MOST_DEVICES, _MOST_RICH, _MOST_SETS = 128, 64, 8
 _MOST_USES, _MOST_COUNTERS, _MOST_TAINTS = 2, 32, 16

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.immutable import immutable
 from podless.kinds.builtin.podspec import disks
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.storage import CSI_NODE_DRIVER
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
+
+CSI_NODE_DRIVER = load_struct("storage/v1", "CSINodeDriver")
 
 _ID_MOST = 256  # bytes
 

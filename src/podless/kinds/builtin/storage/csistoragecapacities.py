@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from podless.kinds import gostructs
 from podless.kinds.builtin.immutable import immutable, kept
 from podless.kinds.builtin.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
 from podless.meta import field, labelselector, names, quantity
-from podless.meta.structs_meta import LABEL_SELECTOR
+from podless.meta.structfiles import load_struct
+
+LABEL_SELECTOR = load_struct("meta/v1", "LabelSelector")
 
 
 class CSIStorageCapacityStrategy(TypedStrategy):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from podless.kinds import gostructs
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.carried import keep_metadata
 from podless.kinds.builtin.immutable import immutable
@@ -14,10 +15,11 @@ from podless.kinds.builtin.typed import StatusStrategy
 from podless.kinds.builtin.volumes import spec as volumes
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
-from podless.kinds.types import gostructs
-from podless.kinds.types.storage import VOLUME_ATTACHMENT_SPEC
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.meta.structfiles import load_struct
+
+VOLUME_ATTACHMENT_SPEC = load_struct("storage/v1", "VolumeAttachmentSpec")
 
 _MESSAGE_MOST, _SHOWN_MOST = 1024, 256 * 1024  # bytes; a real server names another number than it means
 _LARGEST = (1 << 31) - 1

@@ -10,9 +10,10 @@ import difflib
 import json
 from typing import Any
 
-from podless.meta import gotext, gotypes, structs, structs_meta
+from podless.meta import gotext, gotypes, structs
 from podless.meta.gotypes import ListOf, Type
 from podless.meta.meter import each
+from podless.meta.structfiles import load_struct
 from podless.meta.structs import Field, Struct
 
 Object = dict[str, Any]
@@ -104,8 +105,8 @@ _PLAIN = frozenset(
 # what a PodSpec says itself on the wire, and its security context there
 _OF_HOST = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 _MOVED = {"hostNetwork": False, "hostPID": False, "hostIPC": False, "shareProcessNamespace": None, "hostUsers": None}
-# structs that have names for the wire in Go, too
-_META = frozenset(id(known) for known in vars(structs_meta).values() if isinstance(known, Struct))
+_META = "meta/v1"  # whose structs have names for the wire in Go, too
+_OBJECT_META = load_struct(_META, "ObjectMeta")
 _MOST_LINES = 4000  # of documents that are compared line by line
 
 
@@ -153,7 +154,7 @@ def _block(one: list[str], other: list[str]) -> str:
 
 
 def _struct(struct: Struct, value: Object) -> Any:
-    if id(struct) in _META:
+    if struct.home == _META:
         return value
     plan: list[tuple[str, str, Field]] = struct.made("gostruct", lambda: _plan(struct))
     out: Object = {}
@@ -163,7 +164,7 @@ def _struct(struct: Struct, value: Object) -> Any:
         value = {**value, "securityContext": _context(value)}
     for name, given, known in plan:
         if name == "metadata":
-            metadata = structs.arrange(structs_meta.OBJECT_META, value.get(name, {}))
+            metadata = structs.arrange(_OBJECT_META, value.get(name, {}))
             out |= {key: item for key, item in each(metadata).items() if item is not None}
             continue
         item = value.get(name)
