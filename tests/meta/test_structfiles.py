@@ -166,7 +166,7 @@ def test_fields_are_parsed_when_they_are_needed(tmp_path: pathlib.Path) -> None:
         ("2  kind   types.UID", "2  kind   nowhere/v1.Thing", "28: kind: {folder}/nowhere/v1.fields: No such file"),
         ("struct Part recursive", "struct Part round", "26: Part: a struct has no option 'round'"),
         ("text Words", "struct Part", "37: Part is there twice"),
-        ("text Words", "words Words", "37: a block begins with struct, kind, type, text or enum, not with 'words'"),
+        ("text Words", "words Words", "37: a block begins with struct, kind, type, text or enum, and a name"),
         ("enum v1.Empty{,Full}", "enum v1.Empty", "4: this is no `enum v1.Name{{value,value}}`"),
     ],
 )
@@ -176,6 +176,12 @@ def test_an_error_names_file_and_line(tmp_path: pathlib.Path, old: str, new: str
     path = tmp_path / "demo" / "v1.fields"
     text = str(raised.value).replace(str(load_file("core/v1")._path.parent.parent), "FOLDER")
     assert text.startswith(f"{path}:{error.format(path=path, folder='FOLDER')}")
+
+
+def test_a_file_that_has_changed_is_refused(file: StructFile, tmp_path: pathlib.Path) -> None:
+    make(tmp_path, "# One more line.\n" + FILE)
+    with pytest.raises(FieldsError, match="has changed since podless began to use it: restart podless"):
+        file.struct("Part")
 
 
 def test_a_form_that_is_none_is_an_error(tmp_path: pathlib.Path) -> None:

@@ -1,12 +1,12 @@
 """The structs of built-in types, read from the .fields files below podless/apis (their format: apis/README.md).
 
-A file is split into blocks when it is first used, a struct is made when it is first asked for, its fields are parsed
-when they are first needed, and its texts are parsed on each call of `StructFile.texts`: a server holds no fields of
-kinds that nobody uses.
+The blocks of a file are found when it is first used, a struct is made when it is first asked for, its fields are read
+when they are first needed, and texts on each call of `StructFile.texts`: a server holds no text, and no fields of kinds
+that nobody uses.
 
-Files do not change while podless runs, so all that is made here follows from its name alone. It is kept from every
-thread, as the answers in meta/bounded.py are: a struct is one object, whoever asks for it first. Its fields obey the
-thread contract (meta/offloop.py) as those of other structs.
+Files do not change while podless runs (a changed one is refused), so all that is made here follows from its name alone.
+It is kept from every thread, as the answers in meta/bounded.py are: a struct is one object, whoever asks for it first.
+Its fields obey the thread contract (meta/offloop.py) as those of other structs.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SCALARS: Mapping[str, Type] = {
     "intorstring": gotypes.INT_OR_STRING,
     "raw": gotypes.RAW,
 }
-_BLOCKS = ("struct", "kind", "type", "text")
+_BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # what a block begins with
 _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
 _TEXT = " # "  # between a line and its text
 _FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
@@ -63,11 +63,11 @@ class FieldsError(ValueError):
 
 
 class _Block(NamedTuple):
-    """What a file says of one name. word: what it is. line: of the header in the file."""
+    """Where a file describes one name. word: what it is. start, size: in bytes."""
 
     word: str
-    line: int
-    text: str
+    start: int
+    size: int
 
 
 def load_struct(home: str, name: str) -> Struct:
@@ -137,7 +137,7 @@ class StructFile:
         block = self._blocks.get(name)
         if block is None:
             return {}
-        head, *lines = block.text.split("\n")
+        head, *lines = self._read(name, block)
         found = {"": head.partition(_TEXT)[2]} if _TEXT in head else {}
         for line in lines:
             said, _, text = line.partition(_TEXT)
@@ -155,38 +155,52 @@ class StructFile:
     def _split(self) -> dict[str, _Block]:
         """Find the blocks: each is a header and indented lines, and ends with an empty line."""
         found: dict[str, _Block] = {}
-        line = 1
-        try:
-            text = self._path.read_text("utf-8")
-        except OSError as error:
-            raise FieldsError(f"{self._path}: {error.strerror}: there is no such group-version") from None
-        for part in text.split("\n\n"):
-            start, line = line, line + part.count("\n") + 2
-            while part.startswith(("#", "\n")):  # a comment, or one more empty line
-                part = part.partition("\n")[2]
-                start += 1
-            word, _, rest = part.partition(" ")
+        end = -2
+        for part in self._bytes().split(b"\n\n"):
+            start = end + 2
+            end = start + len(part)
+            while part.startswith((b"#", b"\n")):  # a comment, or one more empty line
+                part = part.partition(b"\n")[2]
+            if not part:
+                continue
+            start = end - len(part)
+            word, _, rest = part.partition(b"\n")[0].decode().partition(" ")
             if word == "enum":
-                self._declare(part, start)
-            elif word in _BLOCKS:
+                self._declare(part.decode(), start)
+            elif word in _BLOCKS and rest.strip():
                 name = rest.split(None, 1)[0]
                 if name in found:
                     raise self._error(start, f"{name} is there twice")
-                found[name] = _Block(word, start, part)
-            elif part.strip():
-                raise self._error(start, f"a block begins with {', '.join(_BLOCKS)} or enum, not with {word!r}")
+                found[name] = _Block(_BLOCKS[word], start, len(part))
+            else:
+                raise self._error(start, f"a block begins with {', '.join(_BLOCKS)} or enum, and a name")
         return found
 
-    def _declare(self, lines: str, start: int) -> None:
+    def _bytes(self) -> bytes:
+        try:
+            return self._path.read_bytes()
+        except OSError as error:
+            raise FieldsError(f"{self._path}: {error.strerror}: there is no such group-version") from None
+
+    def _read(self, name: str, block: _Block) -> list[str]:
+        """The lines of a block, the header first."""
+        with self._path.open("rb") as file:
+            file.seek(block.start)
+            lines = file.read(block.size).decode().rstrip("\n").split("\n")
+        if lines[0].split(None, 2)[:2] != [block.word, name]:
+            raise FieldsError(f"{self._path}: the file has changed since podless began to use it: restart podless")
+        return lines
+
+    def _declare(self, text: str, start: int) -> None:
         """Read lines that name the values of string types."""
-        for place, line in enumerate(lines.rstrip("\n").split("\n")):
+        for place, line in enumerate(text.rstrip("\n").split("\n")):
             match = _ENUM.fullmatch(line.removeprefix("enum ").strip())
             if match is None or not line.startswith("enum "):
-                raise self._error(start + place, "this is no `enum v1.Name{value,value}`")
+                raise self._error(start, "this is no `enum v1.Name{value,value}`", place)
             self._enums[match[1]] = tuple(match[2].split(","))
 
     def _make(self, name: str, block: _Block) -> Struct:
-        head = block.text.partition("\n")[0].partition(_TEXT)[0]
+        head = self._read(name, block)[0].partition(_TEXT)[0]
         union: tuple[str, tuple[str, ...]] | None = None
         words = head.split()[2:]
         for word in words:
@@ -195,10 +209,10 @@ class StructFile:
                 discriminator, _, fields = value.partition(":")
                 union = discriminator, tuple(fields.split(","))
             elif word not in ("atomic", "recursive"):
-                raise self._error(block.line, f"{name}: a struct has no option {word!r}")
+                raise self._error(block.start, f"{name}: a struct has no option {word!r}")
         return Struct(
             name,
-            partial(self._fields, block),
+            partial(self._fields, name, block),
             self._version,
             atomic="atomic" in words,
             union=union,
@@ -206,20 +220,20 @@ class StructFile:
             home=self.home,
         )
 
-    def _fields(self, block: _Block) -> tuple[Field, ...]:
+    def _fields(self, struct: str, block: _Block) -> tuple[Field, ...]:
         found: list[Field] = [*TYPE_META] if block.word == "kind" else []
-        for place, line in enumerate(block.text.split("\n")):
+        for place, line in enumerate(self._read(struct, block)):
             said = line.partition(_TEXT)[0].rstrip()
             if not place or not said or said.lstrip().startswith("#") or _TOLD.fullmatch(said):
                 continue
             match = _FIELD.fullmatch(said)
             if match is None:
-                raise self._error(block.line + place, "this is no `number name type options # text`")
+                raise self._error(block.start, "this is no `number name type options # text`", place)
             number, name, pointer, kind, options = match.groups()
             try:
                 found.append(Field(name, self._type(kind), int(number), pointer == "*", **_options(options)))
             except ValueError as error:
-                raise self._error(block.line + place, f"{name}: {error}") from None
+                raise self._error(block.start, f"{name}: {error}", place) from None
         return tuple(found)
 
     def _type(self, text: str) -> Type:
@@ -265,14 +279,14 @@ class StructFile:
         """Make a type that decodes itself by the form of the value."""
         forms: dict[type, str] = {}
         refusal = ""
-        for place, line in enumerate(block.text.rstrip("\n").split("\n")[1:], 1):
+        for place, line in enumerate(self._read(name, block)[1:], 1):
             form, _, text = line.strip().partition(" ")
             if form == "else":
                 refusal = text.strip()
             elif form in _FORMS:
                 forms[_FORMS[form]] = text.strip()
             elif not form.startswith("#"):
-                raise self._error(block.line + place, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else")
+                raise self._error(block.start, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else", place)
         if not forms:
             raise ValueError(f"{name} is a name for a text, no type of fields")
 
@@ -282,7 +296,9 @@ class StructFile:
 
         return Union(f"{self._version}.{name}", choose, refusal)
 
-    def _error(self, line: int, text: str) -> FieldsError:
+    def _error(self, start: int, text: str, place: int = 0) -> FieldsError:
+        """What is wrong with a line. start: the block's first byte. place: the line in the block."""
+        line = self._bytes().count(b"\n", 0, start) + 1 + place
         return FieldsError(f"{self._path}:{line}: {text}")
 
 
