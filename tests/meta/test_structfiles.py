@@ -119,6 +119,13 @@ def test_types_have_the_names_that_go_has(file: StructFile) -> None:
     assert (shared.go, shared.item.go) == ("map[v1.Key]v1.Extra", "v1.Extra")
 
 
+def test_common_types_are_one_object_in_all_files() -> None:
+    options, meta = load_struct("core/v1", "PodExecOptions").plan, load_struct("meta/v1", "ObjectMeta").plan
+    assert options["command"][0] is meta["finalizers"][0] is gotypes.STRINGS
+    assert options["tty"][0] is gotypes.BOOL
+    assert (meta["uid"][0], meta["labels"][0]) == (gotypes.UID, gotypes.STRING_MAP)
+
+
 def test_a_type_reads_itself_by_its_forms(file: StructFile) -> None:
     kind = field(file, "any").type
     assert isinstance(kind, gotypes.Union)

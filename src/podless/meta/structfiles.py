@@ -25,7 +25,8 @@ from podless.meta.structs import TYPE_META, Field, Struct
 
 FOLDER = Path(__file__).parent.parent / "apis"
 
-_SCALARS: Mapping[str, Type] = {
+# types that are one object in the whole process: some tell them apart by identity (verbs/connect.py)
+_SHARED: Mapping[str, Type] = {
     "string": gotypes.STRING,
     "bool": gotypes.BOOL,
     "int32": gotypes.INT32,
@@ -37,6 +38,9 @@ _SCALARS: Mapping[str, Type] = {
     "quantity": gotypes.QUANTITY,
     "intorstring": gotypes.INT_OR_STRING,
     "raw": gotypes.RAW,
+    "types.UID": gotypes.UID,
+    "[]string": gotypes.STRINGS,
+    "map[string]string": gotypes.STRING_MAP,
 }
 _BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # what a block begins with
 _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
@@ -106,7 +110,7 @@ class StructFile:
         self._path = folder / f"{home}.fields"
         self._enums: dict[str, tuple[str, ...]] = {}
         self._structs: dict[str, Struct] = {}
-        self._types: dict[str, Type] = dict(_SCALARS)
+        self._types: dict[str, Type] = dict(_SHARED)
         self._blocks = self._split()
 
     @property
