@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podless.meta import gotypes
+from podless.meta.bounded import bounded_cache
 from podless.meta.gotypes import Canonical, ListOf, MapOf, Raw, String, Type, Union
 from podless.meta.structs import TYPE_META, Field, Struct
 
@@ -95,6 +96,7 @@ def load_file(home: str) -> StructFile:
     return found if found is not None else _files.setdefault(home, StructFile(home))
 
 
+@bounded_cache(64)
 def homes_of(group: str) -> tuple[str, ...]:
     """Return the versions of a group that have a file, such as autoscaling/v1 and autoscaling/v2."""
     folder = folder_of(group)
