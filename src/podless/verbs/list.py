@@ -93,8 +93,9 @@ def selector(call: Call, options: ListOptions) -> Match | None:
     if labels.empty and fields.empty:
         return None
     if fields.empty and call.kind.webhook is None:
-        return lambda entry: labels.matches(entry.labels)
-    deep = any(name not in ("metadata.name", "metadata.namespace") for name, _, _ in fields.requirements)
+        matches = labels.matches
+        return lambda entry: matches(entry.labels)
+    deep = any(name not in ("metadata.name", "metadata.namespace") for name in fields.names)
 
     def match(entry: Entry) -> bool:
         if not labels.empty and not labels.matches(_labels(call, entry)):

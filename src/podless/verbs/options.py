@@ -212,7 +212,7 @@ _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields("")
 
 def _check_fields(call: Call, selector: FieldSelector) -> None:
     strategy = call.kind.strategy
-    for name, _, _ in selector.requirements:
+    for name in selector.names:
         if name == "metadata.name" or (name == "metadata.namespace" and (call.kind.namespaced or strategy.anywhere)):
             continue
         if name not in strategy.selectable(call.version):
