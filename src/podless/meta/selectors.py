@@ -111,23 +111,13 @@ class _Demands:
                 self._wanted.setdefault(key, None)
             elif operator in ("gt", "lt"):
                 self._wanted.setdefault(key, None)
-                self._bound(key, operator, _integer(need.values[0]))
+                self._ranges[key] = _bounded(self._ranges.get(key, _ANY), operator, _integer(need.values[0]))
             else:
                 values = frozenset(each(need.values))
                 known = self._wanted.get(key)
                 self._wanted[key] = values if known is None else known & values
         self._absent = frozenset(absent)
         self._size = len(self._wanted) + len(self._excluded) + len(absent)
-
-    def _bound(self, key: str, operator: str, bound: int | None) -> None:
-        low, high = self._ranges.get(key, (-math.inf, math.inf))
-        if bound is None:  # no number is above or below
-            low = math.inf
-        elif operator == "gt":
-            low = max(low, bound)
-        else:
-            high = min(high, bound)
-        self._ranges[key] = low, high
 
     def meet(self, labels: Mapping[str, str]) -> bool:
         """Whether labels meet them all."""
@@ -152,11 +142,20 @@ class _Demands:
         return all(value not in excluded.get(key, _NONE) for key, value in labels.items())
 
 
+def _bounded(range_: tuple[float, float], operator: str, bound: int | None) -> tuple[float, float]:
+    """What is left of a range; nothing is above or below what is no number."""
+    low, high = range_
+    if bound is None:
+        return math.inf, high
+    return (max(low, bound), high) if operator == "gt" else (low, min(high, bound))
+
+
 def _match_nothing(labels: Mapping[str, str]) -> bool:
     return False
 
 
 _NONE: frozenset[str] = frozenset()
+_ANY = -math.inf, math.inf
 _QUICK = 2  # looks into a set or a dict are so much quicker than steps, as a power of two
 
 EVERYTHING = LabelSelector()

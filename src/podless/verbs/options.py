@@ -211,11 +211,11 @@ _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields("")
 
 
 def _check_fields(call: Call, selector: FieldSelector) -> None:
-    strategy = call.kind.strategy
+    strategy, selectable = call.kind.strategy, call.kind.strategy.selectable(call.version)
     for name in selector.names:
         if name == "metadata.name" or (name == "metadata.namespace" and (call.kind.namespaced or strategy.anywhere)):
             continue
-        if name not in strategy.selectable(call.version):
+        if name not in selectable:
             raise BadRequest(strategy.unselectable(name))
 
 
