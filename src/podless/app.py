@@ -30,6 +30,7 @@ from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
+from podless.http.selections import Selections
 from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import fault, private, write_file
 from podless.meta.option import StartError, option, section, seed
@@ -330,7 +331,7 @@ class App:
             api.authenticator.accounts,
             Operations(api, cluster.leads),
         )
-        last = APIHandler(api, documents)
+        last = APIHandler(api, documents, Selections(held))
         faults, log = self.faults, self.settings.verbose
         passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
         return chain(passed, last.handle)

@@ -85,6 +85,10 @@ class LabelSelector:
         """Tell whether an object with these labels is selected; takes no longer than there are labels."""
         return _match_nothing if self.nothing else _Demands(self.requirements).meet
 
+    def complete(self) -> None:
+        """Make all that a match needs."""
+        self.matches({})
+
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
 
@@ -365,6 +369,10 @@ class FieldSelector:
                 return False
         excluded = self._excluded
         return not excluded or all(getter(name) not in values for name, values in excluded.items())
+
+    def complete(self) -> None:
+        """Make all that a match needs."""
+        _ = self.names, self._wanted, self._excluded
 
     def exact(self, name: str) -> str | None:
         """The only value that the field may have, or None where several may do."""
