@@ -430,6 +430,7 @@ def test_codes_of_sqlite_are_read_in_one_place() -> None:
 # Modules that remember something without meta/offloop.py, and why no two threads meet there.
 UNSHARED = {
     "meta/aside.py": "of the loop",
+    "meta/slices.py": "of the loop, whose work it runs",
     "meta/offload.py": "of the loop, and a process for all servers behind a lock",
     "meta/pace.py": "of the loop",
     "meta/watchdog.py": "of the loop",

@@ -24,6 +24,7 @@ from podless.meta.gcpause import PAUSE, paused
 from podless.meta.meter import METER, Meter
 from podless.meta.offload import Offload
 from podless.meta.parts import parts, release
+from podless.meta.slices import Slices
 from podless.meta.turns import Turns
 
 P = ParamSpec("P")
@@ -64,6 +65,7 @@ class Aside:
     def __init__(self, seconds: float = SECONDS, worker: Offload | None = None) -> None:
         self._seconds = seconds
         self.worker = worker or Offload()
+        self.slices = Slices(seconds)
         self._thread: ThreadPoolExecutor | None = None
         self._waiting = 0
         self._closed = False
@@ -94,13 +96,17 @@ class Aside:
         return size >= LONG
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What some work gives, done beside the loop where an object of so many bytes makes it long.
+        """Run work on an object of so many bytes: off the loop if that is long, else on the loop in slices.
 
         Raises what the work raises, TooManyRequests, and Timeout where it takes too long.
         """
         if size < LONG:
-            return work(*args, **kwargs)
+            return await self.slices.run(partial(work, *args, **kwargs))
         return await self.run_off_loop(work, *args, **kwargs)
+
+    async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run work on the loop in slices. Raises what the work raises, and Timeout where it takes too long."""
+        return await self.slices.run(partial(work, *args, **kwargs))
 
     async def run_off_loop(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """As `run`, of work that is long whatever it is about."""
@@ -122,7 +128,7 @@ class Aside:
     async def make(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """As `run`, of work that may need what no one has made beforehand: the loop keeps what it has made."""
         if size < LONG:
-            return work(*args, **kwargs)
+            return await self.slices.run(partial(work, *args, **kwargs))
         found, publish = await self.run_off_loop(_drafted, partial(work, *args, **kwargs))
         publish()
         return found

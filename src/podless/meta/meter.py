@@ -1,22 +1,22 @@
 """What a piece of work may still cost: walks charge it at their loop heads, and end where its time is over.
 
-The meter belongs to the context that the work runs in. Work without a meter is charged nothing and never ends early.
+The meter belongs to the context that the work runs in. Work without one may be suspended (meta/slices.py), and takes as
+long as it takes otherwise.
 """
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from podless.meta.apierror import Timeout
 
 S = TypeVar("S", bound=Sized)
 
 _LOOK = 4096  # steps between two looks at the clock: one to four milliseconds of most walks
-_FAR = 1 << 29  # steps that work without a meter takes between two looks; the largest number that Python counts fast
+_FEW_STEPS = 1024  # steps of sliced work between two looks: half a millisecond of most walks
 FEW = 8  # items that are not worth a charge: what holds them was charged
 LATE = "Timeout: request did not complete within the allotted timeout"
 
@@ -40,20 +40,26 @@ class Meter:
         self.left = _LOOK
 
 
-class _Unmetered(Meter):
-    """Of work that may take as long as it takes. Threads share it: a count that one of them loses matters to none."""
+class _Default(Meter):
+    """The meter of all other work. on_look: called now and then by the work, which may suspend itself there.
 
-    __slots__ = ()
+    Threads share it: a count that one of them loses matters to none.
+    """
+
+    __slots__ = ("on_look",)
 
     def __init__(self) -> None:
-        self._until = math.inf
-        self.left = _FAR
+        self.left = _FEW_STEPS
+        self.on_look: Callable[[], None] | None = None
 
     def look(self) -> None:
-        self.left = _FAR
+        self.left = _FEW_STEPS
+        if self.on_look is not None:
+            self.on_look()
 
 
-METER: ContextVar[Meter] = ContextVar("meter", default=_Unmetered())  # noqa: B039 (it limits nothing)
+DEFAULT: Final = _Default()
+METER: ContextVar[Meter] = ContextVar("meter", default=DEFAULT)
 _current = METER.get
 
 

@@ -123,6 +123,10 @@ class _Group(Generic[W]):
     works: tuple[Work[W], ...]
     checks: bool
 
+    def cost(self, write: W) -> int:
+        """Return what the stages cost, as the bytes of an object that is as much work to read."""
+        return write.size * write.call.kind.strategy.strain if self.checks else write.size
+
 
 # the stage before one that reads the body
 PARSE: Final = Wait[Write](_parse, _has_long_body)
@@ -146,23 +150,36 @@ class Stages(Generic[W]):
 
     async def run(self, api: API, write: W) -> None:
         """Take a write through all stages. Raises what a stage raises, TooManyRequests and Timeout."""
-        kind, size = write.call.kind, write.size
-        for part in self._parts:
+        parts, place = self._parts, 0
+        while (place := await api.aside.slices.run(self._advance, api, write, place)) < len(parts):
+            part = parts[place]
+            if isinstance(part, Wait):
+                await part.work(api, write)
+            else:
+                await _run_group(api, write, part)
+            place += 1
+
+    def _advance(self, api: API, write: W, place: int) -> int:
+        """Run short stages from a place on. Return the place of the part that is to be awaited, or of the end."""
+        parts = self._parts
+        short = write.call.kind.webhook is None and not api.aside.is_long(write.size)
+        while place < len(parts):
+            part = parts[place]
             if isinstance(part, Wait):
                 if part.when(api, write):
-                    await part.work(api, write)
-                    size = write.size  # admission may have made the object longer
-                continue
-            cost = size * kind.strategy.strain if part.checks else size
-            if kind.webhook is None and not api.aside.is_long(cost):
+                    break
+            elif not short or (part.checks and api.aside.is_long(part.cost(write))):
+                break
+            else:
                 for work in part.works:
                     work(write)
-            else:
-                await _run_group(api, write, part, cost)
+            place += 1
+        return place
 
 
-async def _run_group(api: API, write: W, group: _Group[W], cost: int) -> None:
+async def _run_group(api: API, write: W, group: _Group[W]) -> None:
     """Run stages off the loop if they cost so much. Where one wants a conversion, fetch that and go on with it."""
+    cost = group.cost(write)
     write.done = 0
     while True:
         try:
@@ -171,7 +188,7 @@ async def _run_group(api: API, write: W, group: _Group[W], cost: int) -> None:
                 await api.aside.run(cost, _walk, group.works, write)
                 api.aside.keep((*vars(write).values(), write.call.floats))
             else:
-                _walk(group.works, write)
+                await api.aside.slice(_walk, group.works, write)
         except Unconverted as unconverted:  # a stage that raises this has changed nothing, and is run again
             await unconverted.fetch(api.converter)
         else:
