@@ -119,6 +119,7 @@ class Answering:
         if self._closing:
             return
         watchdog = self._shared.watchdog
+        watchdog.moved += 1
         began = time.perf_counter()
         try:
             answer = self._handler(request)
