@@ -211,8 +211,25 @@ class Ending:
         self._sink.end()
 
 
+class Nobody(Sink):
+    """Takes nothing."""
+
+    def send(self, data: bytes) -> bool:
+        """Nobody is there."""
+        return False
+
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        """Nothing is made."""
+
+    def end(self) -> None:
+        """It never began."""
+
+
 class Stream:
-    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it."""
+    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it.
+
+    One that is not to go out must be told so (`abandon`), for what it tells of is followed already.
+    """
 
     __slots__ = ("headers", "media", "start")
     status = 200
@@ -226,6 +243,10 @@ class Stream:
         self.start = start
         self.media = media
         self.headers = headers
+
+    def abandon(self) -> None:
+        """Let go of what it is about: nobody wants it."""
+        self.start(Nobody())()
 
 
 class Lost(Stream):
