@@ -94,20 +94,18 @@ class APIHandler:
             raise NotServed if info.legacy or self._api.registry.builtin(asked.group) else PageNotFound
         kind, version = found
         audit = request.audit
+        headers = request.headers
         call = Call(
-            kind=kind,
-            version=version,
-            namespace=info.namespace,
-            name=info.name,
-            subresource=asked.subresource,
-            query=request.query,
-            content_type=request.headers.get("content-type", ""),
-            user=request.user,
-            agent=request.headers.get("user-agent", ""),
-            warnings=request.warnings,
-            annotations=audit.annotations if audit is not None else {},
+            kind, version, info.namespace, info.name, asked.subresource,
+            request.query if request.query_text else {},
+            b"",
+            headers.get("content-type", ""),
+            request.user,
+            headers.get("user-agent", ""),
+            request.warnings,
+            audit.annotations if audit is not None else {},
             verb=asked.verb,
-        )
+        )  # fmt: skip
         place.check(call, info, request.method)
         if asked.subresource:
             place.check_subresource(call, info)
