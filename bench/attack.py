@@ -48,7 +48,7 @@ ALONE = 1.0  # seconds of it alone
 LOOK = 0.01  # seconds between two looks at memory
 SETTLED = 1.0  # seconds for which memory must not fall before it counts as what is kept
 PATIENCE = 8.0  # seconds that it may take to fall
-MOST_HELD, MOST_KEPT, MOST_LATE = 0.1, 64.0, 0.05  # seconds, MB, seconds
+MOST_HELD, MOST_LATE = 0.1, 0.05  # seconds
 _TOLD = re.compile(r"^podless_loop_held_worst_seconds (\S+)$", re.MULTILINE)
 
 
@@ -88,7 +88,7 @@ class Found(NamedTuple):
             name
             for name, wrong in (
                 ("held", max(self.held, 0.0) > MOST_HELD),
-                ("kept", self.after - self.before > MOST_KEPT),
+                ("kept", self.after - self.before > self.attack.keeps),
                 ("late", self.creates.late > MOST_LATE),
                 ("error", 500 in self.answers and self.attack.hook is None),
                 ("no answer", 0 in self.answers),

@@ -47,7 +47,7 @@ class Site:
 class Attack:
     """One of them. row: of the table, with a number where there are several. setup: what is stored before; it returns
     the requests, which are sent one after the other. watches: requests that stay open meanwhile. hook: what a webhook
-    answers, where one is needed.
+    answers, where one is needed. keeps: MB of memory that it may keep, for what is made of the set-up once.
     """
 
     row: str
@@ -55,6 +55,7 @@ class Attack:
     setup: Callable[[Site], Sequence[Ask]]
     watches: Callable[[Site], Sequence[Ask]] = lambda site: ()
     hook: Callable[[Site, Any], Any] | None = None
+    keeps: float = 64.0
 
 
 def objects(plural: str = "things", version: str = "v1") -> str:

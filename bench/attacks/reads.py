@@ -17,14 +17,17 @@ def _events(site: Site) -> Sequence[Ask]:
 def _selecting(site: Site) -> Sequence[Ask]:
     """Watches by selectors that are all others."""
     return [
-        get(f"{MAPS}?watch=1&labelSelector=" + ",".join(f"!a{number}x{label}" for label in range(site.many(6200))))
+        get(f"{MAPS}?watch=1&labelSelector=" + ",".join(f"!{number}x{label:x}" for label in range(site.many(6200))))
         for number in range(site.many(300))
     ]
 
 
 def _by_fields(site: Site) -> Sequence[Ask]:
-    names = [",".join(f"metadata.name!=a{number}x{name}" for name in range(site.many(2000))) for number in range(300)]
-    return [get(f"{MAPS}?watch=1&fieldSelector={names[number]}") for number in range(site.many(300))]
+    many = site.many(2400)
+    return [
+        get(f"{MAPS}?watch=1&fieldSelector=" + ",".join(f"metadata.name!={number}x{name:x}" for name in range(many)))
+        for number in range(site.many(300))
+    ]
 
 
 def _columns(site: Site) -> str:
