@@ -48,6 +48,7 @@ class Attack:
     """One of them. row: of the table, with a number where there are several. setup: what is stored before; it returns
     the requests, which are sent one after the other. watches: requests that stay open meanwhile. hook: what a webhook
     answers, where one is needed. keeps: MB of memory that it may keep, for what is made of the set-up once.
+    fails: whether a real server answers 500 as well.
     """
 
     row: str
@@ -56,6 +57,7 @@ class Attack:
     watches: Callable[[Site], Sequence[Ask]] = lambda site: ()
     hook: Callable[[Site, Any], Any] | None = None
     keeps: float = 64.0
+    fails: bool = False
 
 
 def objects(plural: str = "things", version: str = "v1") -> str:

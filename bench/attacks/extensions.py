@@ -83,8 +83,8 @@ _NESTED = "object.data.all(a, object.data.all(b, a != b || true))"
 
 ATTACKS = [
     Attack("K1", "a conversion webhook answers 300,000 items to a patch of 17 bytes", _converted, hook=_many_items),
-    Attack("K2", "a conversion webhook answers an error of 2.8 MB", _converted, hook=_error),
-    Attack("K3", "a mutating webhook answers 20,000 operations", _reviewed, hook=_many_patches),
+    Attack("K2", "a conversion webhook answers an error of 2.8 MB", _converted, hook=_error, fails=True),
+    Attack("K3", "a mutating webhook answers 20,000 operations", _reviewed, hook=_many_patches, fails=True),
     Attack("L1", "a policy of nested all, a config map of 2,000 keys", _policies(_NESTED, 1)),
     Attack("L2", "five policies of nested all, a config map of 2,000 keys", _policies(_NESTED, 5)),
 ]
