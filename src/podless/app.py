@@ -332,6 +332,7 @@ class App:
             Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store, self._backend),
             cluster.health,
             api.aside,
+            api.pace,
             api.authenticator.accounts,
             Operations(api, cluster.leads),
         )

@@ -133,17 +133,18 @@ class Listing:
 
 
 class Pieces:
-    """A body whose pieces are made as they are sent: nobody knows beforehand how long it is.
+    """A body whose pieces are made as they are sent.
 
-    make: begins to make it, each time anew.
+    make: begins to make it, each time anew. size: in bytes, -1 where nobody knows it beforehand. own: bytes, about, of
+    what it is made of and nobody else has.
     """
 
-    __slots__ = ("_make",)
+    __slots__ = ("_make", "own", "size")
 
-    size = -1
-
-    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+    def __init__(self, make: Callable[[], Iterator[bytes]], size: int = -1, own: int = 0) -> None:
         self._make = make
+        self.size = size
+        self.own = own
 
     def __iter__(self) -> Iterator[bytes]:
         return self._make()
