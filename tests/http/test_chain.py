@@ -11,7 +11,7 @@ import pytest
 
 from podless.auth.attributes import Attributes
 from podless.auth.authenticate import Authenticator
-from podless.auth.authorizer import AllowAll
+from podless.auth.authorizer import AllowAll, Decision
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
 from podless.http.chain import chain, filters
@@ -26,8 +26,8 @@ ZOE = User("zoe")
 class Nobody(AllowAll):
     """Nobody may do anything."""
 
-    def allowed(self, user: User, asked: Attributes) -> bool:
-        return False
+    def decide(self, user: User, asked: Attributes) -> Decision:
+        return Decision(False)
 
 
 def api(authorizer: AllowAll | None = None) -> Any:
