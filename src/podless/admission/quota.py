@@ -18,14 +18,18 @@ from podless.cache.watchcache import WatchCache
 from podless.kinds import view
 from podless.kinds.builtin import usage
 from podless.kinds.builtin.quotas import QUOTAS, counts, limits
+from podless.kinds.builtin.usage import Usage
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
+from podless.meta.meter import charge, each
 from podless.store import Operation
 
 _RESIZE = "resize"
+_STEPS = 8  # that an amount takes
+_BYTES = 64  # of a quota that are decoded in a step
 
 
 class ObjectQuota(Step):
@@ -35,10 +39,10 @@ class ObjectQuota(Step):
     status of the quotas that it is charged to, as they were when it was counted: who comes second counts again.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, meter: Meter) -> None:
         self._state = state
         self._quotas = state.collection(QUOTAS)
-        self._meter = Meter()
+        self._meter = meter
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def start(self) -> None:
@@ -58,20 +62,24 @@ class ObjectQuota(Step):
         kind, namespace = attr.kind, attr.namespace
         if _unmeasured(attr) or not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
-        charge = partial(self._charge, attr, await self._state.loaded(kind))
-        if charge() and not attr.dry_run:
+        book = partial(self._charge, attr, await self._state.loaded(kind))
+        if book() and not attr.dry_run:
             lock = self._locks.setdefault(namespace, asyncio.Lock())
-            attr.along = Along((lock,), charge)
+            attr.along = Along((lock,), book)
 
     def _charge(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
         """Adds what is asked for to what is used. Raises Forbidden."""
         charges = []
+        measure = usage.of(attr.kind)
+        new = measure(attr.obj) if measure is not None and attr.obj is not None else None
+        old = measure(attr.old) if measure is not None and attr.old is not None else None
         for entry in self._quotas.under(QUOTAS.keys.scope(attr.namespace))[0]:
+            charge(len(entry.body) // _BYTES)
             quota = entry.decode()
             hard = quota["spec"].get("hard") or {}
-            requested, used = self._asked(attr, collection, entry.name, quota)
+            requested, used = self._asked(attr, collection, entry.name, quota, new, old)
             totals = {name: quantity.total((used[name], requested[name])) for name in requested}
-            exceeded = [name for name in sorted(totals) if quantity.parse(totals[name]) > quantity.parse(hard[name])]
+            exceeded = [name for name in sorted(totals) if quantity.nanos(totals[name]) > quantity.nanos(hard[name])]
             if exceeded:
                 raise _refusal(attr, _text(entry.name, exceeded, requested, used, hard))
             if totals:
@@ -81,11 +89,17 @@ class ObjectQuota(Step):
         return charges
 
     def _asked(
-        self, attr: AdmissionAttributes, collection: WatchCache, name: str, quota: Object
+        self,
+        attr: AdmissionAttributes,
+        collection: WatchCache,
+        name: str,
+        quota: Object,
+        new: Usage | None,
+        old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
         """What a write asks of a quota, and what is used of that. Raises Forbidden."""
         kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
-        requested, used = self._measured(attr, collection, name, quota)
+        requested, used = self._measured(attr, collection, name, quota, new, old)
         if attr.operation == CREATE:
             hard, measured = limits(quota), usage.names(kind, counts(kind))
             for counted in counts(kind):
@@ -94,24 +108,33 @@ class ObjectQuota(Step):
         return requested, used
 
     def _measured(
-        self, attr: AdmissionAttributes, collection: WatchCache, name: str, quota: Object
+        self,
+        attr: AdmissionAttributes,
+        collection: WatchCache,
+        name: str,
+        quota: Object,
+        new: Usage | None,
+        old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
-        kind, hard, measure = attr.kind, quota["spec"].get("hard") or {}, usage.of(attr.kind)
-        wanted = usage.names(kind, hard)
-        if measure is None or not wanted or attr.obj is None:
+        kind, hard = attr.kind, quota["spec"].get("hard") or {}
+        wanted = usage.names(kind, each(hard))
+        if new is None or not wanted or attr.obj is None:
             return {}, {}
-        new, old = measure(attr.obj), measure(attr.old) if attr.old is not None else None
-        if not usage.applies(quota, new):
+        applies = usage.scoped(quota)
+        if not applies(new):
             return {}, {}
         if old is None and kind.plural == "pods" and (lacking := usage.missing(attr.obj, hard)):
             raise _refusal(attr, f"failed quota: {name}: must specify {lacking}")
-        before = old.amounts if old is not None and usage.applies(quota, old) else {}
-        asked = {one: quantity.difference(new.amounts.get(one, "0"), before.get(one, "0")) for one in wanted}
-        requested = {one: text for one, text in asked.items() if quantity.parse(text) > 0}
+        before = old.amounts if old is not None and applies(old) else {}
+        requested = {}
+        for one in wanted:
+            charge(_STEPS)
+            text = quantity.difference(new.amounts.get(one, "0"), before.get(one, "0"))
+            if quantity.nanos(text) > 0:
+                requested[one] = text
         if not requested:
             return {}, {}
-        entries = collection.under(kind.keys.scope(attr.namespace))[0]
-        return requested, self._meter.used(kind, entries, quota, list(requested))
+        return requested, self._meter.used(kind, collection, attr.namespace, quota, list(requested))
 
 
 def _unmeasured(attr: AdmissionAttributes) -> bool:

@@ -27,12 +27,12 @@ class Quotas(Controller):
 
     name = "resourcequota-controller"
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    def __init__(self, api: API, kind: Kind, meter: Meter) -> None:
         super().__init__(api)
         self._kind = kind
         self._collection = api.collection(kind)
         self._followed: dict[str, Leave] = {}
-        self._meter = Meter()
+        self._meter = meter
 
     async def begin(self) -> None:
         """Load the quotas, so that no creation passes them, and count."""
@@ -79,14 +79,12 @@ class Quotas(Controller):
             numbers |= {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
             used = {name: quantity.canonical(str(number)) for name, number in numbers.items()}
             for kind, names, one in metered:
-                entries = one.under(one.keys.scope(entry.namespace))[0]
-                for name, text in self._meter.used(kind, entries, obj, names).items():
-                    used[name] = text
+                used |= self._meter.used(kind, one, entry.namespace, obj, names)
             used = dict(sorted(used.items()))
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}
 
-        if obj != count(obj):
+        if obj != await self.api.aside.slice(count, obj):
             await report(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:

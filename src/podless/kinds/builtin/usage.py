@@ -59,21 +59,33 @@ def names(kind: Kind, hard: Iterable[str]) -> list[str]:
 
 def applies(quota: Object, usage: Usage) -> bool:
     """Whether a quota is about an object."""
+    return scoped(quota)(usage)
+
+
+def scoped(quota: Object) -> Callable[[Usage], bool]:
+    """What tells whether a quota is about an object; its scopes are read once."""
     spec = quota["spec"]
-    if not set(spec.get("scopes") or ()) <= usage.scopes | {name for name, values in usage.named.items() if values}:
-        return False
-    wanted = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
-    return all(_in(one, usage) for one in each(wanted))
+    scopes = frozenset(spec.get("scopes") or ())
+    expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
+    wanted = [(one["scopeName"], one["operator"], frozenset(one.get("values") or ())) for one in each(expressions)]
+    if not scopes and not wanted:
+        return lambda usage: True
+
+    def about(usage: Usage) -> bool:
+        if not scopes <= usage.scopes | {name for name, values in usage.named.items() if values}:
+            return False
+        return all(_in(scope, operator, values, usage) for scope, operator, values in each(wanted))
+
+    return about
 
 
-def _in(one: Object, usage: Usage) -> bool:
-    scope, operator, values = one["scopeName"], one["operator"], set(one.get("values") or ())
+def _in(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool:
     given = usage.named.get(scope)
     if given is None:
         return (scope in usage.scopes) == (operator in ("Exists", "In"))
     if operator in ("In", "Exists"):
-        return bool(values & set(given)) if operator == "In" else bool(given)
-    return not values & set(given) if operator == "NotIn" else not given
+        return not values.isdisjoint(given) if operator == "In" else bool(given)
+    return values.isdisjoint(given) if operator == "NotIn" else not given
 
 
 def missing(pod: Object, hard: Iterable[str]) -> str:
