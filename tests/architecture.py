@@ -452,6 +452,8 @@ UNSHARED = {
     "cel/writer.py": "one compilation",
     "fields/jsonpatch.py": "one patch",
     "kinds/registry.py": "of the loop",
+    "schema/check.py": "one result",
+    "schema/regex.py": "what follows from a pattern alone, and is seen as a whole",
 }
 # Modules that keep answers with functools, and why they may.
 CACHING = {
