@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from typing import Any
+from collections.abc import Callable, Container
+from typing import Any, ParamSpec, TypeVar
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.auth.attributes import Attributes
@@ -15,6 +15,8 @@ from podless.kinds.kind import Version
 from podless.kinds.state import State
 from podless.meta import sent
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Object = dict[str, Any]
 
 _ABSENT = object()
@@ -34,11 +36,16 @@ class Subject:
         self._authorizer = authorizer
         self._namespace: Any = _ABSENT
         self._seen: list[tuple[Object, Version, Object]] = []
+        self._as_sent: tuple[Object, Object] | None = None  # an object, and what it was sent as
 
     @property
     def converter(self) -> Converter:
         """Has objects in other versions."""
         return self._state.converter
+
+    async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run expressions over the write on the loop in slices. Raises what the work raises, and Timeout."""
+        return await self._state.remote.slice(work, *args, **kwargs)
 
     async def namespace(self) -> Entry | None:
         """The namespace that the object is in, or is."""
@@ -65,8 +72,9 @@ class Subject:
         found = await self.shown(self.attr.obj, version)
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
-        as_sent: Object = sent.copied(found, self.attr.floats)
-        return as_sent
+        if self._as_sent is None or self._as_sent[0] is not found:
+            self._as_sent = found, await self.slice(sent.copied, found, self.attr.floats)
+        return self._as_sent[1]
 
     def request(self, version: Version) -> Object:
         """The AdmissionRequest without its uid and objects, as those see it who look at the object in a version."""

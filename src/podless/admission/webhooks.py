@@ -46,12 +46,14 @@ class Webhook:
         self.matching = Matching(given, given.get("rules") or ())
 
     @cached_property
-    def conditions(self) -> Conditions | None:
-        """Its matchConditions, None where there are none."""
+    def _conditions(self) -> Conditions:
         from podless.cel.policies import Environment
 
-        given = self.given.get("matchConditions")
-        return Conditions(given, Environment(), strict=not self.open) if given else None
+        return Conditions(self.given["matchConditions"], Environment(), strict=not self.open)
+
+    def compile(self) -> Conditions:
+        """Its matchConditions, of which there are some, compiled when they are first asked for."""
+        return self._conditions
 
 
 class _Webhooks(Step):
@@ -83,11 +85,12 @@ class _Webhooks(Step):
     async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
         """The version in which a webhook wants to see the object; None where it does not. Raises APIError."""
         version = await webhook.matching.find(subject)
-        if version is None or webhook.conditions is None:
+        if version is None or not webhook.given.get("matchConditions"):
             return version
         attr = subject.attr
         try:
-            met = webhook.conditions.met(await subject.values(version, webhook.conditions.needs))
+            conditions = await subject.slice(webhook.compile)
+            met = await subject.slice(conditions.met, await subject.values(version, conditions.needs))
         except ConditionFailed as failed:
             raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, str(failed)) from None
         except ConversionFailed as failed:
