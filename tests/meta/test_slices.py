@@ -120,3 +120,66 @@ async def test_each_piece_of_work_has_the_context_of_its_request(clock: list[flo
 
 async def test_charges_outside_of_sliced_work_suspend_nothing(clock: list[float]) -> None:
     assert count(50) == 50
+
+
+async def test_a_driven_coroutine_is_suspended_between_its_awaits(clock: list[float]) -> None:
+    sliced, seen = Slices(10.0), list[str]()
+
+    async def work(name: str) -> str:
+        token = NAME.set(name)
+        task = asyncio.current_task()
+        for _ in range(3):
+            count(10, seen, name)
+            assert asyncio.current_task() is task
+            await asyncio.sleep(0)
+        assert NAME.get() == name
+        NAME.reset(token)
+        return name
+
+    found = await asyncio.gather(*(asyncio.create_task(sliced.drive(work(name))) for name in "abc"))
+    assert list(found) == ["a", "b", "c"]
+    assert len(seen) == 90
+    assert seen[:30] != ["a"] * 30
+
+
+async def test_what_a_driven_coroutine_raises_is_raised(clock: list[float]) -> None:
+    async def work() -> None:
+        count(10)
+        await asyncio.sleep(0)
+        count(10)
+        raise KeyError("a")
+
+    with pytest.raises(KeyError):
+        await Slices(10.0).drive(work())
+
+
+async def test_a_driven_coroutine_is_cancelled_where_it_is_suspended(clock: list[float]) -> None:
+    sliced, seen = Slices(10.0), list[str]()
+
+    async def work() -> None:
+        try:
+            count(1000, seen, "a")
+        finally:
+            await asyncio.sleep(0)
+            seen.append("b")
+
+    request = asyncio.create_task(sliced.drive(work()))
+    await asyncio.sleep(0)
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    assert seen[-1] == "b"
+    assert len(seen) < 20
+    assert await sliced.run(count, 3) == 3
+
+
+async def test_a_driven_coroutine_can_be_closed(clock: list[float]) -> None:
+    seen = list[str]()
+
+    async def work() -> None:
+        count(1000, seen, "a")
+
+    driven = Slices(10.0).drive(work())
+    driven.send(None)
+    driven.close()
+    assert 0 < len(seen) < 20

@@ -80,7 +80,7 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
         cache = Cache(store)
         await cache.open()
         api = API(store, cache, Registry(), Converter(Client()))
-        collection = await api.loaded(CONFIG_MAPS)
+        await api.loaded(CONFIG_MAPS)
         state: dict[str, int] = {}
         watchers: list[Watcher] = []
         waiting: list[Watcher] = []
@@ -105,8 +105,8 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
                 await asyncio.sleep(0)
         for watcher in waiting:
             watcher.start()
-        collection.deliver()
         for watcher in [*watchers, *waiting]:
+            assert watcher.watch.revision == cache.revision  # by then it has heard of all
             assert watcher.state == state
             assert watcher.told == sorted(set(watcher.told))
         await store.close()

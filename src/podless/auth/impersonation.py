@@ -26,10 +26,7 @@ def wanted(headers: Mapping[str, str]) -> User | None:
 
     headers: by their lower-case names; several values of one are on lines of their own.
     """
-    for name in headers:
-        if name.startswith(_PREFIX):
-            return _wanted(headers)
-    return None
+    return _wanted(headers) if f"\n{_PREFIX}" in "\n".join(("", *headers)) else None
 
 
 def _wanted(headers: Mapping[str, str]) -> User | None:

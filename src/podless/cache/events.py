@@ -39,13 +39,17 @@ class Event:
 
 
 class Batch(list[Event]):
-    """Events that watchers are told of together. views: what some of them see in common, made by the first."""
+    """Events that watchers are told of together. size: bytes of their objects, about.
 
-    __slots__ = ("views",)
+    views: what some of them see in common, made by the first.
+    """
+
+    __slots__ = ("size", "views")
 
     def __init__(self) -> None:
         super().__init__()
-        self.views: dict[str, Any] = {}
+        self.size = 0
+        self.views: dict[Any, Any] = {}
 
 
 T = TypeVar("T")

@@ -19,7 +19,7 @@ from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
 from podless.http.message import JSON, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
-from podless.http.outgoing import Nobody, Outgoing
+from podless.http.outgoing import Outgoing
 from podless.http.parsing import Parser
 from podless.http.sending import CHUNKED, PLAIN, Clock
 from podless.http.status import trace
@@ -119,6 +119,7 @@ class Answering:
         if self._closing:
             return
         watchdog = self._shared.watchdog
+        watchdog.moved += 1
         began = time.perf_counter()
         try:
             answer = self._handler(request)
@@ -140,6 +141,8 @@ class Answering:
             answer = await pending
             if not self._closing:
                 self._answer(request, answer)
+            elif isinstance(answer, Stream):
+                answer.abandon()
         except Exception as error:
             log.error("an answer could not be sent: %s", trace(error))
             self.abort()
@@ -198,7 +201,7 @@ class Answering:
         head = self._shared.clock.head(200, answer.media, answer.headers, end)
         if request.method == "HEAD":
             self._transport.write(head)
-            answer.start(Nobody())()
+            answer.abandon()
             self._done(request)
         else:
             framing = CHUNKED if chunked else PLAIN
@@ -209,7 +212,7 @@ class Answering:
         request.keep_alive = False
         refusal = websocket.refusal(request.headers)
         if refusal is not None:
-            answer.start(Nobody())()
+            answer.abandon()
             self._write(refusal, request)
             self._done(request)
             return

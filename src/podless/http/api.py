@@ -13,10 +13,11 @@ from podless.http.negotiate import Form
 from podless.http.nonresource import NonResource
 from podless.http.render import lay_out, ready, response
 from podless.http.rows import Rows
+from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
 from podless.meta.allowance import ALLOWANCE, Allowance
-from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
+from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.components import component
@@ -50,8 +51,9 @@ class APIHandler:
     raised here into an answer.
     """
 
-    def __init__(self, api: API, documents: NonResource) -> None:
+    def __init__(self, api: API, documents: NonResource, selections: Selections) -> None:
         self._api = api
+        self._selections = selections
         self._nonresource = documents
         self._rows = Rows()
 
@@ -74,7 +76,7 @@ class APIHandler:
             media_type(call)  # looked at before what the client takes
         form = self._form(call, verb, accept)
         if verb == "watch":
-            return self._watch(call, form)
+            return self._watch(request, call, form)
         if verb in ("get", "list") and call.subresource != "scale":
             return self._read(request, call, verb, form)
         return self._write(request, call, verb, form)
@@ -93,20 +95,18 @@ class APIHandler:
             raise NotServed if info.legacy or self._api.registry.builtin(asked.group) else PageNotFound
         kind, version = found
         audit = request.audit
+        headers = request.headers
         call = Call(
-            kind=kind,
-            version=version,
-            namespace=info.namespace,
-            name=info.name,
-            subresource=asked.subresource,
-            query=request.query,
-            content_type=request.headers.get("content-type", ""),
-            user=request.user,
-            agent=request.headers.get("user-agent", ""),
-            warnings=request.warnings,
-            annotations=audit.annotations if audit is not None else {},
+            kind, version, info.namespace, info.name, asked.subresource,
+            request.query if request.query_text else {},
+            b"",
+            headers.get("content-type", ""),
+            request.user,
+            headers.get("user-agent", ""),
+            request.warnings,
+            audit.annotations if audit is not None else {},
             verb=asked.verb,
-        )
+        )  # fmt: skip
         place.check(call, info, request.method)
         if asked.subresource:
             place.check_subresource(call, info)
@@ -204,21 +204,27 @@ class APIHandler:
             await self._api.converter.ready(call.kind, call.version, entries(outcome))
         return outcome
 
-    async def _watch(self, call: Call, form: Form) -> Answer:
-        chosen = await options.listed(self._api, call)
-        collection = await self._api.loaded(call.kind)
-        watch = Watch(self._api, call, chosen, collection)
+    async def _watch(self, request: Request, call: Call, form: Form) -> Answer:
+        lease = self._selections.lease(request, call)
+        watch: Watch | None = None
         try:
+            chosen = await options.listed(self._api, call, lease.parsed)
+            lease.keep(chosen.labels, chosen.fields)
+            collection = await self._api.loaded(call.kind)
+            watch = Watch(self._api, call, chosen, collection)
             await watch.prepare()
-            return WatchStream(self._api, call, watch, negotiate.of_stream(form)).stream()
-        except (Expired, conversion.ConversionFailed) as error:
+            stream = WatchStream(self._api, call, watch, negotiate.of_stream(form), lease.end).stream()
+            call.query = {}  # all that is needed of it has been read, and it may be long
+            return stream
+        except BaseException as error:
+            lease.end()
+            if watch is not None:
+                watch.stop()
+            if watch is None or not isinstance(error, (Expired, conversion.ConversionFailed)):
+                raise
             # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
-            watch.stop()
             form = negotiate.of_stream(form)
             return Response(200, [error_line(error.status(), form)], media(form))
-        except APIError:
-            watch.stop()
-            raise
 
 
 async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:

@@ -15,11 +15,11 @@ def with_authorization(authorizer: Authorizer) -> Callable[[Handler], Handler]:
     def filter_(handler: Handler) -> Handler:
         def handle(request: Request) -> Answer | Pending:
             user, asked = request.user, request.info.asked
-            allowed = authorizer.allowed(user, asked)
+            decision = authorizer.decide(user, asked)
             if request.audit is not None:
-                request.audit.decide(allowed, authorizer.decide(user, asked).reason)
-            if not allowed:
-                raise Denied(user, asked, authorizer.decide(user, asked).reason)
+                request.audit.decide(decision.allowed, decision.reason)
+            if not decision.allowed:
+                raise Denied(user, asked, decision.reason)
             return handler(request)
 
         return handle

@@ -197,6 +197,7 @@ class PriorityAndFairness:
         """A watch is counted until it ends: all together have a bound, and each user has half of it."""
         most = self._limits.watches
         if self._watching >= most or self._watches[user] >= max(most // 2, 1):
+            stream.abandon()
             return too_many()
         start = stream.start
 

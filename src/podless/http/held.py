@@ -12,7 +12,7 @@ from typing import Protocol
 from podless.meta.errors import TooManyRequests
 
 BODIES, ANSWERS, STREAMS = "bodies", "answers", "streams"
-_REFUSAL = "the server holds too much for its clients, please try again later"
+REFUSAL = "the server holds too much for its clients, please try again later"
 
 
 class Holder(Protocol):
@@ -58,6 +58,11 @@ class Held:
         self.replaced = replaced
 
     @property
+    def most(self) -> int:
+        """Bytes that may be held together."""
+        return self._most
+
+    @property
     def held(self) -> int:
         """Bytes that are held, or about to be."""
         return self._taken + self.loose
@@ -75,7 +80,7 @@ class Held:
         full = self._taken + self.loose + size > self._most
         if share.size + size > self._most // 2 or (full and not self._make_room(share, size)):
             self._forget(user, share)
-            raise TooManyRequests(_REFUSAL, {"retryAfterSeconds": 1})
+            raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
         self._taken += size
         self.sorts[sort] += size
         share.size += size

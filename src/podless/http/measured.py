@@ -29,7 +29,7 @@ class Measured:
 
     def __init__(self) -> None:
         self._found: dict[_Sort, _Figures] = {}
-        self._plain: dict[tuple[tuple[str, ...], bool, bool], _Figures] = {}  # the same of those that name alone tells
+        self._plain: dict[tuple[str, ...], _Figures] = {}  # the same of objects and of creates, without a dry run
         self.working = {False: 0, True: 0}
         self.watches: Counter[_Sort] = Counter()
 
@@ -57,17 +57,22 @@ class Measured:
 
     def _note(self, request: Request, answer: Answer, took: float) -> Answer:
         asked, status = request.info.asked, answer.status
-        plain = asked[:5], not asked.name, not asked.namespace
-        found = self._plain.get(plain) if not request.query_text and asked.verb != "patch" else None
+        plain: tuple[str, ...] | None = None
+        if (asked.name or asked.verb == "create") and "dryRun" not in request.query_text:
+            plain = asked[:5]
+            if asked.verb == "patch" and _applies(request):
+                plain = (_APPLY, *plain)
+        found = self._plain.get(plain) if plain is not None else None
         if found is None:
             found = self._figures(request, status)
-            simple = not request.query_text and asked.verb != "patch" and not asked.path
-            if simple and found[0] is not _OTHERS and len(self._plain) < _MOST:
+            if plain is not None and found[0] is not _OTHERS and len(self._plain) < _MOST:
                 self._plain[plain] = found
         sort, times, counts = found
         times.observe(took)
         counts[status] = counts.get(status, 0) + 1
-        return self._counted(sort, answer) if isinstance(answer, Stream) and not isinstance(answer, Lost) else answer
+        if answer.__class__ is Response or isinstance(answer, (Response, Lost)):
+            return answer
+        return self._counted(sort, answer)
 
     def _figures(self, request: Request, status: int) -> _Figures:
         sort = _sort(request.info.asked, request)
@@ -118,11 +123,16 @@ def _sort(asked: Attributes, request: Request) -> _Sort:
         dry = "All" if request.query.get("dryRun") == ["All"] else "invalid"
     if subresource in _CONNECT:
         shown = "CONNECT"
-    elif verb == "patch" and request.headers.get("content-type", "").startswith(_APPLY):
+    elif verb == "patch" and _applies(request):
         shown = "APPLY"
     else:
         shown = _VERBS.get(verb) or verb.upper()
     return (shown, dry, group, version, resource, subresource, scope, "apiserver")
+
+
+def _applies(request: Request) -> bool:
+    """Whether a patch is an apply."""
+    return request.headers.get("content-type", "").startswith(_APPLY)
 
 
 def _is_plain(text: str) -> bool:

@@ -133,17 +133,18 @@ class Listing:
 
 
 class Pieces:
-    """A body whose pieces are made as they are sent: nobody knows beforehand how long it is.
+    """A body whose pieces are made as they are sent.
 
-    make: begins to make it, each time anew.
+    make: begins to make it, each time anew. size: in bytes, -1 where nobody knows it beforehand. own: bytes, about, of
+    what it is made of and nobody else has.
     """
 
-    __slots__ = ("_make",)
+    __slots__ = ("_make", "own", "size")
 
-    size = -1
-
-    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+    def __init__(self, make: Callable[[], Iterator[bytes]], size: int = -1, own: int = 0) -> None:
         self._make = make
+        self.size = size
+        self.own = own
 
     def __iter__(self) -> Iterator[bytes]:
         return self._make()
@@ -211,8 +212,25 @@ class Ending:
         self._sink.end()
 
 
+class Nobody(Sink):
+    """Takes nothing."""
+
+    def send(self, data: bytes) -> bool:
+        """Nobody is there."""
+        return False
+
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        """Nothing is made."""
+
+    def end(self) -> None:
+        """It never began."""
+
+
 class Stream:
-    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it."""
+    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it.
+
+    One that is not to go out must be told so (`abandon`), for what it tells of is followed already.
+    """
 
     __slots__ = ("headers", "media", "start")
     status = 200
@@ -226,6 +244,10 @@ class Stream:
         self.start = start
         self.media = media
         self.headers = headers
+
+    def abandon(self) -> None:
+        """Let go of what it is about: nobody wants it."""
+        self.start(Nobody())()
 
 
 class Lost(Stream):

@@ -19,6 +19,7 @@ from podless.kinds.registry import Registry
 from podless.meta import codec
 from podless.meta.aside import Aside
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
+from podless.meta.pace import Pace
 from podless.publish import discovery, discovery_messages
 from podless.version import __version__
 
@@ -52,8 +53,8 @@ def version() -> dict[str, str]:
 class NonResource:
     """Answers all paths that are no resource. address: the host and port that clients know the server by.
 
-    aside: does what takes long. accounts: whose key is published, for those who check tokens of service accounts by
-    themselves.
+    aside: does what takes long, pace what takes many turns. accounts: whose key is published, for those who check
+    tokens of service accounts by themselves.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class NonResource:
         metrics: Metrics,
         checks: Health,
         aside: Aside,
+        pace: Pace,
         accounts: Accounts | None = None,
         operations: Operations | None = None,
     ) -> None:
@@ -72,7 +74,7 @@ class NonResource:
         self._address = address
         self._accounts = accounts
         self._operations = operations
-        self._openapi = OpenAPI(registry, _SERVER, aside)
+        self._openapi = OpenAPI(registry, _SERVER, aside, pace)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 

@@ -178,20 +178,6 @@ class Outgoing:
         self._pace.soon(self.user, work)
 
 
-class Nobody(Sink):
-    """Takes nothing: the sink for a HEAD request."""
-
-    def send(self, data: Piece) -> bool:
-        """Nobody is there."""
-        return False
-
-    def pull(self, pieces: Iterator[Piece]) -> None:
-        """Nothing is made."""
-
-    def end(self) -> None:
-        """It never began."""
-
-
 class StreamSink(Sink):
     """Writes a stream's pieces, framed. While the client does not read, pieces wait; of too many it is cut off.
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
-from contextvars import copy_context
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context, copy_context
+from types import TracebackType
+from typing import Any, Final, NoReturn, TypeVar
 
 from greenlet import getcurrent, greenlet
 
@@ -66,6 +67,11 @@ class _Worker(greenlet):
             give(found)
             del found
 
+    def fail(self) -> NoReturn:
+        """Raise what the work raised."""
+        assert self.raised is not None
+        raise self.raised
+
     def look(self) -> None:
         """Suspend the work if its slice is used up. Raise Timeout if its time is over."""
         now = time.thread_time()
@@ -94,7 +100,7 @@ class Slices:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._idle: list[_Worker] = []
-        self._suspended: deque[tuple[_Worker, asyncio.Future[Any]]] = deque()
+        self._waiting: deque[asyncio.Future[None]] = deque()  # for the next slice, who has waited longest first
 
     async def run(self, work: Callable[..., R], *about: Any) -> R:
         """Return what the work returns. Raise what it raises, and Timeout where it takes too long."""
@@ -109,31 +115,32 @@ class Slices:
             self._idle.append(worker)
         return found  # type: ignore[no-any-return]
 
+    def drive(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
+        """Return a coroutine that does the work of another one, what it does between two awaits in slices."""
+        return _Driven(self, work)
+
     async def _finish(self, worker: _Worker, found: object) -> Any:
-        """Wait until all slices of suspended work are done. Return what the last one gave, or raise what it raised."""
+        """Do the other slices of suspended work. Return what the last one gave, or raise what it raised."""
         try:
             if found is _SUSPENDED:
                 with paused():
-                    found = await self._others(worker)
-            if found is not _RAISED:
-                return found
-            assert worker.raised is not None
-            raise worker.raised
+                    while found is _SUSPENDED:
+                        await self.turn()
+                        found = worker.switch()
+            return found if found is not _RAISED else worker.fail()
         finally:
-            self._release(worker)
+            self.release(worker)
 
-    async def _others(self, worker: _Worker) -> object:
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[object] = loop.create_future()
-        if not self._suspended:
-            loop.call_soon(self._next_slice)
-        self._suspended.append((worker, done))
-        return await done
+    def take(self, context: Context) -> _Worker:
+        """Return a worker for work in a context."""
+        worker = self._idle.pop() if self._idle else _Worker(self._seconds)
+        worker.began = 0.0
+        worker.gr_context = context
+        return worker
 
-    def _release(self, worker: _Worker) -> None:
+    def release(self, worker: _Worker) -> None:
         """Make a worker free for other work. Its work is ended where it is, if its request is gone."""
         if worker.work is not None:
-            self._suspended = deque(one for one in self._suspended if one[0] is not worker)
             worker.throw(_Cut())
             while worker.work is not None:  # what it does in the end may be suspended as well
                 worker.switch()
@@ -142,15 +149,81 @@ class Slices:
         if len(self._idle) < _KEPT:
             self._idle.append(worker)
 
-    def _next_slice(self) -> None:
-        """Run one slice of the work that has been suspended for the longest time."""
-        if not self._suspended:
-            return  # it was cut
-        worker, done = self._suspended.popleft()
-        found = worker.switch()
+    def turn(self) -> asyncio.Future[None]:
+        """Return what is done when the next slice of some work may begin: one a turn of the loop."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._wake)
+        turn: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(turn)
+        return turn
+
+    def _wake(self) -> None:
+        """Let the work that has waited longest go on."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():  # else its request is gone
+                turn.set_result(None)
+                break
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._wake)
+
+
+class _Driven(Coroutine[Any, Any, R]):
+    """A coroutine each of whose steps is work in slices.
+
+    It has a context of its own: steps that are suspended must find what earlier steps have set.
+    """
+
+    __slots__ = ("_context", "_slices", "_work", "_worker")
+
+    def __init__(self, slices: Slices, work: Coroutine[Any, Any, R]) -> None:
+        self._slices = slices
+        self._work = work
+        self._context = copy_context()
+        self._worker: _Worker | None = None  # while a step is suspended
+
+    def send(self, value: Any) -> Any:
+        """Do the next step, or the next slice of one."""
+        if self._worker is not None:
+            return self._after(self._worker, self._worker.switch())
+        return self._step(self._work.send, value)
+
+    def __next__(self) -> Any:
+        return self.send(None)
+
+    def __iter__(self) -> _Driven[R]:
+        return self
+
+    def __await__(self) -> Generator[Any, Any, R]:
+        return self  # it has all of one
+
+    def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
+        """Do a step that begins with an exception, or have a slice begin with it."""
+        error: Any = type_ if value is None else value
+        if self._worker is not None:
+            return self._after(self._worker, self._worker.throw(error))
+        return self._step(self._work.throw, error)
+
+    def close(self) -> None:
+        """End it."""
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            self._slices.release(worker)
+        self._work.close()
+
+    def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
+        worker = self._slices.take(self._context)
+        worker.work, worker.about = work, (about,)
+        return self._after(worker, worker.switch())
+
+    def _after(self, worker: _Worker, found: object) -> Any:
+        """Give the event loop what the step waits for, or raise what it raised, StopIteration in the end."""
         if found is _SUSPENDED:
-            self._suspended.append((worker, done))
-        elif not done.done():
-            done.set_result(found)
-        if self._suspended:
-            asyncio.get_running_loop().call_soon(self._next_slice)
+            self._worker = worker
+            return next(iter(self._slices.turn()))
+        self._worker = None
+        try:
+            return found if found is not _RAISED else worker.fail()
+        finally:
+            self._slices.release(worker)

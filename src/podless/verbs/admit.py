@@ -47,7 +47,7 @@ async def mutate(api: API, write: Write, obj: Object, old: Object | None) -> Obj
         return obj
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _attributes(write, obj, old)
-    await chain.mutate(steps, attr)
+    await api.aside.slices.drive(chain.mutate(steps, attr))
     assert attr.obj is not None
     write.added = attr.size
     if attr.obj is not obj:
@@ -62,7 +62,8 @@ async def _mutate(api: API, write: Write) -> None:
 async def _allocate(api: API, write: Write) -> None:
     """Complete the object right before it is checked."""
     attr = _attributes(write, write.obj, write.old)
-    await chain.allocate(api.admission.allocating(attr.operation, attr.kind, attr.subresource), attr)
+    steps = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
+    await api.aside.slices.drive(chain.allocate(steps, attr))
     write.refused, write.along = attr.refused, attr.along
 
 
@@ -72,7 +73,8 @@ async def _validate(api: API, write: Write) -> None:
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _attributes(write, obj, old)
-    await chain.validate(api.admission.validating(attr.operation, attr.kind, attr.subresource), attr)
+    steps = api.admission.validating(attr.operation, attr.kind, attr.subresource)
+    await api.aside.slices.drive(chain.validate(steps, attr))
     write.along = both(attr.along, write.along)
 
 
@@ -94,8 +96,8 @@ async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> No
         DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await chain.mutate(mutating, attr)
-    await chain.validate(validating, attr)
+    await api.aside.slices.drive(chain.mutate(mutating, attr))
+    await api.aside.slices.drive(chain.validate(validating, attr))
 
 
 async def connect(api: API, call: Call, asked: Object) -> Object:
@@ -111,8 +113,8 @@ async def connect(api: API, call: Call, asked: Object) -> Object:
         CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, asked, None, None, False,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await chain.mutate(mutating, attr)
-    await chain.validate(validating, attr)
+    await api.aside.slices.drive(chain.mutate(mutating, attr))
+    await api.aside.slices.drive(chain.validate(validating, attr))
     assert attr.obj is not None
     return attr.obj
 

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.events import Batch, Event
+from podless.cache.fanout import Follower
 from podless.cache.watchcache import WatchCache
 from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import Compacted
 from podless.verbs.call import API, Call
-from podless.verbs.list import selector
+from podless.verbs.list import Match, selector
 from podless.verbs.options import ListOptions, parse_revision, revision_error
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -29,13 +30,17 @@ class Seen(NamedTuple):
 
 
 class View(list[Seen]):
-    """A batch as all watchers of a scope see it who select nothing. frames: its bytes, for each form that was asked."""
+    """A batch as all watchers of a scope see it who select the same. frames: its bytes, for each form that was asked.
 
-    __slots__ = ("frames",)
+    options: of the first of them; it keeps the selectors that the view is known by.
+    """
 
-    def __init__(self, seen: Iterable[Seen]) -> None:
+    __slots__ = ("frames", "options")
+
+    def __init__(self, seen: Iterable[Seen], options: ListOptions) -> None:
         super().__init__(seen)
         self.frames: dict[Any, bytes] = {}
+        self.options = options
 
 
 Receive = Callable[[Sequence[Seen]], object]
@@ -43,6 +48,8 @@ Receive = Callable[[Sequence[Seen]], object]
 # events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
 _WAITING_MOST = 4096
 _TOGETHER = 256  # initial objects that are looked at together
+_MUCH = 1 << 18  # bytes of those that a selector may have to look into
+_VIEWS = 64  # views of a batch that are kept for watchers who select the same
 _AFTERWARDS = 1.0  # seconds that a watch goes on after its kind has changed, about as on a real server
 
 
@@ -61,11 +68,12 @@ class Watch:
         self.begun = 0
         self._api = api
         self._collection = collection
-        self._match = selector(call, options)
+        self._match = selector(call, options, keep=True)
         self._shown = 0  # the revision of what has been handed over last
         self._early: list[Event] | None = []
         self._receive: Receive | None = None
-        self._leave: Callable[[], None] | None = None
+        self._follower: Follower | None = None
+        self._over = False  # the resource went away before the start
         self._ended: Callable[[], None] | None = None
         self._failed: Callable[[APIError], None] | None = None
         # batches that wait for what came before them to be converted; an empty one is the end
@@ -73,6 +81,7 @@ class Watch:
         self._work: asyncio.Task[None] | None = None
         self._kind = call.kind  # as it was when the watch began
         self._scope = call.scope
+        self._view: Any = self._view_key()
         self._generation = -1  # of the registry, when the kind was looked up last
         self._unheard: Callable[[], None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
@@ -82,7 +91,8 @@ class Watch:
         """The revision that a bookmark would carry now: all that happened up to it has been handed over."""
         if self._early is not None:
             return self.begun
-        self._collection.deliver()
+        if self._follower is not None:
+            self._follower.catch_up()
         if self._waiting and self._waiting[0]:
             return max(self.begun, self._shown)
         return self._api.cache.revision
@@ -90,13 +100,13 @@ class Watch:
     async def prepare(self) -> None:
         """Find what is to be sent first. Raises Internal for a bad revision, Expired for a forgotten one."""
         wanted = self._wanted()
-        self._leave = self._collection.add_watcher(self._take)
+        self._follower = self._collection.add_watcher(self._take)
         self.begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.under(self._scope)[0]
             await self._convert(entries)
-            self.initial = self._chosen(entries)
+            self.initial = self._chosen(entries, selector(self.call, options))
             self.bookmark_after = bool(options.initial) and options.bookmarks
             return
         if not wanted:
@@ -109,14 +119,24 @@ class Watch:
         # what came in while the history was read is in _early
         events = [event for event in events if event.revision <= self.begun]
         await self._convert(self._involved(events))
-        self.initial = iter([self._see(events)])
+        self.initial = (self._see(events[start : start + _TOGETHER]) for start in range(0, len(events), _TOGETHER))
 
-    def _chosen(self, entries: Sequence[Entry]) -> Iterator[Sequence[Seen]]:
-        """What is selected of a state; so many are looked at together."""
-        match = self._match
-        for start in range(0, len(entries), _TOGETHER):
-            some = entries[start : start + _TOGETHER]
-            yield [Seen(ADDED, entry) for entry in some if match is None or match(entry)]
+    def _chosen(self, entries: Sequence[Entry], match: Match | None) -> Iterator[Sequence[Seen]]:
+        """What is selected of a state; so many are looked at together, and so many bytes where there is a selector."""
+        if match is None:
+            for start in range(0, len(entries), _TOGETHER):
+                yield [Seen(ADDED, entry) for entry in entries[start : start + _TOGETHER]]
+            return
+        some: list[Seen] = []
+        size = 0
+        for count, entry in enumerate(entries, 1):
+            if match(entry):
+                some.append(Seen(ADDED, entry))
+            size += len(entry.body)
+            if size > _MUCH or not count % _TOGETHER:
+                yield some
+                some, size = [], 0
+        yield some
 
     def _wanted(self) -> int:
         given = self.options.revision
@@ -137,6 +157,8 @@ class Watch:
         early, self._early = self._early or [], None
         if early:
             self._take(early)
+        if self._over:
+            self._take(())
 
     def _look(self) -> None:
         """End the watch in a moment where its kind is another one now, so that the client lists anew under it."""
@@ -155,9 +177,9 @@ class Watch:
             self._unheard = None
         if self._expiry is not None:
             self._expiry.cancel()
-        if self._leave is not None:
-            self._leave()
-            self._leave = None
+        if self._follower is not None:
+            self._follower.leave()
+            self._follower = None
         self._receive = self._ended = self._failed = None
         self._waiting.clear()
         if self._work is not None and self._work is not asyncio.current_task():
@@ -166,6 +188,7 @@ class Watch:
     def _take(self, events: Sequence[Event]) -> None:
         if self._early is not None:
             self._early.extend(events)
+            self._over = self._over or not events
             return
         if events and events[0].revision <= self.begun:
             events = [event for event in events if event.revision > self.begun]
@@ -193,6 +216,7 @@ class Watch:
         if found is not None:
             call.kind, call.version = found
             self._scope = call.scope
+            self._view = self._view_key()
 
     async def _work_off(self) -> None:
         """Have what waits converted, batch by batch, in order."""
@@ -233,16 +257,26 @@ class Watch:
                 self._ended()
             return
         self._shown = events[-1].revision
-        alike = self._match is None and self.call.kind.webhook is None
-        seen = self._alike(events) if alike and isinstance(events, Batch) else self._see(events)
+        alike = isinstance(events, Batch) and self.call.kind.webhook is None
+        seen = self._alike(events) if alike else self._see(events)  # type: ignore[arg-type]
         if seen and self._receive is not None:
             self._receive(seen)
 
-    def _alike(self, batch: Batch) -> View:
+    def _view_key(self) -> Any:
+        """What those watchers have in common who see the same of a batch. Equal selectors are mostly one object."""
+        if self._match is None:
+            return self._scope
+        call, options = self.call, self.options
+        return self._scope, call.version.name, call.kind.changed, id(options.labels), id(options.fields)
+
+    def _alike(self, batch: Batch) -> Sequence[Seen]:
         """The events, shared with all who see the same."""
-        seen: View | None = batch.views.get(self._scope)
-        if seen is None:
-            seen = batch.views[self._scope] = View(self._see(batch))
+        seen: View | None = batch.views.get(self._view)
+        if seen is not None:
+            return seen
+        if len(batch.views) > _VIEWS and self._match is not None:
+            return self._see(batch)
+        seen = batch.views[self._view] = View(self._see(batch), self.options)
         return seen
 
     def _see(self, events: Sequence[Event]) -> list[Seen]:
