@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -38,17 +39,17 @@ WAYS: dict[str, Callable[[World], object]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_a_long_expression_is_evaluated_in_slices(world: World, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     count = 0
-    real = Slices._next_slice
+    real = Slices.turn
 
-    def next_slice(self: Slices) -> None:
+    def turn(self: Slices) -> asyncio.Future[None]:
         nonlocal count
         count += 1
-        real(self)
+        return real(self)
 
     tags = ["x"] * 300
     assert world.create("before", tags=tags).status == 201
     monkeypatch.setattr(slices, "SLICE", -1.0)
-    monkeypatch.setattr(Slices, "_next_slice", next_slice)
+    monkeypatch.setattr(Slices, "turn", turn)
     assert world.create("without", tags=tags).status == 201
     without, count = count, 0
     WAYS[way](world)

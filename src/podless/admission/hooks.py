@@ -26,22 +26,11 @@ class Policy:
     """A policy, compiled when it is first used."""
 
     def __init__(self, obj: Object) -> None:
-        self._ready = False
         self.name: str = obj["metadata"]["name"]
         self.spec: Object = obj["spec"]
         self.strict = self.spec.get("failurePolicy", "Fail") == "Fail"
         self.param_kind: Mapping[str, str] | None = self.spec.get("paramKind")
         self.matching = Matching.resources(self.spec["matchConstraints"])
-
-    async def ready(self, subject: Subject) -> None:
-        """Have the policy compiled, in slices. Where several writes are the first, each of them does it."""
-        if not self._ready:
-            await subject.slice(self.compile)
-            self._ready = True
-
-    def compile(self) -> None:
-        """Compile all expressions."""
-        _ = self.environment, self.conditions
 
     @cached_property
     def environment(self) -> Environment:

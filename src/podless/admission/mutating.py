@@ -40,11 +40,6 @@ class Mutation(NamedTuple):
 class MutatingPolicy(Policy):
     """A policy that changes objects."""
 
-    def compile(self) -> None:
-        """Compile all expressions."""
-        super().compile()
-        _ = self.mutations
-
     @cached_property
     def mutations(self) -> list[Mutation]:
         """What it changes, in order."""
@@ -123,10 +118,9 @@ async def _carry_out(
     policy, binding = found.policy, found.binding
     key = (policy.name, binding.name, _named(found.params))
     try:
-        await policy.ready(subject)
         if policy.conditions is not None:
             values = await subject.values(found.version, policy.conditions.needs) | {"params": found.params}
-            if not await subject.slice(policy.conditions.met, values, policy.environment.variables):
+            if not policy.conditions.met(values, policy.environment.variables):
                 return []
         if rounds.skips(attr, key):
             return []
@@ -165,7 +159,12 @@ async def _change(
             return ""
         needs = found.policy.environment.needs
         values = await subject.values(found.version, needs) | {"params": found.params}
-        changed = await subject.slice(_changed, attr, found, mutation, obj, values)
+        activation = policies.Activation(values, found.policy.environment.variables)
+        made = activation.evaluate(mutation.expression)
+        if mutation.patch:
+            changed = _patched(obj, policies.operations(made))
+        else:
+            changed = _merged(attr, found, obj, policies.applied(made, policies.parts(values)))
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"
         if changed is not obj:
@@ -175,19 +174,6 @@ async def _change(
     except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
         return str(error)
     return ""
-
-
-def _changed(
-    attr: AdmissionAttributes, found: Invocation[MutatingPolicy], mutation: Mutation, obj: Object, values: Object
-) -> Object:
-    """The object as one mutation wants it."""
-    from podless.cel import policies
-
-    activation = policies.Activation(values, found.policy.environment.variables)
-    made = activation.evaluate(mutation.expression)
-    if mutation.patch:
-        return _patched(obj, policies.operations(made))
-    return _merged(attr, found, obj, policies.applied(made, policies.parts(values)))
 
 
 def _patched(obj: Object, operations: list[Object]) -> Object:

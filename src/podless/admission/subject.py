@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
-from typing import Any, ParamSpec, TypeVar
+from collections.abc import Container
+from typing import Any
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.auth.attributes import Attributes
@@ -15,8 +15,6 @@ from podless.kinds.kind import Version
 from podless.kinds.state import State
 from podless.meta import sent
 
-P = ParamSpec("P")
-R = TypeVar("R")
 Object = dict[str, Any]
 
 _ABSENT = object()
@@ -36,16 +34,12 @@ class Subject:
         self._authorizer = authorizer
         self._namespace: Any = _ABSENT
         self._seen: list[tuple[Object, Version, Object]] = []
-        self._as_sent: tuple[Object, Object] | None = None  # an object, and what it was sent as
+        self._as_sent: tuple[Object, Object] | None = None  # an object, and the same with the floats it came with
 
     @property
     def converter(self) -> Converter:
         """Has objects in other versions."""
         return self._state.converter
-
-    async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run expressions over the write on the loop in slices. Raises what the work raises, and Timeout."""
-        return await self._state.remote.slice(work, *args, **kwargs)
 
     async def namespace(self) -> Entry | None:
         """The namespace that the object is in, or is."""
@@ -73,7 +67,7 @@ class Subject:
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
         if self._as_sent is None or self._as_sent[0] is not found:
-            self._as_sent = found, await self.slice(sent.copied, found, self.attr.floats)
+            self._as_sent = found, sent.copied(found, self.attr.floats)
         return self._as_sent[1]
 
     def request(self, version: Version) -> Object:

@@ -59,11 +59,6 @@ class ValidatingPolicy(Policy):
             made.append(Validation(expression, given.get("message") or "", message, given.get("reason") or "Invalid"))
         return made
 
-    def compile(self) -> None:
-        """Compile all expressions."""
-        super().compile()
-        _ = self.validations, self.annotations
-
     @cached_property
     def annotations(self) -> list[tuple[str, Expression]]:
         """What it writes into the audit log, by key."""
@@ -109,7 +104,6 @@ class _Run:
     def __init__(self, attr: AdmissionAttributes, subject: Subject) -> None:
         self.attr = attr
         self.subject = subject
-        self.slice = subject.slice
         self.denied: Forbidden | None = None
         self.audited: list[Object] = []
         self.annotations: dict[str, list[str]] = {}
@@ -167,9 +161,17 @@ class _Run:
         policy = found.policy
         failures: list[Failure] = []
         try:
-            await policy.ready(self.subject)
-            if await self.met(found):
-                await self.slice(_judge, policy, await self.values(found), failures)
+            if not await self.met(found):
+                return []
+            validations = policy.validations
+            activation = policies.Activation(await self.values(found), policy.environment.variables)
+            for index, validation in enumerate(validations):
+                try:
+                    if activation.evaluate(validation.expression) is not True:
+                        failures.append(_broken(index, validation, activation))
+                except policies.Failure as failure:
+                    if policy.strict:
+                        failures.append(Failure(index, str(failure)))
         except ConversionFailed as error:
             why = f"failed to configure binding: failed to convert object version: {error}"
             return [Failure(0, why)] if policy.strict else []
@@ -183,8 +185,7 @@ class _Run:
         if conditions is None:
             return True
         values = await self.subject.values(found.version, conditions.needs)
-        given, variables = values | {"params": found.params}, found.policy.environment.variables
-        return await self.slice(conditions.met, given, variables)
+        return conditions.met(values | {"params": found.params}, found.policy.environment.variables)
 
     async def values(self, found: Invocation[ValidatingPolicy]) -> Object:
         needs = found.policy.environment.needs
@@ -200,20 +201,15 @@ class _Run:
         try:
             if not await self.met(found):
                 return
-            await self.slice(self.collect_all, found, await self.values(found))
+            annotations = policy.annotations
+            activation = policies.Activation(await self.values(found), policy.environment.variables)
+            for key, expression in annotations:
+                self.collect(found, f"{policy.name}/{key}", expression, activation)
         except (ConditionFailed, ConversionFailed):
             return  # said already
         except policies.OutOfBudget as error:
             if policy.strict:
                 self.deny(found, Failure(0, str(error)))
-
-    def collect_all(self, found: Invocation[ValidatingPolicy], values: Object) -> None:
-        """Note all annotations. Raises OutOfBudget."""
-        from podless.cel import policies
-
-        activation = policies.Activation(values, found.policy.environment.variables)
-        for key, expression in found.policy.annotations:
-            self.collect(found, f"{found.policy.name}/{key}", expression, activation)
 
     def collect(
         self, found: Invocation[ValidatingPolicy], key: str, expression: Expression, activation: Activation
@@ -230,20 +226,6 @@ class _Run:
         known = self.annotations.setdefault(key, []) if text else []
         if text and text not in known:
             known.append(text)
-
-
-def _judge(policy: ValidatingPolicy, values: Object, failures: list[Failure]) -> None:
-    """Find the validations that do not hold, up to an error that ends it. Raises OutOfBudget."""
-    from podless.cel import policies
-
-    activation = policies.Activation(values, policy.environment.variables)
-    for index, validation in enumerate(policy.validations):
-        try:
-            if activation.evaluate(validation.expression) is not True:
-                failures.append(_broken(index, validation, activation))
-        except policies.Failure as failure:
-            if policy.strict:
-                failures.append(Failure(index, str(failure)))
 
 
 def _broken(index: int, validation: Validation, activation: Activation) -> Failure:

@@ -46,14 +46,12 @@ class Webhook:
         self.matching = Matching(given, given.get("rules") or ())
 
     @cached_property
-    def _conditions(self) -> Conditions:
+    def conditions(self) -> Conditions | None:
+        """Its matchConditions, None where there are none."""
         from podless.cel.policies import Environment
 
-        return Conditions(self.given["matchConditions"], Environment(), strict=not self.open)
-
-    def compile(self) -> Conditions:
-        """Its matchConditions, of which there are some, compiled when they are first asked for."""
-        return self._conditions
+        given = self.given.get("matchConditions")
+        return Conditions(given, Environment(), strict=not self.open) if given else None
 
 
 class _Webhooks(Step):
@@ -85,12 +83,11 @@ class _Webhooks(Step):
     async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
         """The version in which a webhook wants to see the object; None where it does not. Raises APIError."""
         version = await webhook.matching.find(subject)
-        if version is None or not webhook.given.get("matchConditions"):
+        if version is None or webhook.conditions is None:
             return version
         attr = subject.attr
         try:
-            conditions = await subject.slice(webhook.compile)
-            met = await subject.slice(conditions.met, await subject.values(version, conditions.needs))
+            met = webhook.conditions.met(await subject.values(version, webhook.conditions.needs))
         except ConditionFailed as failed:
             raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, str(failed)) from None
         except ConversionFailed as failed:

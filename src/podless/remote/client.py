@@ -15,8 +15,7 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.meta import clock, codec, gotext
 from podless.meta.aside import Aside
@@ -25,7 +24,6 @@ from podless.remote.target import Target
 if TYPE_CHECKING:
     import aiohttp
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 ANSWER_MOST = 64 << 20  # bytes of an answer
@@ -118,10 +116,6 @@ class Client:
     async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
         """What some work on so many bytes gives, done beside the loop where they are many. Raises what it raises."""
         return work(*about) if self._aside is None else await self._aside.make(size, work, *about)
-
-    async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What some work gives, done on the loop in slices. Raises what it raises, and Timeout."""
-        return await self.beside(0, partial(work, *args, **kwargs))
 
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
         """What some work makes of an answer, in the way that long bodies of requests are read and looked through.
