@@ -445,6 +445,7 @@ UNSHARED = {
     "cel/cost.py": "one estimate",
     "cel/generate.py": "one compilation",
     "cel/maker.py": "one compilation",
+    "cel/patterns.py": "answers that follow from their question, behind a lock",
     "cel/policies/activation.py": "one evaluation",
     "cel/recovery.py": "a reader of one expression",
     "cel/rules/definitions.py": "the check of one definition",

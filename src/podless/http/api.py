@@ -16,6 +16,7 @@ from podless.http.rows import Rows
 from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion
+from podless.meta.allowance import ALLOWANCE, Allowance
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
@@ -154,6 +155,7 @@ class APIHandler:
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         call.body = await request.read()
+        ALLOWANCE.set(Allowance())
         if call.kind.strategy.loads:
             await make_ready(self._api, call.kind)
         size = self._size(call)

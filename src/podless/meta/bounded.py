@@ -40,6 +40,11 @@ def caches() -> tuple[Cache, ...]:
     return tuple(_caches)
 
 
+def register(cache: Cache) -> None:
+    """List a cache that is bounded by other means than `bounded_cache`."""
+    _caches.append(cache)
+
+
 def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """As functools.lru_cache(most), but what has a long text among its arguments is worked out anew each time.
 

@@ -104,6 +104,8 @@ class Slices:
 
     async def run(self, work: Callable[..., R], *about: Any) -> R:
         """Return what the work returns. Raise what it raises, and Timeout where it takes too long."""
+        if type(getcurrent()) is _Worker:
+            return work(*about)  # as a part of what is in slices already
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
         worker.work, worker.about = work, about
         worker.began = 0.0
@@ -213,6 +215,8 @@ class _Driven(Coroutine[Any, Any, R]):
         self._work.close()
 
     def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
+        if type(getcurrent()) is _Worker:
+            return work(about)  # as a part of what is in slices already
         worker = self._slices.take(self._context)
         worker.work, worker.about = work, (about,)
         return self._after(worker, worker.switch())
