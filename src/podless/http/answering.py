@@ -23,6 +23,8 @@ from podless.http.outgoing import Outgoing
 from podless.http.parsing import Parser
 from podless.http.sending import CHUNKED, PLAIN, Clock
 from podless.http.status import trace
+from podless.meta import gotext
+from podless.meta.errors import TooManyRequests
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
 
@@ -31,6 +33,7 @@ log = logging.getLogger("podless")
 _SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
 _DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so that the connection can be used again
 _LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
+_NO_ROOM = "the server holds too many answers, please try again later"
 _LAST = Request("GET", "/", {})
 _LAST.keep_alive = False
 
@@ -166,10 +169,26 @@ class Answering:
             self._transport.write(self._out.head(answer, self._end(request)))
             self._done(request)
         else:
+            if not self._out.charge(answer):
+                self._turn_down(request, answer)
+                return
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
             head = self._out.head(answer, self._end(request), chunked)
             self._out.whole(head, answer, chunked, lambda: self._done(request))
+
+    def _turn_down(self, request: Request, answer: Response) -> None:
+        """There is no room for an answer: the client is to come again, or looks for what its write has done."""
+        work = request.work()
+        text = "http: an answer of %d bytes to %s of %s finds no room: --max-held-megabytes is used up"
+        log.warning(text, answer.own, work.what, gotext.quote(work.who))
+        if request.method != "GET":
+            self.abort()
+            return
+        refusal = self._shared.refuse(TooManyRequests.code, _NO_ROOM)
+        refusal.headers = [("Retry-After", "1")]
+        self._write(refusal, request)
+        self._done(request)
 
     def _end(self, request: Request) -> bytes:
         """The lines of an answer's head that say that it is the last, where it is."""

@@ -15,7 +15,7 @@ from podless.meta.watchdog import Work
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
-_TOLD = 200  # characters of what a client sent that are told in the log
+TOLD = 200  # characters of what a client sent that are told in the log
 
 
 class Source(Protocol):
@@ -91,7 +91,7 @@ class Request:
         """What is to be told of this request in the log."""
         info: RequestInfo | None = getattr(self, "info", None)
         verb = info.verb if info is not None and info.asked.resource else "other"
-        return Work("request", verb, self.user.name[:_TOLD], gotext.quote(f"{self.method[:_TOLD]} {self.path[:_TOLD]}"))
+        return Work("request", verb, self.user.name[:TOLD], gotext.quote(f"{self.method[:TOLD]} {self.path[:TOLD]}"))
 
     @property
     def query(self) -> dict[str, list[str]]:
@@ -106,6 +106,8 @@ class Listing:
     """
 
     __slots__ = ("_cut", "_head", "_items", "_tail", "size")
+
+    own = 0
 
     def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes, cut: bytes = b"") -> None:
         self._head = head
@@ -153,11 +155,11 @@ class Pieces:
 class Response:
     """A whole answer. chunks: the body in pieces that are sent as they are.
 
-    size: of the body in bytes, -1 where nobody knows it before it is sent. shared: whether its bytes are there anyway,
-    in objects and what is kept with them, and not for this answer.
+    size: of the body in bytes, -1 where nobody knows it before it is sent. own: bytes that are there for this answer
+    alone, and not anyway, in objects and what is kept with them.
     """
 
-    __slots__ = ("chunks", "headers", "media", "shared", "size", "status")
+    __slots__ = ("chunks", "headers", "media", "own", "size", "status")
 
     def __init__(
         self,
@@ -169,9 +171,9 @@ class Response:
         self.status = status
         self.chunks = chunks
         if isinstance(chunks, (Listing, Pieces)):
-            self.shared, self.size = True, chunks.size
+            self.size, self.own = chunks.size, chunks.own
         else:
-            self.shared, self.size = False, sum(map(len, chunks))
+            self.size = self.own = sum(map(len, chunks))
         self.media = media
         self.headers = headers
 

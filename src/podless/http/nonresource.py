@@ -10,7 +10,7 @@ from typing import Any
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.controllers.health import LIVE, Health
 from podless.http import health, negotiate, profiling
-from podless.http.message import JSON, Pending, Request, Response
+from podless.http.message import JSON, Pending, Pieces, Request, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
 from podless.http.operations import Operations
@@ -27,6 +27,7 @@ _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
 _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothing below these
 _HOUR = [("Cache-Control", "public, max-age=3600")]
+_SHORT = 1 << 14  # bytes of JSON that become YAML in one go
 _NO_METHOD = "the server does not allow this method on the requested resource"
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
@@ -90,7 +91,7 @@ class NonResource:
         if path.removesuffix("/") == "/version":
             return self._version(request, accept)
         if path == "/metrics":
-            return Response(200, [self._metrics.text()], MEDIA)
+            return Response(200, Pieces(self._metrics.pieces()), MEDIA)
         if first == "podless" and self._operations is not None:
             return self._operations.answer(request)
         if first == "openapi":
@@ -211,6 +212,8 @@ def _document(document: Any, form: negotiate.Form) -> Response:
     if form.media == negotiate.PROTOBUF:
         return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
+        if len(codec.looked_at(document)) > _SHORT:
+            return Response(200, Pieces(lambda: codec.yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [codec.encode_yaml(document)], negotiate.YAML.encode())
     body = pretty(document) if form.pretty else codec.encode(document) + b"\n"
     return Response(200, [body], JSON)

@@ -29,6 +29,7 @@ else:
 Object = dict[str, Any]
 
 _SHORT = 1 << 13  # bytes of JSON that become YAML in one go
+_TREE = 8  # times as much memory as its JSON takes, about, that a decoded object takes
 
 
 def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
@@ -40,7 +41,8 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
         return Response(outcome.code, (view.body(call.kind, call.version, outcome.entry), b"\n"))
     if form.media == PROTOBUF:
         answer = Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
-        answer.shared = isinstance(outcome, Many) and not form.target
+        if isinstance(outcome, Many):  # messages are kept with the objects
+            answer.own = 0
         return answer
     body: Sequence[bytes] | Listing | Pieces
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.long(outcome):
@@ -54,7 +56,8 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
     if form.media == YAML:
         whole = b"".join(body)
         obj = codec.decode_own(whole)
-        body = [codec.encode_yaml(obj)] if len(whole) <= _SHORT else Pieces(lambda: codec.yaml_pieces(obj))
+        short = len(whole) <= _SHORT
+        body = [codec.encode_yaml(obj)] if short else Pieces(lambda: codec.yaml_pieces(obj), own=_TREE * len(whole))
     elif form.pretty:
         body = [pretty(codec.decode_own(b"".join(body)))]
     elif not isinstance(body, Listing):
@@ -68,11 +71,14 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
         return
     kind, version = call.kind, call.version
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
-    left = outcome.entries if struct is not None else view.indirect(kind, version, outcome.entries)
+    binary = struct is not None or form.media == PROTOBUF
+    left = outcome.entries if binary else view.indirect(kind, version, outcome.entries)
     async for some in api.pace.slices(call.user.name, left):
         for entry in some:
             if struct is not None:
                 _message(call, struct, entry)
+            elif binary:
+                _partial_message(call, form, entry)
             else:
                 view.body(kind, version, entry)
     order = table.layout(kind, version).order if form.target == "Table" else None
@@ -103,9 +109,9 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
             return [protobuf.write(struct, outcome.obj or {})]
         return [protobuf.wrap(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
     if isinstance(outcome, Many):
-        shown = _partials(call, outcome, form)
-        items = [protobuf.encode(PARTIAL_OBJECT_METADATA, item) for item in shown["items"] or ()]
-        return protobuf.pack(shown["apiVersion"], shown["kind"], shown["metadata"], items)
+        _refuse_partial(call, form)
+        items = [_partial_message(call, form, entry) for entry in outcome.entries]
+        return protobuf.pack(f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.meta(outcome), items)
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
     return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_own(b"".join(made)))]
 
@@ -122,6 +128,17 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
     """A stored object's message, made once for each state and version."""
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
     return remember(entry.forms, form, lambda: protobuf.encode(struct, view.load(call.kind, call.version, entry)))
+
+
+def _partial_message(call: Call, form: Form, entry: Entry) -> bytes:
+    """The message of a stored object's metadata, made once for each state and version."""
+    kind, version = call.kind, call.version
+
+    def make() -> bytes:
+        shown = table.partial(view.inner(kind, version, entry), form.version)
+        return protobuf.encode(PARTIAL_OBJECT_METADATA, shown)
+
+    return remember(entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make)
 
 
 def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:

@@ -44,6 +44,7 @@ V2_FORMS = {
 _Custom = list[tuple[Kind, Version]]  # what a document of custom kinds tells of
 _YEAR = timedelta(days=365)
 _KEPT = 32
+_MANY = 500  # kinds, whose parts it takes long to put in order
 _FEW = 4  # versions of a definition, of which more are long to look through
 _LONG = 1 << 15  # bytes of a schema from which on it takes long to be shown
 
@@ -104,7 +105,7 @@ class Step(NamedTuple):
     """
 
     make: Callable[[], Any]
-    keep: Callable[[Any], None]
+    keep: Callable[[Any], object]
     long: bool = False
 
 
@@ -334,10 +335,15 @@ class Library:
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
         known = self._builtin.get(of.name)
         if known is None or known[0] != builtin:
-            make, keep = partial(documents.builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
-            raise Missing([Step(make, keep, long=True)])
+            look, keep = partial(documents.builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
+            raise Missing([Step(look, keep, long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
-        body = documents.swagger(of, self._release, known[1], self._of(of, served))
+        make = partial(documents.swagger, of, self._release, known[1], self._of(of, served))
+        if len(custom) > _MANY:
+            raise Missing([Step(make, partial(self._keep_whole, form, etag), long=True)])
+        return self._keep_whole(form, etag, make())
+
+    def _keep_whole(self, form: str, etag: str, body: Body) -> Body:
         self._whole[form] = etag, body
         return body
 
