@@ -456,5 +456,6 @@ def _timeless(entry: Entry) -> Entry:
 
 
 def _unmanaged(obj: Object) -> Object:
-    metadata = {key: item for key, item in obj["metadata"].items() if key != "managedFields"}
+    metadata = obj["metadata"].copy()
+    metadata.pop("managedFields", None)
     return {**obj, "metadata": metadata}

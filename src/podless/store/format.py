@@ -20,6 +20,10 @@ from podless.store.rows import checksum
 FORMAT = 3
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
 _LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
+# Pages of the log that are moved into the database by the commit that fills it. That commit waits for the disk three
+# times rather than once, and all who write wait: at SQLite's default of 1,000 pages one commit in a hundred where
+# 16 clients create, for 11 ms; a log four times as long takes 18 ms of one in four hundred.
+_LOG_PAGES = 4000
 _CHECK_TIME = 0.5  # seconds that checking the file as a whole may take at the start
 _CHECK_EVERY = 20_000  # steps of SQLite's machine between two looks at the clock
 
@@ -128,6 +132,7 @@ def _open(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
         database.execute(f"PRAGMA journal_size_limit = {_LOG_MOST}")
+        database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         database.execute("BEGIN EXCLUSIVE")  # takes the lock now, so that a second server fails at its start
         database.execute("COMMIT")
         if ends:

@@ -135,6 +135,8 @@ def _manager_errors(manager: str) -> list[FieldError]:
     errors = []
     if len(manager.encode()) > 128:
         errors.append(field.too_long("fieldManager", 128))
+    if manager.isprintable():
+        return errors
     for position, char in enumerate(manager):
         if not char.isprintable():
             detail = f"invalid character U+{ord(char):04X} (at position {position})"
