@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from podless.admission import limits
 from podless.admission.limits import _Given, _pod, _read
 from podless.cache.entry import Entry
 from podless.kinds.builtin.catalog import LIMIT_RANGES
@@ -37,7 +36,12 @@ def bounds(**amounts: str) -> dict[str, Any]:
 def test_quantities_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = list[str]()
     nanos = quantity.nanos
-    monkeypatch.setattr(limits.quantity, "nanos", lambda text: (read.append(text), nanos(text))[1])
+
+    def counted(text: str) -> int:
+        read.append(text)
+        return nanos(text)
+
+    monkeypatch.setattr(quantity, "nanos", counted)
     entry = stored(bounds(min="1", max="1000", maxLimitRequestRatio="2"))
     _read(entry)
     assert len(read) == 3 * len(MANY)

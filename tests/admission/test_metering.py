@@ -106,7 +106,7 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
             charged += 1
             if charged in (10, 25, 40, 45):  # as if another request had its turn here
                 key = CLAIMS.key("one", f"c{charged % 20:02}")
-                event = there.collection.apply(Change(revision + charged, key, None, None))
+                event = there.collection.apply(Change(key, revision + charged, None))
                 assert event is not None
                 there.collection.publish([event])
                 if gone:
@@ -120,11 +120,15 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
 
 
 async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    measured = []
+    measured, steps = list[Any](), list[int]()
     measure = usage.of(CLAIMS)
     assert measure is not None
-    monkeypatch.setattr(usage, "of", lambda kind: lambda obj: (measured.append(obj), measure(obj))[1])
-    steps = []
+
+    def measuring(claim: Any) -> usage.Usage:
+        measured.append(claim)
+        return measure(claim)
+
+    monkeypatch.setattr(usage, "of", lambda kind: measuring)
     monkeypatch.setattr(metering, "charge", steps.append)
     async with claims() as there:
         for number in range(500):

@@ -8,11 +8,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.auth.attributes import Attributes
 from podless.auth.rbac import RBAC
+from podless.auth.rules import Rules
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.kinds import view
@@ -244,3 +246,30 @@ async def test_a_new_name_costs_no_more_where_there_are_more_rules() -> None:
             granted = metered(Allowance(), partial(authorizer.missing, user, "one"), wanted)
             costs.append((asked, granted))
     assert costs[0] == costs[1]
+
+
+async def test_the_rules_of_long_roles_are_compiled_in_slices() -> None:
+    bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
+    rules = [rule(f"n{number}") for number in range(1000)]
+    async with deciding((rbac.ROLES, "x", rules), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+        user, asked = User("ann"), called(1)
+        assert not authorizer.slow(User("bob"), asked)
+        assert not authorizer.slow(user, asked._replace(namespace="two"))
+        assert authorizer.slow(user, asked)
+        meter = Allowance()
+        metered(meter, lambda asked: authorizer.decide(user, asked), asked)
+        assert meter.charged > 1000
+        assert not authorizer.slow(user, called(2))
+
+
+async def test_a_decision_is_not_kept_where_something_changes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
+    async with deciding((rbac.ROLES, "x", [rule()]), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+
+        def compiled(role: Any) -> Rules:
+            authorizer._forget(())  # as if another request had its turn here
+            return Rules(role.decode()["rules"])
+
+        monkeypatch.setattr(authorizer, "_compiled", compiled)
+        assert authorizer.decide(User("ann"), called(1)).allowed
+        assert authorizer.kept == 0

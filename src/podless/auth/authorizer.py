@@ -27,6 +27,9 @@ class Authorizer(Protocol):
     def decide(self, user: User, asked: Attributes) -> Decision:
         """The same with the reason."""
 
+    def slow(self, user: User, *asked: Attributes) -> bool:
+        """Whether a decision takes so long that it is to be made in slices."""
+
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
 
@@ -47,6 +50,10 @@ class AllowAll:
     def decide(self, user: User, asked: Attributes) -> Decision:
         """Yes."""
         return Decision(True)
+
+    def slow(self, user: User, *asked: Attributes) -> bool:
+        """No."""
+        return False
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """Everything."""

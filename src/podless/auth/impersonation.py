@@ -62,6 +62,12 @@ def act(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> U
     return User(other.name, other.uid, groups, other.extra)
 
 
+def places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
+    """Questions of which one or the other is in each namespace that `act` asks about."""
+    known = account(other.name)
+    return (asked,) if known is None else (asked, Attributes("impersonate", namespace=known[0]))
+
+
 def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
     """The groups of somebody whom the user may be for all purposes. Raises Denied."""
     for needed in _asked(other):

@@ -21,6 +21,7 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
+from podless.meta.aside import LONG
 from podless.meta.bounded import LONGEST
 from podless.meta.gotext import quote
 from podless.meta.meter import charge, each
@@ -77,12 +78,15 @@ class RBAC:
         self._decided: dict[tuple[str, tuple[str, ...], Attributes], Decision] = {}
         self.kept = 0  # characters of the decisions that are kept
         self._changes = 0  # of roles and bindings
+        self._long: set[str] = set()  # keys of long roles whose rules are not compiled
 
     async def start(self) -> None:
         """Read what is stored, and follow its changes from then on."""
         for collection in (self._roles, self._cluster_roles):
             await collection.load()
-            collection.add_event_handler(self._forget)
+            for entry in collection.under(collection.prefix)[0]:
+                self._note(entry)
+            collection.add_event_handler(self._hear)
         for collection in self._bindings:
             await collection.load()
             for entry in collection.under(collection.prefix)[0]:
@@ -93,6 +97,17 @@ class RBAC:
         self._changes += 1
         self._decided.clear()
         self.kept = 0
+
+    def _hear(self, events: Sequence[Event]) -> None:
+        self._forget(events)
+        for event in events:
+            self._long.discard(event.key)
+            if event.after is not None:
+                self._note(event.after)
+
+    def _note(self, role: Entry) -> None:
+        if len(role.body) >= LONG and "rbac" not in role.forms:
+            self._long.add(role.key)
 
     def _follow(self, events: Sequence[Event]) -> None:
         self._forget(events)
@@ -143,6 +158,18 @@ class RBAC:
                 self._keep(key, known)
         return known
 
+    def slow(self, user: User, *asked: Attributes) -> bool:
+        """Whether a decision takes so long that it is to be made in slices: rules of long roles are to be compiled."""
+        if not self._long or user.master:
+            return False
+        mine = _subjects(user)
+        return any(
+            (role := self._role(binding)) is not None and role.key in self._long
+            for one in asked
+            if (user.name, user.groups, one) not in self._decided
+            for binding in self._bound(mine, one.namespace)
+        )
+
     def _keep(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
         """Keep a decision unless it, or what it is about, is long; those that were made first give way."""
         size = _size(*key, decision)
@@ -165,7 +192,7 @@ class RBAC:
             role = self._role(binding)
             if role is None:
                 errors.append(_not_found(binding))
-            elif _compiled(role).allows(asked):
+            elif self._compiled(role).allows(asked):
                 return Decision(True, f"RBAC: allowed by {binding.told(mine)}")
             refused.add(name)
         return Decision(False, f"RBAC: {joined(errors)}" if errors else "")
@@ -192,7 +219,7 @@ class RBAC:
             if role is None:
                 errors.append(_not_found(binding))
             elif role.key not in held:
-                held[role.key] = _compiled(role)
+                held[role.key] = self._compiled(role)
         return rules.missing([*held.values()], wanted), errors
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
@@ -206,6 +233,14 @@ class RBAC:
             if (held := self._held.get(space)) is not None:
                 found = _bindings(held, mine)
                 yield from (found[key] for key in sorted(found)) if len(found) > 1 else found.values()
+
+    def _compiled(self, role: Entry) -> Rules:
+        known: Rules | None = role.forms.get("rbac")
+        if known is None:
+            charge(len(role.body) // _STEP)
+            known = role.forms["rbac"] = Rules(role.decode().get("rules") or ())
+            self._long.discard(role.key)
+        return known
 
     def _role(self, binding: Binding) -> Entry | None:
         if binding.role_kind == "ClusterRole":
@@ -256,14 +291,6 @@ def parse(entry: Entry) -> Binding:
                 accounts[place] = f"{name}/{given}"
     ref = obj["roleRef"]
     return Binding(entry.key, entry.name, entry.namespace, ref["kind"], ref["name"], subjects, accounts)
-
-
-def _compiled(role: Entry) -> Rules:
-    known: Rules | None = role.forms.get("rbac")
-    if known is None:
-        charge(len(role.body) // _STEP)
-        known = role.forms["rbac"] = Rules(role.decode().get("rules") or ())
-    return known
 
 
 def _not_found(binding: Binding) -> str:

@@ -17,7 +17,7 @@ _SUFFIX = "unable to parse quantity's suffix"
 _NUMERIC = "unable to parse numeric part of quantity"
 _MOST_DIGITS = 18
 _FINEST = 9  # decimals that an amount has at the most
-NANO = 10**_FINEST
+NANO = 1_000_000_000
 # sign, zeros, digits, a point, digits and a suffix; of each there may be nothing
 _FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]++\Z")
@@ -120,7 +120,8 @@ def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[
 
 def _scaled(digits: int, power: int) -> int:
     """A number times a power of ten, rounded up."""
-    return digits * 10**power if power >= 0 else -(-digits // 10**-power)
+    factor: int = 10 ** abs(power)
+    return digits * factor if power >= 0 else -(-digits // factor)
 
 
 def _power(suffix: str) -> int:

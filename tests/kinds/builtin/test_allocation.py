@@ -105,10 +105,11 @@ def test_a_range_that_is_full_is_an_internal_error() -> None:
 def test_many_ports_cost_no_more_than_they_are(monkeypatch: pytest.MonkeyPatch, dry_run: bool) -> None:
     compared = 0
 
-    def most(*numbers: int, **default: int) -> int:
+    def most(*numbers: Any, **default: int) -> int:
         nonlocal compared
-        compared += len(numbers) if len(numbers) > 1 else len(numbers[0])  # type: ignore[arg-type]
-        return max(*numbers, **default)
+        compared += len(numbers) if len(numbers) > 1 else len(numbers[0])
+        found: int = max(*numbers, **default)  # type: ignore[call-overload]
+        return found
 
     monkeypatch.setattr(allocation, "max", most, raising=False)
 

@@ -27,7 +27,7 @@ _PORTS = range(30000, 32768)
 # what is left for those who name an address or a port of their own, as long as there are others
 _KEPT_ADDRESSES = min(max(16, NETWORK.num_addresses // 16), 256)
 _KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
-_TRIES = 16  # ports that are looked for at random
+_AT_RANDOM = 16  # ports that are looked for at random
 _GUESS = 32768  # a dry run makes ports up, from the next one on
 _TAKEN = "provided port is already allocated"
 _HOLDER = "spec.parentRef.name"
@@ -70,7 +70,7 @@ class Pool:
         first, last = _PORTS[0], _PORTS[-1]
         for low, high in ((first + _KEPT_PORTS, last), (first, first + _KEPT_PORTS - 1)):
             given = set[int]()
-            for _ in range(_TRIES):
+            for _ in range(_AT_RANDOM):
                 port = low + secrets.randbelow(high - low + 1)
                 if port not in self.ports and port not in given:
                     given.add(port)
