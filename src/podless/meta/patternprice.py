@@ -33,14 +33,14 @@ _TOKEN = re.compile(
 _FOLDED = re.compile(r"\(\?[a-zA-Z]{0,10}i")
 
 # nanoseconds on a machine of some years
-_CHARACTER, _FOLDED_CHARACTER, _TIMES = 180, 2800, 500
+_CHARACTER, _FOLDED_CHARACTER, _TIMES = 120, 2800, 500
 _ANY, _SET, _WIDE_SET = 4000, 4000, 10_000
 _CLASS, _CLASS_CHARACTER, _RANGE, _NEGATED = 1500, 150, 5000, 6000
 _UNICODE = 360_000  # which is less than half of what it is, for \p{L}{1,255} is not far-fetched
 _MORE, _FEW = 40_000, 3  # classes of Unicode within one class
 _SQUARE = 6  # of what may be left out in a row
 _SIZES = {"any": _ANY, "edge": _CHARACTER, "escape": _CHARACTER, "code": _CHARACTER, "rest": _CHARACTER}
-MOST = 40_000_000.0  # that one pattern may cost: no other request is served meanwhile
+MOST = 30_000_000.0  # that one pattern may cost: no other request is served meanwhile
 
 
 class _Branch:

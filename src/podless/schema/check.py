@@ -240,31 +240,34 @@ def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def _any(value: Any, node: Node, path: Path, result: Result) -> None:
-    best, matched = None, -1
+    best: tuple[Node, Result] | None = None
     for branch in node.branches("anyOf"):
         part = _check(value, branch, path, _TALLY)
         if not part.wrong:
             result.matched += part.matched
             return
-        if part.matched > matched:
-            best, matched = branch, part.matched
+        if best is None or part.matched > best[1].matched:
+            best = branch, part
     result.logic(path, "must validate at least one schema (anyOf)")
     if best is not None:
-        result.merge(_check(value, best, path, result))
+        _tell(value, *best, path, result)
 
 
 def _one(value: Any, node: Node, path: Path, result: Result) -> None:
-    branches = node.branches("oneOf")
-    parts = [_check(value, branch, path, _TALLY) for branch in branches]
-    valid = [part for part in parts if not part.wrong]
+    parts = [(branch, _check(value, branch, path, _TALLY)) for branch in node.branches("oneOf")]
+    valid = [part for _, part in parts if not part.wrong]
     if len(valid) == 1:
         result.matched += valid[0].matched
         return
     found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
     result.logic(path, f"must validate one and only one schema (oneOf). {found}")
     if not valid:
-        best = max(range(len(parts)), key=lambda place: parts[place].matched)
-        result.merge(_check(value, branches[best], path, result))
+        _tell(value, *max(parts, key=lambda part: part[1].matched), path, result)
+
+
+def _tell(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
+    """Take over what is wrong with the best alternative; where that is only counted, it was counted already."""
+    result.merge(part if isinstance(result, _Tally) else _check(value, branch, path, result))
 
 
 def _string(value: str, node: Node, path: Path, result: Result) -> None:
@@ -397,7 +400,9 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
         assert child is not None
         _ratcheted(value[name], child, (*path, name), result, _inner(pair, name, path))
     for name in each(raw.get("required") or ()):
-        if name not in value and not result.full:
+        if name not in value:
+            if result.full:
+                break
             _missing(name, path, result)
 
 

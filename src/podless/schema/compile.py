@@ -11,6 +11,7 @@ one go is a few hundred lines. The code charges for what it does at the head of 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -42,9 +43,11 @@ _LINE, _FIELD = 50, 4
 # lines of code in a step, of which a third is executed; calling another function takes as long as so many
 _PER_STEP, _CALL = 16, 256
 # steps of an item from which on items are charged one by one, and of a function from which on it is charged
-_HEAVY_ITEM, _HEAVY = 4, 24
+_HEAVY_ITEM, _HEAVY = 4, 32
 # items that are charged to what is around them, where that is no more than so many steps
-_FEW_ITEMS, _AROUND = 8, 256
+_FEW_ITEMS, _AROUND = 8, 1024
+# parts that are compiled before work off the loop: it makes others for itself, and they go with it
+_MOST = 2000
 # branches of logic that are looked at for a charge
 _SOME = 32
 _DEPTH = 24
@@ -138,11 +141,11 @@ class Part:
         return self.run != self._compile_and_run
 
     def complete(self) -> None:
-        """Compile this part, and all that it can come to."""
-        todo: list[Part] = [self]
+        """Compile this part, and what it can come to: of very much, that which is nearest."""
+        todo: deque[Part] = deque([self])
         done = {id(_ANYTHING)}
-        while todo:
-            part = todo.pop()
+        while todo and len(done) <= _MOST:
+            part = todo.popleft()
             if id(part) in done:
                 continue
             done.add(id(part))
@@ -162,7 +165,7 @@ class Part:
         return self._compiled()(value)
 
     def _compiled(self) -> Walk:
-        return fill(self, "run", self._compile)
+        return fill(self, "run", self._compile, needed=False)
 
     def _compile(self) -> Walk:
         return self._write(self._node, self._mode)
@@ -272,7 +275,8 @@ class Writer(Values):
             self.lines.insert(place + 1, f"{space} if {many}: charge({steps})")
             self.weight += _FEW_ITEMS * steps * _PER_STEP
         if given:
-            lines.append(f"{space}take(len({var}) * {given})")
+            lines.append(f"{space}if len({var}) > {_FEW_ITEMS}: take(len({var}) * {given})")
+            self.given += _FEW_ITEMS * given
         self.lines[place:place] = lines
 
     def fail(self, indent: int, condition: str, lines: int = 1) -> None:

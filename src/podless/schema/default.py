@@ -31,30 +31,23 @@ class Overfull(Exception):
     """One object is given more bytes of defaults than it may have, as they are counted in advance."""
 
 
-class _Room:
-    """What one object may still be given. left: counted in advance, for fields that may be there. exact: as it is."""
-
-    __slots__ = ("exact", "left")
-
-    def __init__(self, most: int) -> None:
-        self.left = self.exact = most
-
-
-_room: ContextVar[_Room | None] = ContextVar("room", default=None)
+# bytes that the object under way may still be given: as they are counted in advance, and as they are. Where nothing
+# is bounded there are none.
+_room: ContextVar[list[int] | None] = ContextVar("room", default=None)
 
 
 def take(size: int) -> None:
     """Count bytes of defaults that may be given to the object under way. Raise Overfull where they are too many."""
     room = _room.get()
     if room is not None:
-        room.left -= size
-        if room.left < 0:
+        room[0] -= size
+        if room[0] < 0:
             raise Overfull
 
 
 def bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
     """Whether a compiled walk finds an object in order. Raises TooLarge where it is given too many defaults."""
-    token = _room.set(_Room(MOST))
+    token = _room.set([MOST, MOST])
     try:
         return walk(obj)
     except Overfull:
@@ -107,10 +100,10 @@ def measure(value: Any) -> int:
 
 def expand(node: Node, most: int) -> tuple[Any, int]:
     """The default of a node with all that is filled into it, and its bytes. Raises Overfull past so many bytes."""
-    room = _Room(most)
+    room = [most, most]
     token = _room.set(room)
     try:
-        return make(node), most - room.exact
+        return make(node), most - room[1]
     except TooLarge:
         raise Overfull from None
     finally:
@@ -155,7 +148,7 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> No
 
 def fill(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
     """Give defaults, in place; skip: root fields to leave alone. Raises TooLarge where they are more than `MOST`."""
-    token = _room.set(_Room(MOST))
+    token = _room.set([MOST, MOST])
     try:
         _fill(value, node, skip)
     finally:
@@ -196,8 +189,8 @@ def _give(node: Node, name: int = 0) -> Any:
     value, size = _known(node)
     room = _room.get()
     if room is not None:
-        room.exact -= size + name
-        if room.exact < 0:
+        room[1] -= size + name
+        if room[1] < 0:
             raise TooLarge(_TOO_LARGE, {})
     return copy(value) if isinstance(value, _HOLDERS) else value
 

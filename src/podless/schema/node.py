@@ -23,6 +23,7 @@ _WORDS = frozenset(("default", "description", "title", "example", "externalDocs"
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 # what is made once of a node, among the nodes of its properties
 _DEFAULTED, _PLACES, _NOT, _ENUM = ("defaulted",), ("places",), ("not",), ("enum",)
+_NODE = 8  # steps of a node that is made
 # properties for each field of an object that are looked for in it; where there are more, the fields are looked up
 _FEW_PER_FIELD = 8
 
@@ -60,6 +61,7 @@ class Node:
     )
 
     def __init__(self, raw: dict[str, Any], plain: bool = False) -> None:
+        charge(_NODE)
         self.raw = raw
         self.plain = plain
         self.int_or_string = bool(raw.get("x-kubernetes-int-or-string"))
