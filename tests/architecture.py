@@ -89,7 +89,7 @@ def test_every_room_is_on_the_plan() -> None:
 
 TESTS = pathlib.Path(__file__).parent
 # folders of tests that are about no single folder of the source
-APART = {"bench", "clients", "clients/python", "conformance", "faults", "fuzz", "legacy", "cel/spec"}
+APART = {"bench", "clients", "clients/python", "conformance", "faults", "fuzz", "fuzz/adversary", "legacy", "cel/spec"}
 
 
 def test_tests_mirror_the_source() -> None:
