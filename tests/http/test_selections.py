@@ -39,9 +39,8 @@ class Client:
 
     async def event(self) -> Any:
         """The next event of a watch."""
-        await self._reader.readline()
-        line = await self._reader.readline()
-        await self._reader.readline()
+        while not (line := await self._reader.readline()).startswith(b"{"):  # chunks have several events, and lengths
+            assert line
         return json.loads(line)
 
 

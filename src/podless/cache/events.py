@@ -62,7 +62,12 @@ def tell(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
     try:
         handler(events)
     except Exception:
-        log.exception("what follows a change of the state failed")
+        report()
+
+
+def report() -> None:
+    """Log the exception that a handler has raised."""
+    log.exception("what follows a change of the state failed")
 
 
 def join(handlers: list[T], handler: T) -> Callable[[], None]:

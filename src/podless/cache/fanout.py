@@ -7,26 +7,26 @@ hears of all changes once and in their order. Whoever must know where it stands 
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import partial
 from time import perf_counter as _clock
 
-from podless.cache.events import Batch, Event, EventHandler, tell
-
-log = logging.getLogger("podless")
+from podless.cache.events import Batch, Event, EventHandler, report, tell
 
 _TURN = 0.002  # seconds in one turn of the loop
 # what waits gets more of it, so that writers cannot outrun those who watch: seconds for each byte, and at the most
 _HURRY = 0.048 / (16 << 20)
 _TURN_MOST = 0.05
-# how long watchers rest between deliveries: so many times as long as one took, and so many seconds at the most
+# how long watchers rest between deliveries: so many seconds for each of them, so many times as long as a delivery took
+# if that is more, and so many seconds at the most. What one takes differs from moment to moment, their number does not
+_REST_EACH = 0.00025
 _REST = 5.0
 _REST_MOST = 0.05
 _TOGETHER = 1 << 18  # bytes of a batch, about; it is encrypted for a watcher in one go
 _BEHIND = 64 << 20  # bytes that may wait; of more, those who have not heard of the first are cut off
+_NEVER = -1
 _EVENT = 512  # bytes of an event beside its object
 
 
@@ -63,15 +63,14 @@ class Deliveries:
 
 
 class Follower:
-    """One watcher. next: the number of the batch that it hears of next. lost: it is too far behind, and ends."""
+    """One watcher. next: the number of the batch that it hears of next, _NEVER once it has left."""
 
-    __slots__ = ("_fanout", "handler", "lost", "next")
+    __slots__ = ("_fanout", "handler", "next")
 
     def __init__(self, fanout: Fanout, handler: EventHandler, following: int) -> None:
         self._fanout = fanout
         self.handler = handler
         self.next = following
-        self.lost = False
 
     def catch_up(self) -> None:
         """Have this watcher hear now of all that it has not."""
@@ -128,6 +127,7 @@ class Fanout:
     def leave(self, follower: Follower) -> None:
         """Forget a watcher."""
         self._followers.pop(follower, None)
+        follower.next = _NEVER
 
     def publish(self, events: Sequence[Event]) -> None:
         """Tell the watchers soon."""
@@ -143,7 +143,8 @@ class Fanout:
             batch.append(event)
             batch.size += size
             self._size += size
-        self._begin()
+        if not self._under_way:
+            self._begin()
         if self._size > _BEHIND:
             self._cut_off()
 
@@ -152,18 +153,23 @@ class Fanout:
         if self._followers:
             self._batches.append(Batch())
             self._open = None
-            self._begin()
+            if not self._under_way:
+                self._begin()
 
     def catch_up(self, follower: Follower) -> None:
         """Have one watcher hear of all that it has not."""
         self._open = None  # what it has heard of must not grow
-        while follower in self._followers and (place := follower.next - self._number) < len(self._batches):
-            self._tell(follower, self._batches[place])
+        while 0 <= (place := follower.next - self._number) < len(self._batches):
+            batch = self._batches[place]
+            follower.next += 1
+            if not batch:
+                self.leave(follower)
+            tell(follower.handler, batch)
 
     def go_on(self, until: float) -> bool:
         """Tell watchers until a time. Returns whether that is to go on in the next turn of the loop."""
         until = min(until + self._size * _HURRY, until + _TURN_MOST)
-        began = time.thread_time()
+        began = _clock()
         try:
             while self._batches:
                 if not self._tell_round(until):
@@ -171,7 +177,7 @@ class Fanout:
                 if self._size <= _TOGETHER:
                     break
         finally:
-            self._spent += time.thread_time() - began
+            self._spent += _clock() - began
         self._rest()
         return False
 
@@ -183,25 +189,20 @@ class Fanout:
             self.told += len(batch) * len(self._followers)
             if self._open is batch:
                 self._open = None
-        followers = self._followers
         for follower in self._round:
-            if follower.next == number and follower in followers:
-                self._tell(follower, batch)
+            if follower.next == number:
+                if batch:
+                    follower.next = number + 1
+                else:
+                    self.leave(follower)
+                try:
+                    follower.handler(batch)
+                except Exception:
+                    report()
                 if _clock() > until:
                     return False
         self._pop()
         return True
-
-    def _tell(self, follower: Follower, batch: Batch) -> None:
-        follower.next += 1
-        if not batch or follower.lost:
-            del self._followers[follower]
-            tell(follower.handler, ())
-            return
-        try:
-            follower.handler(batch)
-        except Exception:
-            log.exception("what follows a change of the state failed")
 
     def _pop(self) -> None:
         """The first batch is told."""
@@ -213,19 +214,19 @@ class Fanout:
             event.frames.clear()
 
     def _begin(self) -> None:
-        if not self._under_way:
-            self._under_way = True
-            loop = asyncio.get_running_loop()
-            if self._rested <= loop.time():
-                self._deliveries.soon(self)
-            else:
-                loop.call_at(self._rested, self._deliveries.soon, self)
+        self._under_way = True
+        loop = asyncio.get_running_loop()
+        if self._rested <= loop.time():
+            self._deliveries.soon(self)
+        else:
+            loop.call_at(self._rested, self._deliveries.soon, self)
 
     def _rest(self) -> None:
         """Let writers get their answers: with many watchers, events are then handed over several at a time."""
         self._under_way = False
         spent, self._spent = self._spent, 0.0
-        self._rested = asyncio.get_running_loop().time() + min(spent * _REST, _REST_MOST)
+        rest = max(len(self._followers) * _REST_EACH, spent * _REST)
+        self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
         if self._batches:
             self._begin()
 
@@ -233,8 +234,13 @@ class Fanout:
         """Forget the first batch: those who have not heard of it end, and learn of it when they watch again."""
         for follower in self._followers:
             if follower.next == self._number:
-                follower.lost = True
+                follower.handler = partial(self._lose, follower, follower.handler)
                 follower.next += 1
         if self._open is self._batches[0]:
             self._open = None
         self._pop()
+
+    def _lose(self, follower: Follower, handler: EventHandler, events: Sequence[Event]) -> None:
+        """End a watcher that is too far behind, in place of telling it of what came then."""
+        self.leave(follower)
+        tell(handler, ())

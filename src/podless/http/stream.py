@@ -43,6 +43,8 @@ class WatchStream:
         self._form = form
         self._include = include(call) if form.target == "Table" else ""
         self._columns_sent = False
+        # the kind and version that were shown last, and what is known of a batch that shows them so
+        self._shown: tuple[Kind | None, Version | None, tuple[Any, ...]] = None, None, ()
         self._sink: Sink
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
@@ -148,9 +150,9 @@ class WatchStream:
 
     def _render(self, seen: Sequence[Seen]) -> bytes:
         kind, version = self._call.kind, self._call.version  # the watch keeps them up to date
-        key: Any = (self._form, kind.group, version.name, kind.changed)
-        if self._form.target == "Table":
-            key = (*key, self._include, self._columns_sent)
+        if kind is not self._shown[0] or version is not self._shown[1]:
+            self._shown = kind, version, (self._form, kind.group, version.name, kind.changed, self._include)
+        key = self._shown[2] if not self._include else (*self._shown[2], self._columns_sent)
         if type(seen) is View and (known := seen.frames.get(key)) is not None:
             self._columns_sent = True
             return known

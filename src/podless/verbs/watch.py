@@ -194,7 +194,8 @@ class Watch:
             events = [event for event in events if event.revision > self.begun]
             if not events:
                 return
-        self._renew()
+        if self._generation != self._api.registry.generation:
+            self._renew()
         call = self.call
         unready = call.kind.webhook is not None and conversion.missing(call.kind, call.version, self._involved(events))
         if self._work is None and not unready:
