@@ -32,9 +32,6 @@ class Nobody(AllowAll):
     def decide(self, user: User, asked: Attributes) -> Decision:
         return Decision(False)
 
-    def decide(self, user: User, asked: Attributes) -> Decision:
-        return Decision(False)
-
 
 class Slow(AllowAll):
     """Finding out takes long. sliced: who was decided about in slices."""
