@@ -28,7 +28,7 @@ from podless.meta.meter import charge, each
 from podless.store import Operation
 
 _RESIZE = "resize"
-_STEPS = 8  # that an amount takes
+_STEPS = 16  # that an amount takes
 _BYTES = 64  # of a quota that are decoded in a step
 
 
@@ -79,10 +79,14 @@ class ObjectQuota(Step):
             quota = entry.decode()
             hard = quota["spec"].get("hard") or {}
             requested, used = self._asked(attr, collection, entry.name, quota, new, old)
-            totals = {name: quantity.total((used[name], requested[name])) for name in requested}
-            exceeded = [name for name in sorted(totals) if quantity.nanos(totals[name]) > quantity.nanos(hard[name])]
+            totals, exceeded = dict[str, str](), list[str]()
+            for name, text in requested.items():
+                charge(_STEPS)
+                totals[name] = quantity.total((used[name], text))
+                if quantity.nanos(totals[name]) > quantity.nanos(hard[name]):
+                    exceeded.append(name)
             if exceeded:
-                raise _refusal(attr, _text(entry.name, exceeded, requested, used, hard))
+                raise _refusal(attr, _text(entry.name, sorted(exceeded), requested, used, hard))
             if totals:
                 status = quota.setdefault("status", {})
                 status["used"] = dict(sorted({**(status.get("used") or {}), **totals}.items()))
