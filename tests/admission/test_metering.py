@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from podless.admission import metering
 from podless.admission.metering import Meter
+from podless.admission.quota import _Booking
 from podless.cache.cache import Cache
 from podless.cache.watchcache import WatchCache
 from podless.kinds import view
@@ -155,3 +156,19 @@ async def test_sums_of_many_objects_give_way_one_by_one(monkeypatch: pytest.Monk
                 await there.put(space, f"c{number}", "1Gi")
             assert meter.used(CLAIMS, there.collection, space, ALL, NAMES)["requests.storage"] == "10Gi"
         assert meter.kept == 50
+
+
+async def test_a_write_is_charged_again_only_where_something_has_changed() -> None:
+    async with claims() as there:
+        worked = list[int]()
+
+        def work() -> list[Operation]:
+            worked.append(there.collection.changed)
+            return []
+
+        book = _Booking(work, (there.collection,))
+        assert book() is book()
+        assert len(worked) == 1
+        await there.put("one", "a", "1Gi")
+        book()
+        assert len(worked) == 2

@@ -6,7 +6,7 @@ Source: the ResourceQuota plugin of k8s.io/apiserver; what is counted here is th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -28,7 +28,7 @@ from podless.meta.meter import charge, each
 from podless.store import Operation
 
 _RESIZE = "resize"
-_STEPS = 8  # that an amount takes
+_STEPS = 16  # that an amount takes
 _BYTES = 64  # of a quota that are decoded in a step
 
 
@@ -62,7 +62,8 @@ class ObjectQuota(Step):
         kind, namespace = attr.kind, attr.namespace
         if _unmeasured(attr) or not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
-        book = partial(self._charge, attr, await self._state.loaded(kind))
+        collection = await self._state.loaded(kind)
+        book = _Booking(partial(self._charge, attr, collection), (self._quotas, collection))
         if book() and not attr.dry_run:
             lock = self._locks.setdefault(namespace, asyncio.Lock())
             attr.along = Along((lock,), book)
@@ -78,10 +79,14 @@ class ObjectQuota(Step):
             quota = entry.decode()
             hard = quota["spec"].get("hard") or {}
             requested, used = self._asked(attr, collection, entry.name, quota, new, old)
-            totals = {name: quantity.total((used[name], requested[name])) for name in requested}
-            exceeded = [name for name in sorted(totals) if quantity.nanos(totals[name]) > quantity.nanos(hard[name])]
+            totals, exceeded = dict[str, str](), list[str]()
+            for name, text in requested.items():
+                charge(_STEPS)
+                totals[name] = quantity.total((used[name], text))
+                if quantity.nanos(totals[name]) > quantity.nanos(hard[name]):
+                    exceeded.append(name)
             if exceeded:
-                raise _refusal(attr, _text(entry.name, exceeded, requested, used, hard))
+                raise _refusal(attr, _text(entry.name, sorted(exceeded), requested, used, hard))
             if totals:
                 status = quota.setdefault("status", {})
                 status["used"] = dict(sorted({**(status.get("used") or {}), **totals}.items()))
@@ -135,6 +140,25 @@ class ObjectQuota(Step):
         if not requested:
             return {}, {}
         return requested, self._meter.used(kind, collection, attr.namespace, quota, list(requested))
+
+
+class _Booking:
+    """What a write is charged, worked out again only where what it follows from has changed.
+
+    The first time is in admission, the second in the commit, which is not in slices.
+    """
+
+    def __init__(self, work: Callable[[], Sequence[Operation]], about: Sequence[WatchCache]) -> None:
+        self._work = work
+        self._about = about
+        self._known: tuple[list[int], Sequence[Operation]] | None = None
+
+    def __call__(self) -> Sequence[Operation]:
+        """The operations that are committed with the write. Raises Forbidden."""
+        seen = [collection.changed for collection in self._about]
+        if self._known is None or self._known[0] != seen:
+            self._known = seen, self._work()
+        return self._known[1]
 
 
 def _unmeasured(attr: AdmissionAttributes) -> bool:

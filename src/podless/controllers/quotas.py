@@ -16,9 +16,11 @@ from podless.kinds.builtin.quotas import STANDARD, counted
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
+from podless.meta.meter import charge
 from podless.verbs.call import API
 
 _MEASURED = (("", "pods"), ("", "persistentvolumeclaims"), ("", "services"), ("resource.k8s.io", "resourceclaims"))
+_STEPS = 4  # that finding the kind of a name takes
 _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of a quota's status
 
 
@@ -70,8 +72,8 @@ class Quotas(Controller):
         """Bring the status of a quota to what is there."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        found = ((name, counted(self.api.registry, name)) for name in sorted(hard))
-        there = {name: await self._follow(kind) for name, kind in found if kind is not None}
+        found = await self.api.aside.slice(self._counted_kinds, hard)
+        there = {name: await self._follow(kind) for name, kind in found.items()}
         metered = [(kind, names, await self._follow(kind)) for kind, names in self._measured(hard)]
 
         def count(obj: Object) -> Object:
@@ -87,11 +89,21 @@ class Quotas(Controller):
         if obj != await self.api.aside.slice(count, obj):
             await report(self.api, self._kind, entry.key, count, _MANAGER)
 
+    def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
+        """The kinds that count under names of a quota."""
+        found = {}
+        for name in sorted(hard):
+            charge(_STEPS)
+            if (kind := counted(self.api.registry, name)) is not None:
+                found[name] = kind
+        return found
+
     def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
         """The kinds that are measured for what a quota names."""
+        ordered = sorted(hard)
         for group, plural in _MEASURED:
             kind = self.api.registry.get(group, plural)
-            if kind is not None and (names := usage.names(kind, sorted(hard))):
+            if kind is not None and (names := usage.names(kind, ordered)):
                 yield kind, names
 
     async def _follow(self, kind: Kind) -> WatchCache:
