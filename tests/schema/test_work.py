@@ -179,6 +179,19 @@ def test_only_the_errors_of_the_best_alternative_are_written(keyword: str) -> No
     assert len(errors) == 4
 
 
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_alternatives_within_alternatives_cost_what_they_are(keyword: str) -> None:
+    def cost(levels: int) -> int:
+        part: Object = {"pattern": "^z"}
+        for _ in range(levels):
+            part = {keyword: [{"minLength": 9}, part, {"minLength": 8}]}
+        schema = Schema(rooted({"type": "string", **part}))
+        schema.validate({"l": "x"})
+        return lines(lambda given: schema.validate(given), {"l": "x"})
+
+    assert cost(60) < 2.2 * cost(30)
+
+
 def test_a_definition_is_written_without_compiling_its_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(pattern: str, cost: float) -> Any:
         raise AssertionError(pattern)

@@ -28,20 +28,29 @@ _VALUE, _ERROR, _PER_STEP = 4, 8, 1024
 _TEXT = 5 << 20  # characters of all errors after which no further values are looked at: a client is told of fewer
 
 
+# what was counted, by the identity of an alternative's node and the path of the value
+Known = dict[tuple[int, Path], "Result"]
+
+
 class Result:
-    """Errors by what they say, in order and each once, and how much matched. at: where the whole value stands."""
+    """Errors by what they say, in order and each once, and how much matched.
 
-    __slots__ = ("at", "errors", "left", "matched")
+    at: where the whole value stands. known: what was counted of alternatives within alternatives, by their nodes and
+    paths, so that nothing is counted again for the errors of the best; None outside of alternatives.
+    """
 
-    def __init__(self, at: Path = ()) -> None:
+    __slots__ = ("at", "errors", "known", "left", "matched")
+
+    def __init__(self, at: Path = (), known: Known | None = None) -> None:
         self.at = at
+        self.known = known
         self.errors: dict[Any, FieldError] = {}
         self.matched = 0
         self.left = _TEXT
 
     def fresh(self) -> Result:
         """A result of the same sort, with nothing in it."""
-        return Result(self.at)
+        return Result(self.at, self.known)
 
     @property
     def wrong(self) -> bool:
@@ -114,12 +123,12 @@ class _Tally(Result):
 
     __slots__ = ("count",)
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known) -> None:
         self.count = self.matched = 0
-        self.at = ()
+        self.at, self.known = (), known
 
     def fresh(self) -> Result:
-        return _Tally()
+        return _tally(self)
 
     @property
     def wrong(self) -> bool:
@@ -142,9 +151,6 @@ class _Tally(Result):
         self.count += 1
 
     logic = plain = typed = invalid = add = put = tell  # type: ignore[assignment]
-
-
-_TALLY = _Tally()  # stands for its sort
 
 
 def validate(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
@@ -226,7 +232,7 @@ def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
     if raw.get("allOf"):
         valid, branches = 0, node.branches("allOf")
         for branch in branches:
-            part = _check(value, branch, path, _TALLY if result.full else result)
+            part = _check(value, branch, path, _Tally({}) if result.full else result)
             valid += not part.wrong
             if part.__class__ is result.__class__:
                 result.merge(part)
@@ -234,15 +240,33 @@ def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
             none = "" if valid else ". None validated"
             result.logic(path, f"must validate all the schemas (allOf){none}")
     refused = node.refused
-    if refused is not None and not _check(value, refused, path, _TALLY).wrong:
+    if refused is not None and not _weigh(value, refused, path, _tally(result)).wrong:
         result.logic(path, "must not validate the schema (not)")
     result.matched += 1
 
 
+def _tally(result: Result) -> _Tally:
+    """What counts alternatives of a value with a result."""
+    return _Tally({} if result.known is None else result.known)
+
+
+def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
+    """What is found of one alternative; where it takes long, it is kept."""
+    if not branch.deep:
+        return _check(value, branch, path, tally)
+    assert tally.known is not None
+    place = id(branch), path
+    found = tally.known.get(place)
+    if found is None:
+        found = tally.known[place] = _check(value, branch, path, tally)
+    return found
+
+
 def _any(value: Any, node: Node, path: Path, result: Result) -> None:
     best: tuple[Node, Result] | None = None
+    tally = _tally(result)
     for branch in node.branches("anyOf"):
-        part = _check(value, branch, path, _TALLY)
+        part = _weigh(value, branch, path, tally)
         if not part.wrong:
             result.matched += part.matched
             return
@@ -254,7 +278,8 @@ def _any(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def _one(value: Any, node: Node, path: Path, result: Result) -> None:
-    parts = [(branch, _check(value, branch, path, _TALLY)) for branch in node.branches("oneOf")]
+    tally = _tally(result)
+    parts = [(branch, _weigh(value, branch, path, tally)) for branch in node.branches("oneOf")]
     valid = [part for _, part in parts if not part.wrong]
     if len(valid) == 1:
         result.matched += valid[0].matched
@@ -267,7 +292,9 @@ def _one(value: Any, node: Node, path: Path, result: Result) -> None:
 
 def _tell(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
     """Take over what is wrong with the best alternative; where that is only counted, it was counted already."""
-    result.merge(part if isinstance(result, _Tally) else _check(value, branch, path, result))
+    if not isinstance(result, _Tally):
+        part = _check(value, branch, path, Result(result.at, part.known))
+    result.merge(part)
 
 
 def _string(value: str, node: Node, path: Path, result: Result) -> None:

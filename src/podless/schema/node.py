@@ -21,6 +21,7 @@ EMPTY: dict[str, Any] = {}
 # keywords that change nothing of how a value is walked; the object above it fills in its default
 _WORDS = frozenset(("default", "description", "title", "example", "externalDocs"))
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
+_DEEP = frozenset((*_JUNCTORS, "additionalProperties", "items", "properties"))
 # what is made once of a node, among the nodes of its properties
 _DEFAULTED, _PLACES, _NOT, _ENUM = ("defaulted",), ("places",), ("not",), ("enum",)
 _NODE = 8  # steps of a node that is made
@@ -33,7 +34,7 @@ class Node:
 
     types: the JSON types that are allowed; none for any. format: the supported format, or "". additional: the node of
     additionalProperties when it is a schema; closed: additionalProperties is false; extra: it is given at all.
-    preserve, embedded: the x-kubernetes extensions. raw: the JSON it was read from.
+    preserve, embedded: the x-kubernetes extensions. deep: there are other nodes below. raw: the JSON it was read from.
 
     With plain=True the types and formats are read as a real server does when it checks default values: formats are
     not narrowed to the supported ones and int-or-string is not a type.
@@ -43,6 +44,7 @@ class Node:
         "_kids",
         "additional",
         "closed",
+        "deep",
         "default",
         "embedded",
         "extra",
@@ -72,6 +74,7 @@ class Node:
             self.types = (kind,) if kind else ()
         name: str = raw.get("format") or ""
         self.format = name if plain else formats.narrow(name, self.types)
+        self.deep = not _DEEP.isdisjoint(raw)
         self.nullable = bool(raw.get("nullable"))
         self.preserve = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
         self.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
