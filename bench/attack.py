@@ -246,7 +246,7 @@ class Measured:
             held = self._held.read()
             line.send("end")
             seen = line.recv() if line.poll(self._limit) else [[], []]
-            gets, creates = ([took for due, took in part if due >= began[0]] for part in seen)
+            gets, creates = ([took for due, took in part if due + took >= began[0]] for part in seen)
         finally:
             bad.kill()
             other.kill()

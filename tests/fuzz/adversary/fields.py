@@ -154,9 +154,14 @@ def keyed(random: Random, size: int) -> Schema:
     return listed(of(properties | {"v": {**NUMBER, "default": 3}}), **more)
 
 
+def _stem(size: int) -> str:
+    """Of the names of fields, which are short or long."""
+    return "f" * (30 if size % 2 else 1)
+
+
 def wide(random: Random, size: int) -> Schema:
     """Items that lack very many fields."""
-    fields = names("f" * random.choice((1, 30)), size)
+    fields = names(_stem(size), size)
     return listed(of(dict.fromkeys(fields, NUMBER), required=fields))
 
 
@@ -261,7 +266,7 @@ def _none(random: Random, size: int, many: int) -> list[Any]:
 
 def _full(random: Random, size: int, many: int) -> list[Any]:
     """Items of which each has all that it must have: so few that they are not too many."""
-    return [{f"{stem}{number}": 1 for number in range(size) for stem in ("f", "f" * 30)}] * min(many, 3000 // size)
+    return [dict.fromkeys(names(_stem(size), size), 1)] * min(many, 3000 // size)
 
 
 FORMS: dict[str, Form] = {
