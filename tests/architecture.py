@@ -438,6 +438,7 @@ UNSHARED = {
     "meta/pairs.py": "two states of one object",
     "meta/patternprice.py": "a reader of one pattern",
     "meta/repeats.py": "a reader of one body",
+    "meta/heartbeat.py": "one thread",
     "meta/yamltext.py": "a reader of one body",
     "meta/yamlwrite.py": "a writer of one answer",
     "meta/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",

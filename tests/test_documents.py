@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from podless.cache import index, watchcache
+from podless.cache import fanout, index, watchcache
 from podless.cli import backup, restore
-from podless.http import connection, fairness, rows, secure, status, tls, websocket
+from podless.http import connection, fairness, rows, secure, selections, status, tls, websocket
 from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
@@ -75,6 +75,12 @@ FIGURES: Mapping[str, Figures] = {
         "| body | # MiB | # |": (LIMITS.body, errors.TooLarge.code),
         "| # MiB; # MiB for one user | #, or": (LIMITS.held, LIMITS.held // 2, errors.TooManyRequests.code),
         "| bytes that wait for a client to read its watch | # MiB |": (LIMITS.buffer,),
+        "selectors that watches keep in memory | # MiB; # MiB for one user | # |": (
+            LIMITS.held // selections._OF_ALL,
+            LIMITS.held // selections._OF_ONE,
+            errors.TooManyRequests.code,
+        ),
+        "| events of one resource that wait to be told | # MiB |": (fanout._BEHIND,),
         "| time in which a client reads on | # s |": (LIMITS.write_time,),
         "| connections | #, and": (LIMITS.connections,),
         "| TLS handshakes | # at once, # s each |": (LIMITS.handshakes, LIMITS.handshake_time),
@@ -108,6 +114,11 @@ FIGURES: Mapping[str, Figures] = {
         "with # this server takes no part": (etcd.interval("0"),),
     },
     "architecture.md": {
+        "batches of about # KiB": (fanout._TOGETHER,),
+        "# ms of deliveries are done": (fanout._TURN,),
+        "while much is waiting (up to # ms)": (fanout._TURN_MOST,),
+        "when more than # MiB wait": (fanout._BEHIND,),
+        "rest # ms for each of them, # ms at the most": (fanout._REST_EACH, fanout._REST_MOST),
         "the last # events (# MiB at the most)": (watchcache.WINDOW, watchcache.WINDOW_BYTES),
         "who is # MiB behind is cut off": (LIMITS.buffer,),
         "indexed from the first such list on, # of them": (index._MOST,),

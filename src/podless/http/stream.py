@@ -42,6 +42,7 @@ class WatchStream:
         self._watch = watch
         self._form = form
         self._include = include(call) if form.target == "Table" else ""
+        watch.looks = watch.looks or bool(self._include)
         self._columns_sent = False
         # the kind and version that were shown last, and what is known of a batch that shows them so
         self._shown: tuple[Kind | None, Version | None, tuple[Any, ...]] = None, None, ()

@@ -96,7 +96,7 @@ def selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match |
     if fields.empty and call.kind.webhook is None:
         matches = labels.matches
         return lambda entry: matches(entry.labels)
-    deep = any(name not in ("metadata.name", "metadata.namespace") for name in fields.names)
+    deep = looks_inside(options)
 
     def match(entry: Entry) -> bool:
         if not labels.empty and not labels.matches(_labels(call, entry)):
@@ -107,6 +107,11 @@ def selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match |
         return fields.matches(lambda name: known.get(name, ""))
 
     return match
+
+
+def looks_inside(options: ListOptions) -> bool:
+    """Whether objects have to be decoded to be selected."""
+    return any(name not in ("metadata.name", "metadata.namespace") for name in options.fields.names)
 
 
 def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:

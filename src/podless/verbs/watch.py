@@ -15,7 +15,7 @@ from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import Compacted
 from podless.verbs.call import API, Call
-from podless.verbs.list import Match, selector
+from podless.verbs.list import Match, looks_inside, selector
 from podless.verbs.options import ListOptions, parse_revision, revision_error
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -47,6 +47,8 @@ Receive = Callable[[Sequence[Seen]], object]
 
 # events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
 _WAITING_MOST = 4096
+_WAITING_BYTES = 8 << 20  # the same of their objects
+_LONG = 1 << 14  # bytes of objects that are looked into in slices
 _TOGETHER = 256  # initial objects that are looked at together
 _MUCH = 1 << 18  # bytes of those that a selector may have to look into
 _VIEWS = 64  # views of a batch that are kept for watchers who select the same
@@ -56,6 +58,7 @@ _AFTERWARDS = 1.0  # seconds that a watch goes on after its kind has changed, ab
 class Watch:
     """One watch. `prepare` first, then `start`; `stop` ends it.
 
+    looks: whether objects are looked into to be shown, which is done in slices where they are long.
     initial: what is to be sent before all else, found as it is asked for. bookmark_after: whether the end of the
     initial state is to be marked. begun: what happened up to this revision is in `initial`, or known to the client.
     """
@@ -65,6 +68,7 @@ class Watch:
         self.options = options
         self.initial: Iterator[Sequence[Seen]] = iter(())
         self.bookmark_after = False
+        self.looks = looks_inside(options)
         self.begun = 0
         self._api = api
         self._collection = collection
@@ -198,11 +202,11 @@ class Watch:
             self._renew()
         call = self.call
         unready = call.kind.webhook is not None and conversion.missing(call.kind, call.version, self._involved(events))
-        if self._work is None and not unready:
+        if self._work is None and not unready and not (self.looks and _size(events) > _LONG):
             self._hand_over(events)
             return
         self._waiting.append(events)
-        if sum(map(len, self._waiting)) > _WAITING_MOST and self._ended is not None:
+        if len(self._waiting) > 1 and self._is_behind() and self._ended is not None:
             self._ended()
         elif self._work is None:
             self._work = asyncio.get_running_loop().create_task(self._work_off())
@@ -218,17 +222,23 @@ class Watch:
             call.kind, call.version = found
             self._scope = call.scope
             self._view = self._view_key()
+        if call.version.name != call.kind.storage_version or not call.kind.settled:
+            self.looks = True
+
+    def _is_behind(self) -> bool:
+        return sum(map(len, self._waiting)) > _WAITING_MOST or sum(map(_size, self._waiting)) > _WAITING_BYTES
 
     async def _work_off(self) -> None:
-        """Have what waits converted, batch by batch, in order."""
+        """Have what waits converted and shown, batch by batch, in order."""
         try:
             while self._waiting:
                 events = self._waiting[0]
                 self._renew()
                 await self._convert(self._involved(events))
                 if self._waiting:  # unless it was stopped meanwhile
+                    await self._api.aside.slice(self._hand_over, events)
+                if self._waiting:
                     self._waiting.popleft()
-                    self._hand_over(events)
         except APIError as error:
             if self._failed is not None:
                 self._failed(error)
@@ -257,11 +267,11 @@ class Watch:
             if self._ended is not None:
                 self._ended()
             return
-        self._shown = events[-1].revision
         alike = isinstance(events, Batch) and self.call.kind.webhook is None
         seen = self._alike(events) if alike else self._see(events)  # type: ignore[arg-type]
         if seen and self._receive is not None:
             self._receive(seen)
+        self._shown = events[-1].revision
 
     def _view_key(self) -> Any:
         """What those watchers have in common who see the same of a batch. Equal selectors are mostly one object."""
@@ -298,3 +308,10 @@ class Watch:
                     view.carry(self.call.kind, self.call.version, before, last)
                 seen.append(Seen(DELETED, last, event))
         return seen
+
+
+def _size(events: Sequence[Event]) -> int:
+    """Bytes of what events show."""
+    if isinstance(events, Batch):
+        return events.size
+    return sum(len(shown.body) for event in events if (shown := event.after or event.before) is not None)
