@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 
 from podless.auth.attributes import Attributes
 from podless.http.families import render
+from podless.http.flows import Flow, Flows
 from podless.http.message import Answer, Ending, Handler, Lost, Pending, Request, Response, Sink, Stream
 from podless.meta.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 BOUNDS += (10.0, 15.0, 20.0, 30.0, 45.0, 60.0)
 _MOST = 2000  # sorts of requests that are told apart; clients can name as many as they like
+_REFUSED = 401
 _NOWHERE = (401, 403, 404)  # answers to what there may not be
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
@@ -21,15 +23,18 @@ _APPLY = "application/apply-patch"
 _Sort = tuple[str, str, str, str, str, str, str, str]  # values of the labels, in their order
 _OTHERS: _Sort = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Sort, Histogram, dict[int, int]]  # times, and how many by status
+_Plain = tuple[_Sort, Histogram, dict[int, int], Flow]
 _READS = ("get", "list", "watch")
 
 
 class Measured:
     """The times of one server's requests. working: those at work, by whether they write. watches: those open."""
 
-    def __init__(self) -> None:
+    def __init__(self, flows: Flows | None = None) -> None:
         self._found: dict[_Sort, _Figures] = {}
-        self._plain: dict[tuple[tuple[str, ...], bool, bool], _Figures] = {}  # the same of those that name alone tells
+        # the same of those that names alone tell, and the flow that the last of them had
+        self._plain: dict[tuple[tuple[str, ...], bool, bool], _Plain] = {}
+        self._flows = flows
         self.working = {False: 0, True: 0}
         self.watches: Counter[_Sort] = Counter()
 
@@ -59,15 +64,27 @@ class Measured:
         asked, status = request.info.asked, answer.status
         plain = asked[:5], not asked.name, not asked.namespace
         found = self._plain.get(plain) if not request.query_text and asked.verb != "patch" else None
-        if found is None:
-            found = self._figures(request, status)
+        if found is not None:
+            sort, times, counts, flow = found
+            if flow.user is request.user:
+                if status != _REFUSED:
+                    request.flow = flow.lines
+            else:
+                self._tell(request, status, flow)
+        else:
+            sort, times, counts = figures = self._figures(request, status)
+            self._tell(request, status, None)
             simple = not request.query_text and asked.verb != "patch" and not asked.path
-            if simple and found[0] is not _OTHERS and len(self._plain) < _MOST:
-                self._plain[plain] = found
-        sort, times, counts = found
+            if simple and sort is not _OTHERS and len(self._plain) < _MOST:
+                self._plain[plain] = *figures, Flow()
         times.observe(took)
         counts[status] = counts.get(status, 0) + 1
         return self._counted(sort, answer) if isinstance(answer, Stream) and not isinstance(answer, Lost) else answer
+
+    def _tell(self, request: Request, status: int, flow: Flow | None) -> None:
+        """Have the client told of its flow, if it is known who it is."""
+        if self._flows is not None and status != _REFUSED:
+            request.flow = self._flows.find(request, flow)
 
     def _figures(self, request: Request, status: int) -> _Figures:
         sort = _sort(request.info.asked, request)

@@ -24,26 +24,31 @@ class Clock:
 
     def __init__(self) -> None:
         self._second = 0
-        self._lines: dict[tuple[int, bytes], bytes] = {}  # there are few of both
+        self._lines: dict[tuple[int, bytes, bytes], bytes] = {}  # there are few of all
 
-    def lines(self, status: int, media: bytes) -> bytes:
-        """The status line and the headers that all answers have but for those that say more. media: b"" for none."""
+    def lines(self, status: int, media: bytes, flow: bytes = b"") -> bytes:
+        """The status line and the headers that all answers have but for those that say more.
+
+        media: b"" for none. flow: lines that name the request's FlowSchema.
+        """
         now = int(clock.time())
         if now != self._second:
             self._second = now
             self._lines = {}
-        found = self._lines.get((status, media))
+        found = self._lines.get((status, media, flow))
         if found is None:
             line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
             kind = b"Content-Type: %b\r\n" % media if media else b""
             shown = date(now).encode()
-            found = b"%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, shown)
-            self._lines[status, media] = found
+            found = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, shown)
+            self._lines[status, media, flow] = found
         return found
 
-    def head(self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes) -> bytes:
-        """The head of an answer. end: the lines about its body and the connection."""
-        lines = self.lines(status, media)
+    def head(
+        self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes, flow: bytes = b""
+    ) -> bytes:
+        """The head of an answer. end: the lines about its body and the connection. flow: as in `lines`."""
+        lines = self.lines(status, media, flow)
         if headers and any(name == "Cache-Control" for name, _ in headers):
             lines = lines.replace(_PRIVATE, b"")
         more = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]
