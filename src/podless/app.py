@@ -21,6 +21,7 @@ from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
 from podless.http.current import reads_wait
+from podless.http.flows import Flows
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -325,7 +326,7 @@ class App:
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""
         api = cluster.api
-        measured, auditing = Measured(), self._auditing()
+        measured, auditing = Measured(Flows(api)), self._auditing()
         documents = NonResource(
             api.registry,
             lambda: self._address,

@@ -166,7 +166,7 @@ class Answering:
             self._write(answer, request)
             self._done(request)
         elif request.method == "HEAD":
-            self._transport.write(self._out.head(answer, self._end(request)))
+            self._transport.write(self._out.head(answer, self._end(request), request.flow))
             self._done(request)
         else:
             if not self._out.charge(answer):
@@ -174,7 +174,7 @@ class Answering:
                 return
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
-            head = self._out.head(answer, self._end(request), chunked)
+            head = self._out.head(answer, self._end(request), request.flow, chunked)
             self._out.whole(head, answer, chunked, lambda: self._done(request))
 
     def _turn_down(self, request: Request, answer: Response) -> None:
@@ -205,10 +205,11 @@ class Answering:
         clock = self._shared.clock
         end = b"Content-Length: %d\r\n" % answer.size + self._end(request)
         if answer.headers or request.method == "HEAD":
-            head = clock.head(answer.status, answer.media, answer.headers, end)
+            head = clock.head(answer.status, answer.media, answer.headers, end, request.flow)
             self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
         else:
-            self._transport.write(b"".join((clock.lines(answer.status, answer.media), end, b"\r\n", *answer.chunks)))
+            lines = clock.lines(answer.status, answer.media, request.flow)
+            self._transport.write(b"".join((lines, end, b"\r\n", *answer.chunks)))
 
     def _stream(self, request: Request, answer: Stream) -> None:
         if "upgrade" in request.headers and websocket.wanted(request.headers) and request is not self._in.request:
@@ -217,7 +218,7 @@ class Answering:
         chunked = request.version != "1.0"
         request.keep_alive = request.keep_alive and chunked
         end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
-        head = self._shared.clock.head(200, answer.media, answer.headers, end)
+        head = self._shared.clock.head(200, answer.media, answer.headers, end, request.flow)
         if request.method == "HEAD":
             self._transport.write(head)
             answer.abandon()

@@ -35,6 +35,7 @@ class Request:
     is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
     bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
     current: whether all that was acknowledged before it is shown here, or why it cannot be; None: nobody has asked yet.
+    flow: lines of the answer's head that name its FlowSchema.
     """
 
     __slots__ = (
@@ -43,6 +44,7 @@ class Request:
         "certificate",
         "current",
         "fault",
+        "flow",
         "headers",
         "info",
         "keep_alive",
@@ -75,6 +77,7 @@ class Request:
         self.peer = peer
         self.certificate: Certificate | None = None
         self.user = ANONYMOUS
+        self.flow = b""
         self.warnings: list[str] = []
         self.audit: Any = None
         self.version = "1.1"

@@ -114,12 +114,15 @@ class Outgoing:
 
     # answers
 
-    def head(self, answer: Response, end: bytes, chunked: bool = True) -> bytes:
-        """The head of an answer. end: lines about the connection. chunked: where nobody knows how long it is."""
+    def head(self, answer: Response, end: bytes, flow: bytes, chunked: bool = True) -> bytes:
+        """The head of an answer. end: lines about the connection. flow: about its FlowSchema.
+
+        chunked: where nobody knows how long it is.
+        """
         length = b"Content-Length: %d\r\n" % answer.size
         if answer.size < 0:
             length = b"Transfer-Encoding: chunked\r\n" if chunked else b""
-        return self.clock.head(answer.status, answer.media, answer.headers, length + end)
+        return self.clock.head(answer.status, answer.media, answer.headers, length + end, flow)
 
     def charge(self, answer: Response) -> bool:
         """Put what was made for a long answer alone on the account, before it begins. False: there is no room.

@@ -31,19 +31,22 @@ class Clock:
         self._shift = 0.0
         self._until = 0.0  # by the monotonic clock
         self._second = 0
-        self._lines: dict[tuple[int, bytes], bytes] = {}  # there are few of both
+        self._lines: dict[tuple[int, bytes, bytes], bytes] = {}  # there are few of all
 
-    def lines(self, status: int, media: bytes) -> bytes:
-        """The status line and the headers that all answers have but for those that say more. media: b"" for none."""
+    def lines(self, status: int, media: bytes, flow: bytes = b"") -> bytes:
+        """The status line and the headers that all answers have but for those that say more.
+
+        media: b"" for none. flow: lines that name the request's FlowSchema.
+        """
         if time.monotonic() >= self._until or self._clock.shift != self._shift:
             self._renew()
-        found = self._lines.get((status, media))
+        found = self._lines.get((status, media, flow))
         if found is None:
             line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
             kind = b"Content-Type: %b\r\n" % media if media else b""
             shown = date(self._second).encode()
-            found = b"%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, shown)
-            self._lines[status, media] = found
+            found = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, shown)
+            self._lines[status, media, flow] = found
         return found
 
     def _renew(self) -> None:
@@ -55,9 +58,11 @@ class Clock:
             self._second = int(now)
             self._lines = {}
 
-    def head(self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes) -> bytes:
-        """The head of an answer. end: the lines about its body and the connection."""
-        lines = self.lines(status, media)
+    def head(
+        self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes, flow: bytes = b""
+    ) -> bytes:
+        """The head of an answer. end: the lines about its body and the connection. flow: as in `lines`."""
+        lines = self.lines(status, media, flow)
         if headers and any(name == "Cache-Control" for name, _ in headers):
             lines = lines.replace(_PRIVATE, b"")
         more = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]
