@@ -107,7 +107,7 @@ def test_many_plain_patterns_of_a_client_are_compiled(compiled: list[str]) -> No
 
 def test_dear_patterns_of_a_client_end_the_evaluation(compiled: list[str]) -> None:
     with pytest.raises(CostExceeded):
-        matching([rf"\pL{{1,{90 + place}}}x" for place in range(20)])
+        matching([rf"\pL{{1,{60 + place}}}x" for place in range(20)])
     assert not compiled
     with pytest.raises(CostExceeded):
         matching([rf"\pL{{1,{20 + place}}}x?" for place in range(40)])
@@ -131,7 +131,7 @@ def test_a_request_has_one_allowance(compiled: list[str]) -> None:
 
 
 def test_patterns_that_stand_in_an_expression_may_be_dear(compiled: list[str]) -> None:
-    assert compile(r"'abcx'.matches('\\pL{1,90}x')").evaluate() is True
+    assert compile(r"'abcx'.matches('\\pL{1,70}x')").evaluate() is True
     assert len(compiled) == 1
 
 

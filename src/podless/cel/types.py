@@ -201,6 +201,7 @@ class Bindings:
         if within.kind == "param":
             known = self._bound.get(within.name)
             return known is None or self._absent(parameter, known)
+        charge(len(within.params))
         return all(self._absent(parameter, part) for part in within.params)
 
     def resolve(self, item: Type, final: bool = False) -> Type:
@@ -212,6 +213,7 @@ class Bindings:
             return self.resolve(known, final)
         if not item.params:
             return item
+        charge(len(item.params))
         params = tuple(self.resolve(part, final) for part in item.params)
         if all(map(operator.is_, params, item.params)):  # whether they are equal takes as long as they are deep
             return item
