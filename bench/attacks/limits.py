@@ -87,11 +87,11 @@ def _claims(many: int) -> Any:
     return setup
 
 
-def _ports(kind: str) -> Any:
+def _ports(kind: str, query: str = "") -> Any:
     def setup(site: Site) -> Sequence[Ask]:
         ports = [{"name": f"p{number}", "port": number} for number in range(1, site.many(10_000))]
         body = {"metadata": {"name": "x"}, "spec": {"type": kind, "ports": ports}}
-        return [post(f"{CORE}/services", body)]
+        return [post(f"{CORE}/services{query}", body)]
 
     return setup
 
@@ -105,6 +105,7 @@ ATTACKS = [
     Attack("H6", "an autoscaler of 3,000 metrics", _metrics),
     Attack("M1", "a quota over 9,000 claims, 20 creates", _claims(9000)),
     Attack("M2", "a quota over 11,000 claims, 20 creates", _claims(11_000)),
-    Attack("O1", "a NodePort service of 10,000 ports", _ports("NodePort"), fails=True),
+    Attack("O1", "a NodePort service of 10,000 ports, as a dry run", _ports("NodePort", "?dryRun=All"), fails=True),
+    Attack("O6", "a NodePort service of 10,000 ports", _ports("NodePort"), fails=True),
     Attack("O5", "a LoadBalancer service of 10,000 ports", _ports("LoadBalancer"), fails=True),
 ]

@@ -77,7 +77,8 @@ def rules(size: int, subject: str = "self") -> list[Object]:
 
 
 def policy(place: Place, *expressions: str, **spec: Any) -> list[Ask]:
-    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["*"], "resources": ["configmaps", "gadgets"]}
+    written = ["CREATE", "UPDATE"]
+    rule = {"apiGroups": ["*"], "apiVersions": ["*"], "operations": written, "resources": ["configmaps", "gadgets"]}
     whole: Object = {
         "matchConstraints": {"resourceRules": [rule]},
         "validations": [{"expression": e} for e in expressions],
@@ -297,9 +298,13 @@ def selected(place: Place, size: int) -> list[Ask]:
 
 BODIES: dict[str, Callable[[Place, int], list[Ask]]] = {
     "texts": lambda place, size: life(place, {"texts": numbers(size, "i")}),
-    "wrong texts": lambda place, size: [posted(place.gadgets, gadget(place, {"texts": numbers(size, "w")}))],
+    "wrong texts": lambda place, size: [
+        posted(f"{place.gadgets}?dryRun=All", gadget(place, {"texts": numbers(size, "w")}))
+    ],
     "objects": lambda place, size: life(place, {"objects": [{"k": name} for name in numbers(size, "i")]}),
-    "wrong objects": lambda place, size: [posted(place.gadgets, gadget(place, {"objects": [{"k": "w"}] * size}))],
+    "wrong objects": lambda place, size: [
+        posted(f"{place.gadgets}?dryRun=All", gadget(place, {"objects": [{"k": "w"}] * size}))
+    ],
     "a map": lambda place, size: life(place, {"map": dict.fromkeys(numbers(size, "m"), "v")}),
     "a config map": config,
     "a pod": pod,

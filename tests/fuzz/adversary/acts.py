@@ -139,7 +139,7 @@ def services(random: Random, size: int, place: Place, spec: Callable[[int], Obje
     path = f"{place.core}/services"
     changed = {"spec": {"ports": [{"port": port["port"], "targetPort": 5} for port in ports]}}
     body = named("x", spec={"type": kind, "ports": ports})
-    return [post(path, body), Ask("PATCH", f"{path}/x", changed, STRATEGIC)]
+    return [post(path + random.choice(QUERIES), body), Ask("PATCH", f"{path}/x", changed, STRATEGIC)]
 
 
 def autoscalers(random: Random, size: int, place: Place, spec: Callable[[int], Object]) -> list[Ask]:
