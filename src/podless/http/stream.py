@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,8 @@ Object = dict[str, Any]
 _BOOKMARK_EVERY = 60.0  # seconds
 _BOOKMARK_BEFORE_END = 2.0  # seconds
 _DEFAULT_TIME = (1800, 3600)  # seconds; a watch with no timeoutSeconds ends somewhere in between
+_LATE_MOST = 4096  # events that wait until they are rendered; a watch that has more of them ends
+_LONG, _LONG_TABLE = 1 << 15, 1 << 12  # bytes of objects that take long to render, of custom ones in a table as well
 _PIECE = 1 << 16  # bytes of initial events that are made as one piece
 
 
@@ -43,6 +46,10 @@ class WatchStream:
         self._form = form
         self._include = include(call) if form.target == "Table" else ""
         self._columns_sent = False
+        # events that wait until those before them are rendered, which takes long
+        self._late: deque[Sequence[Seen]] = deque()
+        self._work: asyncio.Task[None] | None = None
+        self._ending = False
         self._sink: Sink
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
@@ -98,6 +105,9 @@ class WatchStream:
             self._end()
 
     def _stop(self) -> None:
+        self._late.clear()
+        if self._work is not None and self._work is not asyncio.current_task():
+            self._work.cancel()
         self._leave()
         self._watch.stop()
         self._over()
@@ -105,6 +115,9 @@ class WatchStream:
             timer.cancel()
 
     def _end(self) -> None:
+        if self._late and not self._ending:
+            self._ending = True  # once they are sent
+            return
         self._stop()
         self._sink.end()
 
@@ -115,6 +128,8 @@ class WatchStream:
     def _bookmark(self) -> bool:
         """A client that knows all there is needs none: as from a real server, only what is newer is marked."""
         revision = self._watch.revision
+        if self._late:  # it would tell more than was sent
+            return True
         return revision <= self._watch.begun or self._sink.send(self._bookmark_bytes(revision))
 
     def _bookmark_bytes(self, revision: int, annotations: dict[str, str] | None = None) -> bytes:
@@ -134,6 +149,14 @@ class WatchStream:
         return table.layout(self._call.kind, self._call.version)
 
     def _send(self, seen: Sequence[Seen]) -> bool:
+        if self._late or self._is_long(seen):
+            self._late.append(seen)
+            if sum(map(len, self._late)) > _LATE_MOST:
+                self._late.clear()
+                self._end()
+            elif self._work is None:
+                self._work = self._loop.create_task(self._catch_up())
+            return True
         try:
             data = self._render(seen)
         except APIError as error:
@@ -146,11 +169,65 @@ class WatchStream:
         self._sink.send(error_line(error.status(), self._form))
         self._end()
 
+    def _is_long(self, seen: Sequence[Seen]) -> bool:
+        """Whether it takes long to render events, so that it is done in slices."""
+        call, form = self._call, self._form
+        if not form.target and form.media != PROTOBUF and call.version.name == call.kind.storage_version:
+            return not call.kind.settled and sum(len(item.entry.body) for item in seen) > _LONG
+        if type(seen) is View and self._key() in seen.frames:
+            return False
+        most = _LONG_TABLE if form.target == "Table" and call.kind.custom else _LONG
+        return sum(len(item.entry.body) for item in seen) > most
+
+    async def _catch_up(self) -> None:
+        """Render what is late, batch by batch."""
+        try:
+            while self._late:
+                data = await self._rendered(self._late[0])
+                if not self._late or not self._sink.send(data):  # it was stopped meanwhile, or the client is gone
+                    return
+                self._late.popleft()
+        except APIError as error:
+            self._late.clear()
+            self._fail(error)
+        except Exception:
+            self._late.clear()
+            self._end()
+            raise
+        finally:
+            self._work = None
+        if self._ending:
+            self._end()
+
+    async def _rendered(self, seen: Sequence[Seen]) -> bytes:
+        """Events rendered in slices, once for all watchers who see the same."""
+        run = self._api.aside.slices.run
+        if type(seen) is not View:
+            return await run(self._render, seen)
+        key = self._key()
+        flight = seen.flights.get(key)
+        if flight is None:
+            flight = seen.flights[key] = self._loop.create_task(run(self._render, seen))
+
+            def landed(done: asyncio.Task[bytes]) -> None:
+                del seen.flights[key]
+                if not done.cancelled():
+                    done.exception()  # those who wait have it
+
+            flight.add_done_callback(landed)
+        made = await asyncio.shield(flight)
+        self._columns_sent = True
+        return made
+
+    def _key(self) -> Any:
+        """What those have in common who see the same events as the same bytes."""
+        kind, version = self._call.kind, self._call.version
+        key = (self._form, kind.group, version.name, kind.changed)
+        return (*key, self._include, self._columns_sent) if self._form.target == "Table" else key
+
     def _render(self, seen: Sequence[Seen]) -> bytes:
         kind, version = self._call.kind, self._call.version  # the watch keeps them up to date
-        key: Any = (self._form, kind.group, version.name, kind.changed)
-        if self._form.target == "Table":
-            key = (*key, self._include, self._columns_sent)
+        key = self._key()
         if type(seen) is View and (known := seen.frames.get(key)) is not None:
             self._columns_sent = True
             return known
@@ -158,14 +235,17 @@ class WatchStream:
         if self._form.media == PROTOBUF and render is not None:
             render = _protobuf
         if render is None:
-            made = b"".join(
-                [self._table_line(item.type, view.inner(kind, version, item.entry), self._include) for item in seen]
-            )
+            made = b"".join([self._table_item(item) for item in seen])
         else:
             made = b"".join([render(kind, version, self._form, item) for item in seen])
         if type(seen) is View:
             seen.frames[key] = made
         return made
+
+    def _table_item(self, item: Seen) -> bytes:
+        with view.resting(item.entry):
+            obj = view.inner(self._call.kind, self._call.version, item.entry)
+            return self._table_line(item.type, obj, self._include)
 
     def _table_line(self, type_: str, obj: Object, include: str) -> bytes:
         revision = {"resourceVersion": obj["metadata"]["resourceVersion"]}
@@ -195,8 +275,9 @@ def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
-        obj = table.partial(view.inner(kind, version, item.entry), form.version)
-        line = _line(item.type.encode(), codec.encode(obj))
+        with view.resting(item.entry):
+            obj = table.partial(view.inner(kind, version, item.entry), form.version)
+            line = _line(item.type.encode(), codec.encode(obj))
         if item.event is not None:
             item.event.frames[key] = line
     return line
@@ -207,9 +288,10 @@ def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
         load = view.inner if form.target else view.load
-        obj = load(kind, version, item.entry)
-        shown = table.partial(obj, form.version) if form.target else obj
-        frame = _event(item.type, shown, kind.struct_of(version), form)
+        with view.resting(item.entry):
+            obj = load(kind, version, item.entry)
+            shown = table.partial(obj, form.version) if form.target else obj
+            frame = _event(item.type, shown, kind.struct_of(version), form)
         if item.event is not None:
             item.event.frames[key] = frame
     return frame

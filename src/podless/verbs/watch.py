@@ -32,14 +32,16 @@ class Seen(NamedTuple):
 class View(list[Seen]):
     """A batch as all watchers of a scope see it who select the same. frames: its bytes, for each form that was asked.
 
-    options: of the first of them; it keeps the selectors that the view is known by.
+    flights: what makes the bytes of a form, where that takes long. options: of the first of them; it keeps the
+    selectors that the view is known by.
     """
 
-    __slots__ = ("frames", "options")
+    __slots__ = ("flights", "frames", "options")
 
     def __init__(self, seen: Iterable[Seen], options: ListOptions) -> None:
         super().__init__(seen)
         self.frames: dict[Any, bytes] = {}
+        self.flights: dict[Any, asyncio.Task[bytes]] = {}
         self.options = options
 
 
