@@ -8,6 +8,8 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
+from podless.meta.meter import charge
+
 
 @dataclass(frozen=True, slots=True)
 class Type:

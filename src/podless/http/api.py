@@ -11,11 +11,11 @@ from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import Form
 from podless.http.nonresource import NonResource
-from podless.http.render import lay_out, ready, response
+from podless.http.render import is_quick, lay_out, ready, response
 from podless.http.rows import Rows
 from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, media
-from podless.kinds import conversion
+from podless.kinds import conversion, view
 from podless.meta.allowance import ALLOWANCE, Allowance
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.verbs import options
@@ -137,7 +137,9 @@ class APIHandler:
             outcome: Outcome = get(self._api, call, collection)
             if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 return self._read_later(request, call, verb, form)
-            return shrink(request, response(call, outcome, form, self._rows))
+            if is_quick(call, outcome, form):
+                return shrink(request, response(call, outcome, form, self._rows))
+            return self._show(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
 
     async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
@@ -147,10 +149,22 @@ class APIHandler:
         elif verb == "get":
             outcome = get(self._api, call, collection)
         else:
-            outcome = await list_(self._api, call, collection, await options.listed(self._api, call))
+            chosen = await options.listed(self._api, call)
+            listing = list_(self._api, call, collection, chosen)
+            plain = chosen.labels.empty and chosen.fields.empty
+            outcome = await (listing if plain else self._api.aside.slices.drive(listing))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
         await ready(self._api, call, outcome, form)
-        answer = response(call, outcome, form, self._rows)
+        return await self._show(request, call, outcome, form)
+
+    async def _show(self, request: Request, call: Call, outcome: Outcome, form: Form) -> Answer:
+        """The answer, made in slices."""
+        run, entry = self._api.aside.slices.run, getattr(outcome, "entry", None)
+        if entry is None:
+            answer = await run(response, call, outcome, form, self._rows)
+        else:
+            with view.resting(entry):
+                answer = await run(response, call, outcome, form, self._rows)
         return await compress(request, answer)
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
@@ -161,6 +175,8 @@ class APIHandler:
         size = self._size(call)
         if not self._api.aside.is_long(size):
             outcome = await self._written(call, verb)
+            if not is_quick(call, outcome, form):
+                return await self._show(request, call, outcome, form)
             answer = response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
         async with self._api.aside.turn(call.user.name, size):

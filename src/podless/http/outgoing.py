@@ -20,6 +20,7 @@ from podless.http.sending import CHUNKED, PLAIN, Clock, Framing, Nowhere
 from podless.http.status import trace
 from podless.meta import gotext
 from podless.meta.pace import Pace
+from podless.meta.slices import Incomplete, Pull
 
 log = logging.getLogger("podless")
 
@@ -182,6 +183,10 @@ class Outgoing:
         """Bytes that a stream's client may be behind."""
         return self._limits.buffer
 
+    def pull(self, pieces: Iterator[Piece]) -> Pull[Piece]:
+        """Pieces that are made in slices."""
+        return self._pace.pull(pieces)
+
     def soon(self, work: Callable[[], float | None]) -> None:
         """Do something when it is this user's turn."""
         self._pace.soon(self.user, work)
@@ -200,7 +205,7 @@ class StreamSink(Sink):
         self._done = done
         self._over = False
         self._ending = False
-        self._source: Iterator[Piece] | None = None
+        self._source: Pull[Piece] | None = None
         self._waiting: deque[Piece] = deque()
         self._size = 0
         self._own = size
@@ -226,7 +231,7 @@ class StreamSink(Sink):
 
     def pull(self, pieces: Iterator[Piece]) -> None:
         """Send these pieces first, each made when the client has read those before."""
-        self._source = pieces
+        self._source = self._out.pull(pieces)
         self._out.reading()
         self._flow()
 
@@ -242,6 +247,9 @@ class StreamSink(Sink):
         while not self._over and out.writable is None and out.transport is not _NOWHERE:
             try:
                 piece = self._next()
+            except Incomplete:
+                self.flow()
+                return
             except Exception as error:
                 log.error("an answer could not be made: %s", trace(error))
                 out.cut("its answer could not be made")
@@ -260,7 +268,7 @@ class StreamSink(Sink):
     def _next(self) -> Piece | None:
         """What is to be sent next."""
         if self._source is not None:
-            piece = next(self._source, None)
+            piece = self._source.next()
             if piece is not None:
                 return piece
             self._source = None
@@ -292,7 +300,9 @@ class StreamSink(Sink):
     def forget(self) -> None:
         """The client is gone."""
         self._over = True
-        self._source = None
+        if self._source is not None:
+            self._source.close()
+            self._source = None
         self._waiting.clear()
         self._give_back()
 

@@ -16,6 +16,7 @@ from podless.kinds import view
 from podless.kinds.types import SCALE, STATUS
 from podless.meta import codec, lazy, protobuf
 from podless.meta.errors import Internal, NotAcceptable
+from podless.meta.meter import charge
 from podless.meta.offloop import remember
 from podless.meta.structs import Struct
 from podless.meta.structs_meta import PARTIAL_OBJECT_METADATA
@@ -30,6 +31,7 @@ Object = dict[str, Any]
 
 _SHORT = 1 << 13  # bytes of JSON that become YAML in one go
 _TREE = 8  # times as much memory as its JSON takes, about, that a decoded object takes
+_MOVED = 64  # bytes that are decoded or encoded in a step
 
 
 def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
@@ -55,14 +57,28 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
         body, code = _many(call, outcome, form, kept), 200
     if form.media == YAML:
         whole = b"".join(body)
+        charge(len(whole) // _MOVED)
         obj = codec.decode_own(whole)
         short = len(whole) <= _SHORT
         body = [codec.encode_yaml(obj)] if short else Pieces(lambda: codec.yaml_pieces(obj), own=_TREE * len(whole))
     elif form.pretty:
-        body = [pretty(codec.decode_own(b"".join(body)))]
+        whole = b"".join(body)
+        charge(len(whole) // _MOVED)
+        obj = codec.decode_own(whole)
+        charge(len(whole) // _MOVED)
+        body = [pretty(obj)]
     elif not isinstance(body, Listing):
         body = [*body, b"\n"]  # each JSON object ends its line, as Go's encoder has it; what is indented does not
     return Response(code, body, form.media.encode())
+
+
+def is_quick(call: Call, outcome: Outcome, form: Form) -> bool:
+    """Whether an answer about one object takes so little that it need not be made in slices."""
+    if not isinstance(outcome, Single) or outcome.entry is None:
+        return True
+    if form is not PLAIN:
+        return form.target != "Table" and len(outcome.entry.body) <= _SHORT
+    return len(outcome.entry.body) <= _SHORT or view.known(call.kind, call.version, outcome.entry) is not None
 
 
 async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
@@ -73,7 +89,8 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
     binary = struct is not None or form.media == PROTOBUF
     left = outcome.entries if binary else view.indirect(kind, version, outcome.entries)
-    async for some in api.pace.slices(call.user.name, left):
+
+    def make(some: Sequence[Entry]) -> None:
         for entry in some:
             if struct is not None:
                 _message(call, struct, entry)
@@ -81,11 +98,19 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
                 _partial_message(call, form, entry)
             else:
                 view.body(kind, version, entry)
+
+    async for some in api.pace.slices(call.user.name, left):
+        await api.aside.slices.run(make, some)
     order = table.layout(kind, version).order if form.target == "Table" else None
     if order is not None:
-        async for some in api.pace.slices(call.user.name, outcome.entries):
+        look = order  # for mypy: what it is within a function
+
+        def find(some: Sequence[Entry]) -> None:
             for entry in some:
-                lists.place(call, order, entry)
+                lists.place(call, look, entry)
+
+        async for some in api.pace.slices(call.user.name, outcome.entries):
+            await api.aside.slices.run(find, some)
 
 
 def lay_out(call: Call, form: Form) -> None:
@@ -127,7 +152,12 @@ def _asked(call: Call) -> Struct:
 def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
     """A stored object's message, made once for each state and version."""
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
-    return remember(entry.forms, form, lambda: protobuf.encode(struct, view.load(call.kind, call.version, entry)))
+
+    def make() -> bytes:
+        with view.resting(entry):
+            return protobuf.encode(struct, view.load(call.kind, call.version, entry))
+
+    return remember(entry.forms, form, make)
 
 
 def _partial_message(call: Call, form: Form, entry: Entry) -> bytes:
