@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from podless import Limits, Server
 from tests.conftest import Client
 
 pytestmark = pytest.mark.slow
@@ -80,3 +81,42 @@ def test_a_watch_has_a_flow_and_a_refused_token_has_none(client: Client) -> None
     watched = client.send("GET", "/api/v1/namespaces?watch=1&timeoutSeconds=1&fieldSelector=metadata.name=none")
     assert told(client, watched.headers) == ("exempt", "exempt")
     assert SCHEMA not in client.get("/api/v1/namespaces", Authorization="Bearer nonsense").headers
+
+
+def sample(client: Client, name: str, **labels: str) -> float:
+    shown = ",".join(f'{label}="{value}"' for label, value in labels.items())
+    lines = [line for line in client.get("/metrics").body.decode().splitlines() if line.startswith(f"{name}{{{shown}")]
+    return sum(float(line.rpartition(" ")[2]) for line in lines)
+
+
+def test_requests_are_counted_by_flow(client: Client) -> None:
+    name, flow = "apiserver_flowcontrol_dispatched_requests_total", {"priority_level": "workload-low"}
+    before = sample(client, name, **flow)
+    asked = {"Impersonate_User": "system:serviceaccount:a:b", "Impersonate_Group": "system:serviceaccounts"}
+    for path in ("/api/v1/pods", "/api/v1/pods", "/api/v1/namespaces/x/pods?limit=5", "/api/v1/pods"):
+        client.get(path, **asked)
+    assert sample(client, name, **flow) == before + 4
+    resources = {"verbs": ["list"], "apiGroups": ["none"], "resources": ["*"], "clusterScope": True}
+    subject = {"kind": "User", "user": {"name": "nobody"}}
+    spec = {
+        "priorityLevelConfiguration": {"name": "system"},
+        "rules": [{"subjects": [subject], "resourceRules": [resources]}],
+    }
+    assert client.post(f"{FLOWS}/{_SCHEMAS}", {"metadata": {"name": "counted"}, "spec": spec}).status == 201
+    assert sample(client, name, **flow) == before + 4  # a change of schemas forgets no figure
+    client.send("DELETE", f"{FLOWS}/{_SCHEMAS}/counted")
+
+
+def test_requests_that_are_refused_are_told_with_their_reason() -> None:
+    with Server(limits=Limits(watches=1)) as server:
+        client = Client(server.url, server.token)
+        connection = client._connect()
+        connection.request("GET", "/api/v1/namespaces?watch=1", headers={"Authorization": f"Bearer {server.token}"})
+        assert connection.getresponse().status == 200
+        refused = client.get("/api/v1/namespaces?watch=1")
+        assert (refused.status, told(client, refused.headers)) == (429, ("exempt", "exempt"))
+        exempt = {"priority_level": "exempt", "flow_schema": "exempt"}
+        name = "apiserver_flowcontrol_rejected_requests_total"
+        assert sample(client, name, **exempt, reason="concurrency-limit") == 1
+        connection.close()
+        client.close()

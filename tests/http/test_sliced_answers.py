@@ -120,15 +120,15 @@ def test_a_watch_tells_of_long_objects_in_slices_and_in_order(
     client: Client, count: list[int], accept: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suspended = []
-    real = WatchStream._rendered
+    real = WatchStream._render
 
-    async def rendered(self: WatchStream, seen: Any) -> bytes:
+    def render(self: WatchStream, seen: Any) -> bytes:
         before = count[0]
-        data = await real(self, seen)
+        data: bytes = real(self, seen)
         suspended.append(count[0] > before)
         return data
 
-    monkeypatch.setattr(WatchStream, "_rendered", rendered)
+    monkeypatch.setattr(WatchStream, "_render", render)
     revision = get(client, "v1", query="?limit=1").body["metadata"]["resourceVersion"]
     watching = client._connect()
     path = f"{PATH.format('v2')}?watch=1&timeoutSeconds=30&resourceVersion={revision}"

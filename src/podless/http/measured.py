@@ -15,7 +15,7 @@ from podless.meta.histogram import Histogram
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 BOUNDS += (10.0, 15.0, 20.0, 30.0, 45.0, 60.0)
 _MOST = 2000  # sorts of requests that are told apart; clients can name as many as they like
-_REFUSED = 401
+_REFUSED, _FAILED = 401, 400
 _NOWHERE = (401, 403, 404)  # answers to what there may not be
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
@@ -28,13 +28,16 @@ _READS = ("get", "list", "watch")
 
 
 class Measured:
-    """The times of one server's requests. working: those at work, by whether they write. watches: those open."""
+    """The times of one server's requests. working: those at work, by whether they write. watches: those open.
+
+    flows: finds out the flow of each, where there is one.
+    """
 
     def __init__(self, flows: Flows | None = None) -> None:
         self._found: dict[_Sort, _Figures] = {}
         # the same of objects and of creates, without a dry run, and the flow that the last of them had
         self._plain: dict[tuple[str | bool, ...], _Plain] = {}
-        self._flows = flows
+        self.flows = flows
         self.working = {False: 0, True: 0}
         self.watches: Counter[_Sort] = Counter()
 
@@ -70,9 +73,9 @@ class Measured:
         found = self._plain.get(plain) if plain is not None else None
         if found is not None:
             sort, times, counts, flow = found
-            if flow.user is request.user:
-                if status != _REFUSED:
-                    request.flow = flow.lines
+            if flow.user is request.user and status < _FAILED:
+                request.flow = flow.lines
+                flow.count += 1
             else:
                 self._tell(request, status, flow)
         else:
@@ -88,8 +91,8 @@ class Measured:
 
     def _tell(self, request: Request, status: int, flow: Flow | None) -> None:
         """Have the client told of its flow, if it is known who it is."""
-        if self._flows is not None and status != _REFUSED:
-            request.flow = self._flows.find(request, flow)
+        if self.flows is not None and status != _REFUSED:
+            request.flow = self.flows.find(request, flow)
 
     def _figures(self, request: Request, status: int) -> _Figures:
         sort = _sort(request.info.asked, request)
@@ -127,6 +130,8 @@ class Measured:
         yield from render("apiserver_current_inflight_requests", zip(working, self.working.values(), strict=True))
         open_ = [((verb, *rest), count) for (verb, _, *rest), count in self.watches.items() if count]
         yield from render("apiserver_longrunning_requests", open_)
+        if self.flows is not None:
+            yield from self.flows.lines()
 
 
 def _sort(asked: Attributes, request: Request) -> _Sort:
