@@ -17,12 +17,13 @@ from pathlib import Path
 import pytest
 
 from podless.cache import fanout, index, watchcache
+from podless.cel import patterns
 from podless.cli import backup, restore
 from podless.http import connection, fairness, rows, secure, selections, status, tls, websocket
 from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
-from podless.meta import aside, errors, jsontext, turns, watchdog
+from podless.meta import allowance, aside, errors, jsontext, turns, watchdog
 from podless.meta.offload import SECONDS as OFFLOAD_SECONDS
 from podless.store import format as file_format
 from podless.store import reserve, sqlite
@@ -66,6 +67,7 @@ FIGURES: Mapping[str, Figures] = {
         "nothing is kept but # bytes of a ping": (websocket._MOST,),
         "# s of processor time for each piece": (aside.SECONDS,),
         "queued for # s gets #": (turns._SECONDS, errors.TooManyRequests.code),
+        "take # s of a request at the most, by their price, and # MiB when": (allowance.MOST / 1e9, patterns.MOST),
         "holds the event loop for # ms": (watchdog.LONG,),
         "reads # KiB of them": (connection._FEW,),
         "over that #": (errors.TooManyRequests.code,),

@@ -74,11 +74,12 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
 
 def is_quick(call: Call, outcome: Outcome, form: Form) -> bool:
     """Whether an answer about one object takes so little that it need not be made in slices."""
-    if not isinstance(outcome, Single) or outcome.entry is None:
+    entry = getattr(outcome, "entry", None)
+    if entry is None:
         return True
-    if form is not PLAIN:
-        return form.target != "Table" and len(outcome.entry.body) <= _SHORT
-    return len(outcome.entry.body) <= _SHORT or view.known(call.kind, call.version, outcome.entry) is not None
+    if len(entry.body) <= _SHORT:
+        return form is PLAIN or form.target != "Table" or not call.kind.custom  # whose columns may cost anything
+    return form is PLAIN and view.known(call.kind, call.version, entry) is not None
 
 
 async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
