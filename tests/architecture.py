@@ -90,7 +90,7 @@ def test_every_room_is_on_the_plan() -> None:
 
 TESTS = pathlib.Path(__file__).parent
 # folders of tests that are about no single folder of the source
-APART = {"bench", "clients", "clients/python", "conformance", "faults", "fuzz", "legacy", "cel/spec"}
+APART = {"bench", "clients", "clients/python", "conformance", "faults", "fuzz", "fuzz/adversary", "legacy", "cel/spec"}
 
 
 def test_tests_mirror_the_source() -> None:
@@ -439,6 +439,7 @@ UNSHARED = {
     "meta/pairs.py": "two states of one object",
     "meta/patternprice.py": "a reader of one pattern",
     "meta/repeats.py": "a reader of one body",
+    "meta/heartbeat.py": "one thread",
     "meta/yamltext.py": "a reader of one body",
     "meta/yamlwrite.py": "a writer of one answer",
     "meta/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",
@@ -446,6 +447,7 @@ UNSHARED = {
     "cel/cost.py": "one estimate",
     "cel/generate.py": "one compilation",
     "cel/maker.py": "one compilation",
+    "cel/patterns.py": "answers that follow from their question, behind a lock",
     "cel/policies/activation.py": "one evaluation",
     "cel/recovery.py": "a reader of one expression",
     "cel/rules/definitions.py": "the check of one definition",
@@ -453,6 +455,8 @@ UNSHARED = {
     "cel/writer.py": "one compilation",
     "fields/jsonpatch.py": "one patch",
     "kinds/registry.py": "of the loop",
+    "schema/check.py": "one result",
+    "schema/regex.py": "what follows from a pattern alone, and is seen as a whole",
 }
 # Modules that keep answers with functools, and why they may.
 CACHING = {

@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from podless.cache import index, watchcache
+from podless.cache import fanout, index, watchcache
+from podless.cel import patterns
 from podless.cli import backup, restore
-from podless.http import connection, fairness, rows, secure, status, tls, websocket
+from podless.http import connection, fairness, rows, secure, selections, status, tls, websocket
 from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
-from podless.meta import aside, errors, jsontext, turns, watchdog
+from podless.meta import allowance, aside, errors, jsontext, turns, watchdog
 from podless.meta.offload import SECONDS as OFFLOAD_SECONDS
 from podless.store import format as file_format
 from podless.store import reserve, sqlite
@@ -66,6 +67,7 @@ FIGURES: Mapping[str, Figures] = {
         "nothing is kept but # bytes of a ping": (websocket._MOST,),
         "# s of processor time for each piece": (aside.SECONDS,),
         "queued for # s gets #": (turns._SECONDS, errors.TooManyRequests.code),
+        "take # s of a request at the most, by their price, and # MiB when": (allowance.MOST / 1e9, patterns.MOST),
         "holds the event loop for # ms": (watchdog.LONG,),
         "reads # KiB of them": (connection._FEW,),
         "over that #": (errors.TooManyRequests.code,),
@@ -75,6 +77,12 @@ FIGURES: Mapping[str, Figures] = {
         "| body | # MiB | # |": (LIMITS.body, errors.TooLarge.code),
         "| # MiB; # MiB for one user | #, or": (LIMITS.held, LIMITS.held // 2, errors.TooManyRequests.code),
         "| bytes that wait for a client to read its watch | # MiB |": (LIMITS.buffer,),
+        "selectors that watches keep in memory | # MiB; # MiB for one user | # |": (
+            LIMITS.held // selections._OF_ALL,
+            LIMITS.held // selections._OF_ONE,
+            errors.TooManyRequests.code,
+        ),
+        "| events of one resource that wait to be told | # MiB |": (fanout._BEHIND,),
         "| time in which a client reads on | # s |": (LIMITS.write_time,),
         "| connections | #, and": (LIMITS.connections,),
         "| TLS handshakes | # at once, # s each |": (LIMITS.handshakes, LIMITS.handshake_time),
@@ -108,6 +116,11 @@ FIGURES: Mapping[str, Figures] = {
         "with # this server takes no part": (etcd.interval("0"),),
     },
     "architecture.md": {
+        "batches of about # KiB": (fanout._TOGETHER,),
+        "# ms of deliveries are done": (fanout._TURN,),
+        "while much is waiting (up to # ms)": (fanout._TURN_MOST,),
+        "when more than # MiB wait": (fanout._BEHIND,),
+        "rest # ms for each of them, # ms at the most": (fanout._REST_EACH, fanout._REST_MOST),
         "the last # events (# MiB at the most)": (watchcache.WINDOW, watchcache.WINDOW_BYTES),
         "who is # MiB behind is cut off": (LIMITS.buffer,),
         "indexed from the first such list on, # of them": (index._MOST,),

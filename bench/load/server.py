@@ -23,9 +23,19 @@ from bench.load.client import Target
 
 
 class Served:
-    """A running server; a context manager. folder: where its data is, a temporary one without. more: options."""
+    """A running server; a context manager. folder: where its data is, a temporary one without. more: options.
 
-    def __init__(self, folder: Path | None = None, tls: bool = True, more: Sequence[str] = ()) -> None:
+    program: what the interpreter runs, which takes the arguments of podless.
+    """
+
+    def __init__(
+        self,
+        folder: Path | None = None,
+        tls: bool = True,
+        more: Sequence[str] = (),
+        program: Sequence[str] = ("-m", "podless"),
+    ) -> None:
+        self._program = program
         self._scratch = tempfile.TemporaryDirectory(prefix="podless-bench-") if folder is None else None
         self.folder = folder or Path(self._scratch.name if self._scratch else "")
         self._tls = tls
@@ -35,7 +45,8 @@ class Served:
 
     def __enter__(self) -> Self:
         _files()
-        command = [sys.executable, "-m", "podless", "serve", "--data", str(self.folder), "--port", "0", *self._more]
+        serve = ("serve", "--data", str(self.folder), "--port", "0", *self._more)
+        command = [sys.executable, *self._program, *serve]
         if not self._tls:
             command.append("--insecure-http")
         began = time.perf_counter()

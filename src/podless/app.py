@@ -21,6 +21,7 @@ from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain, filters
 from podless.http.current import reads_wait
+from podless.http.flows import Flows
 from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.listener import Listener
@@ -30,8 +31,10 @@ from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
+from podless.http.selections import Selections
 from podless.http.tls import Certificates, names, own_names
 from podless.meta.files import fault, private, write_file
+from podless.meta.heartbeat import Heartbeat
 from podless.meta.option import StartError, option, section, seed
 from podless.store import NoRoom, StoreError, share
 
@@ -211,6 +214,7 @@ class App:
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
         self._rotation: Rotation | None = None
+        self._heartbeat: Heartbeat | None = None
         self._backend: Backend | None = None
         self._address = ""
 
@@ -288,6 +292,8 @@ class App:
         )
         bound = await self._listener.open(settings.bind, settings.port)
         self._announce(folder, bound, cluster.token, authority)
+        self._heartbeat = Heartbeat(cluster.api.watchdog)
+        self._heartbeat.start()
 
     async def _take_faults(self, cluster: Cluster) -> None:
         """Know the kinds of what goes wrong, and take objects that say what does, where they are wanted."""
@@ -320,17 +326,18 @@ class App:
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""
         api = cluster.api
-        measured, auditing = Measured(), self._auditing()
+        measured, auditing = Measured(Flows(api)), self._auditing()
         documents = NonResource(
             api.registry,
             lambda: self._address,
             Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store, self._backend),
             cluster.health,
             api.aside,
+            api.pace,
             api.authenticator.accounts,
             Operations(api, cluster.leads),
         )
-        last = APIHandler(api, documents)
+        last = APIHandler(api, documents, Selections(held))
         faults, log = self.faults, self.settings.verbose
         passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
         return chain(passed, last.handle)
@@ -378,6 +385,9 @@ class App:
 
     async def stop(self) -> None:
         """Stop serving, finish what was begun, close the store. What was acknowledged is kept."""
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+            self._heartbeat = None
         if self.cluster is not None:
             self.cluster.stopping()
         if self._listener is not None:

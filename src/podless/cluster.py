@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from podless.admission import Admission, chain
+from podless.admission.metering import Meter
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
 from podless.auth.accounts import Accounts
@@ -270,20 +271,21 @@ class Cluster:
         converter = Converter(self._remote)
         state = State(store, cache, registry, converter)
         authenticator = self._authenticator(cache, tokens, await self._secret(state))
-        self.admission.steps += chain.plugins(state, authorizer)
+        meter = Meter()
+        self.admission.steps += chain.plugins(state, authorizer, meter)
         self.api = api = API(
             store, cache, registry, converter, authorizer, self.admission, authenticator, aside=self._aside
         )
         self.health.add("etcd", health.store(store))
         self.health.add("etcd-readiness", health.writable(store), READY)
-        await self._run(api)
+        await self._run(api, meter)
         if isinstance(authorizer, RBAC):
             await authorizer.start()
         await self.admission.start()
         self.health.add_known()
         self.health.add("shutdown", self._shutdown, READY)
 
-    async def _run(self, api: API) -> None:
+    async def _run(self, api: API, meter: Meter) -> None:
         """Start what runs beside requests; each has a check of its own."""
         settings = self.settings
         third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
@@ -295,7 +297,7 @@ class Cluster:
             from podless.controllers.typechecking import TypeChecking
 
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
-        self._controllers += [Quotas(api, builtin.QUOTAS), EndpointsOfServices(api), FlowSchemas(api)]
+        self._controllers += [Quotas(api, builtin.QUOTAS, meter), EndpointsOfServices(api), FlowSchemas(api)]
         self._controllers += [of(api, builtin.API_SERVICES) for of in (Registration, APIServices, Availability)]
         if settings.store != "etcd":  # which lets events go by itself
             self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.auth.attributes import Attributes
 from podless.auth.rbac import RBAC
+from podless.auth.rules import Rules
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.kinds import view
@@ -18,6 +23,7 @@ from podless.kinds.kind import Kind
 from podless.store import Operation
 from podless.store.sqlite import SQLiteStore
 from tests.auth.test_rules import any_rule, paths, plainly, resources
+from tests.cost import Allowance, metered
 
 SPACES = ["one", "two"]
 USERS = [
@@ -140,3 +146,130 @@ async def test_decisions_about_long_names_are_not_kept() -> None:
         assert first == second
         assert (first is second) == kept
     await store.close()
+
+
+class Counted(str):
+    """A name that counts how often it is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+@asynccontextmanager
+async def deciding(*objects: tuple[Kind, str, Any]) -> AsyncIterator[RBAC]:
+    """What decides by these objects: each a kind, a name and what `document` takes; all of the namespace "one"."""
+    store = SQLiteStore(None)
+    cache = Cache(store)
+    await store.open()
+    await cache.open()
+    authorizer = RBAC(cache)
+    await authorizer.start()
+    for kind, name, body in objects:
+        space = "one" if kind.namespaced else ""
+        obj = document(kind, space, name, body)
+        await store.commit([Operation(kind.key(space, name), view.encode(kind, obj), 0)])
+    yield authorizer
+    await store.close()
+
+
+def groups(*numbers: int) -> list[dict[str, str]]:
+    return [{"kind": "Group", "apiGroup": rbac.GROUP, "name": f"g{number}"} for number in numbers]
+
+
+def called(number: int) -> Attributes:
+    return Attributes("get", "g.io", "v1", "cogs", "", "one", f"n{number}")
+
+
+def rule(*names: str) -> dict[str, Any]:
+    return {"verbs": ["get"], "apiGroups": ["g.io"], "resources": ["cogs"], "resourceNames": [*names]}
+
+
+async def test_many_groups_meet_many_subjects_at_the_cost_of_both() -> None:
+    bound = (("Role", "x"), groups(*range(3000)))
+    async with deciding((rbac.ROLES, "x", [rule("n1")]), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+        user = User("ann", "", tuple(Counted(f"g{number}") for number in range(2999, 6000)))
+        Counted.compared = 0
+        assert authorizer.decide(user, called(1)).reason.endswith('RoleBinding "b/one" of Role "x" to Group "g2999"')
+        assert not authorizer.decide(user, called(2)).allowed
+        assert Counted.compared < 10 * 3000
+
+
+async def test_the_subject_that_is_told_is_the_first_of_the_binding() -> None:
+    accounts = [
+        {"kind": "ServiceAccount", "name": "robot"},
+        {"kind": "ServiceAccount", "name": "robot", "namespace": "one"},
+        {"kind": "User", "apiGroup": rbac.GROUP, "name": "system:serviceaccount:one:robot"},
+    ]
+    user = User("system:serviceaccount:one:robot", "", ("g1", "g2"))
+    for whom, told in (
+        ([*accounts, *groups(1)], 'ServiceAccount "robot/"'),
+        (accounts[1:], 'ServiceAccount "robot/one"'),
+        (accounts[:0:-1], 'User "system:serviceaccount:one:robot"'),
+        ([*groups(3, 2, 1), *accounts], 'Group "g2"'),
+    ):
+        binding = rbac.ROLE_BINDINGS, "b", (("Role", "x"), whom)
+        async with deciding((rbac.ROLES, "x", [rule()]), binding) as authorizer:
+            assert authorizer.decide(user, called(1)).reason.endswith(f'of Role "x" to {told}')
+
+
+async def test_decisions_are_kept_by_their_length() -> None:
+    async with deciding() as authorizer:
+        for number in range(3):
+            asked = User("ann", "", tuple(f"group-{number}-{group}" for group in range(10_000)))
+            assert not authorizer.decide(asked, called(1)).allowed
+        assert authorizer.kept == 0  # the question would be in memory for as long as the answer
+        user = User("bob", "", tuple(f"group-{group}" for group in range(1000)))
+        seen = []
+        for number in range(2000):
+            first = authorizer.decide(user, called(number))
+            assert authorizer.decide(user, called(number)) is first
+            seen.append(authorizer.kept)
+        assert max(seen) <= 8 << 20  # as many as there is room for: one goes for one that comes
+        assert min(seen[1500:]) > (8 << 20) - 32_000
+
+
+async def test_a_new_name_costs_no_more_where_there_are_more_rules() -> None:
+    costs = []
+    for count in (500, 4000):
+        rules = [rule(f"n{number}") for number in range(count)]
+        everybody = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
+        async with deciding((rbac.ROLES, "x", rules), (rbac.ROLE_BINDINGS, "b", everybody)) as authorizer:
+            user, wanted = User("ann"), [rule("n7")]
+            assert authorizer.decide(user, called(0)).allowed
+            assert authorizer.missing(user, "one", wanted) == ([], [])
+            asked = metered(Allowance(), partial(authorizer.decide, user), called(count))
+            granted = metered(Allowance(), partial(authorizer.missing, user, "one"), wanted)
+            costs.append((asked, granted))
+    assert costs[0] == costs[1]
+
+
+async def test_the_rules_of_long_roles_are_compiled_in_slices() -> None:
+    bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
+    rules = [rule(f"n{number}") for number in range(1000)]
+    async with deciding((rbac.ROLES, "x", rules), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+        user, asked = User("ann"), called(1)
+        assert not authorizer.slow(User("bob"), asked)
+        assert not authorizer.slow(user, asked._replace(namespace="two"))
+        assert authorizer.slow(user, asked)
+        meter = Allowance()
+        metered(meter, lambda asked: authorizer.decide(user, asked), asked)
+        assert meter.charged > 1000
+        assert not authorizer.slow(user, called(2))
+
+
+async def test_a_decision_is_not_kept_where_something_changes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
+    async with deciding((rbac.ROLES, "x", [rule()]), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+
+        def compiled(role: Any) -> Rules:
+            authorizer._forget(())  # as if another request had its turn here
+            return Rules(role.decode()["rules"])
+
+        monkeypatch.setattr(authorizer, "_compiled", compiled)
+        assert authorizer.decide(User("ann"), called(1)).allowed
+        assert authorizer.kept == 0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from podless.auth import rules
 from podless.auth.attributes import Attributes
-from podless.auth.rules import Rule
+from podless.auth.rules import PolicyRule, Rules
 from tests.cost import assert_linear
 
 VERBS = ["get", "list", "delete"]
@@ -63,14 +63,35 @@ def plainly(rule: dict[str, Any], asked: Attributes) -> bool:
     return any(one in ("*", whole, wild) for one in rule.get("resources", []))
 
 
-@given(any_rule, resources | paths)
-def test_a_compiled_rule_allows_what_the_rule_says(rule: dict[str, Any], asked: Attributes) -> None:
-    assert Rule(rule).allows(asked) == plainly(rule, asked)
+def missing(held: list[PolicyRule], wanted: list[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
+    """What is missing, however the held rules are spread over roles."""
+    found = rules.missing([Rules(held)], wanted, most)
+    assert rules.missing([Rules([rule]) for rule in held], wanted, most) == found
+    return found
+
+
+def filled(rule: dict[str, Any], place: int, count: int) -> list[dict[str, Any]]:
+    """A rule among so many others, of which each is for something else."""
+    others = [
+        {"verbs": ["get", f"v{i}"], "apiGroups": [""], "resources": ["other"], "resourceNames": [f"n{i}"]}
+        for i in range(count)
+    ]
+    return [*others[:place], rule, *others[place:]]
+
+
+@given(any_rule, resources | paths, st.integers(0, 200), st.sampled_from([0, 3, 200]))
+def test_compiled_rules_allow_what_they_say(rule: dict[str, Any], asked: Attributes, place: int, count: int) -> None:
+    assert Rules(filled(rule, place, count)).allows(asked) == plainly(rule, asked)
+
+
+@given(st.lists(any_rule, max_size=4), resources | paths)
+def test_several_rules_allow_what_one_of_them_says(held: list[dict[str, Any]], asked: Attributes) -> None:
+    assert Rules(held).allows(asked) == any(plainly(rule, asked) for rule in held)
 
 
 @given(st.lists(any_rule, max_size=3), any_rule)
 def test_what_is_covered_gives_nothing_new(held: list[dict[str, Any]], wanted: dict[str, Any]) -> None:
-    if rules.missing(held, [wanted]):
+    if missing(held, [wanted]):
         return
     for verb in VERBS:
         for path in [*PATHS, "/a/b/c", "/z"]:
@@ -86,12 +107,12 @@ def test_what_is_covered_gives_nothing_new(held: list[dict[str, Any]], wanted: d
 
 @given(st.lists(any_rule, max_size=3))
 def test_everybody_holds_what_they_hold(held: list[dict[str, Any]]) -> None:
-    assert rules.missing(held, held) == []
+    assert missing(held, held) == []
 
 
 def test_what_is_missing_is_put_together_by_resource() -> None:
     wanted = {"verbs": ["get", "delete"], "apiGroups": ["g.io"], "resources": ["cogs"]}
-    lacking = rules.missing([{"verbs": ["get"], "apiGroups": ["*"], "resources": ["gears"]}], [wanted])
+    lacking = missing([{"verbs": ["get"], "apiGroups": ["*"], "resources": ["gears"]}], [wanted])
     assert [rules.text(rule) for rule in lacking] == [
         '{APIGroups:["g.io"], Resources:["cogs"], Verbs:["get" "delete"]}'
     ]
@@ -104,7 +125,7 @@ def test_a_role_of_many_of_everything_costs_what_it_says() -> None:
     def confirm(size: int) -> list[dict[str, Any]]:
         wanted = {"verbs": named("v", size), "apiGroups": named("g", size), "resources": named("r", size)}
         held = [{"verbs": ["*"], "apiGroups": ["*"], "resources": named("r", size // 2)}]
-        return rules.missing(held, [wanted], most=100)
+        return rules.missing([Rules(held)], [wanted], most=100)
 
     assert_linear(confirm, lambda size: size, 100, charged=False)  # which is done on the loop
     assert len(confirm(1000)) == 1  # of what is missing only so much is told
@@ -112,10 +133,10 @@ def test_a_role_of_many_of_everything_costs_what_it_says() -> None:
 
 def test_a_name_that_looks_like_a_wildcard_is_a_name() -> None:
     wanted = {"verbs": ["get"], "apiGroups": [""], "resources": ["cogs"], "resourceNames": ["a"]}
-    assert rules.missing([wanted | {"resourceNames": ["*"]}], [wanted]) == [wanted]
-    assert rules.missing([{**wanted, "resourceNames": []}], [wanted]) == []
+    assert missing([wanted | {"resourceNames": ["*"]}], [wanted]) == [wanted]
+    assert missing([{**wanted, "resourceNames": []}], [wanted]) == []
 
 
 def test_verbs_are_told_as_often_as_they_are_asked_for() -> None:
     wanted = {"verbs": ["get"], "apiGroups": [""], "resources": ["cogs", "cogs"]}
-    assert [rule["verbs"] for rule in rules.missing([], [wanted])] == [["get", "get"]]
+    assert [rule["verbs"] for rule in missing([], [wanted])] == [["get", "get"]]

@@ -6,6 +6,8 @@ import copy
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podless.fields import managers, scaling
 from podless.fields.managers import ApplyConflict
@@ -87,6 +89,34 @@ def test_what_the_server_says_belongs_to_nobody() -> None:
     obj["metadata"] |= {"namespace": "n", "uid": "u", "generation": 3, "resourceVersion": "1", "generateName": "a-"}
     assert owned(create(obj)) == {"creator": {"f:metadata": {"f:generateName": {}}}}
     assert "managedFields" not in create(gadget())["metadata"]
+
+
+def _present(spec: Object) -> Object:
+    return {name: value for name, value in spec.items() if value is not None}
+
+
+SPECS = st.fixed_dictionaries(
+    {
+        "size": st.sampled_from([None, 1, 2]),
+        "color": st.sampled_from([None, "red", "blue"]),
+        "opts": st.sampled_from([None, {}, {"a": "1"}, {"a": "2"}, {"a": "1", "b": "2"}]),
+        "set": st.sampled_from([None, ["a"], ["b", "a"]]),
+    }
+).map(_present)
+
+
+@given(SPECS, SPECS, st.sampled_from([{}, {"labels": {"l": "1"}}, {"generateName": "g"}]), st.booleans())
+def test_who_owns_what_does_not_depend_on_what_is_known_of_the_old_object(
+    before: Object, after: Object, more: Object, own: bool
+) -> None:
+    old = create(gadget(before))
+    told = []
+    for settled in (False, True):
+        changed = gadget(after, status={"phase": "lost"})
+        changed["metadata"] |= more
+        manager = "creator" if own else "editor"
+        told.append(managers.update(V1, copy.deepcopy(old), changed, manager, NOW, settled=settled))
+    assert told[0] == told[1]
 
 
 def test_an_update_takes_what_it_changes() -> None:

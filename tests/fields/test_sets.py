@@ -57,6 +57,7 @@ def test_algebra(one: frozenset[Path], other: frozenset[Path]) -> None:
     ):
         assert sound(found)
         assert model(found) == wanted
+    assert sets.contains(ours, theirs) == (other <= one)
     assert (codec.encode(ours), codec.encode(theirs)) == before
     assert sets.LEAF == {}
 

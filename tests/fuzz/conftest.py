@@ -63,7 +63,12 @@ def target(request: pytest.FixtureRequest) -> Iterator[Server]:
         tell = getattr(request.config, "workeroutput", request.config.stash.setdefault(HELD, {}))
         tell["held"] = LOG.held
         wire.close()
+        busiest = server._running().cluster.api.watchdog.busiest  # type: ignore[union-attr]
     log.removeHandler(LOG)
+    assert busiest[0] <= MOST, f"the event loop was held for {busiest[0]:.3f} s of processor time: {busiest[1]}"
+
+
+MOST = 0.1  # seconds of the processor in one go
 
 
 HELD = pytest.StashKey[dict[str, tuple[int, str]]]()

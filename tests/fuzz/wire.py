@@ -23,7 +23,7 @@ many = settings(
 UNKNOWN = "see the server's log"  # said of an error that nobody has thought of
 
 
-_HELD = re.compile(r"held the loop for (\d+) ms$")
+_HELD = re.compile(r"held the loop for (\d+) ms")
 
 
 class Log(logging.Handler):

@@ -8,17 +8,20 @@ from typing import Any, cast
 
 import orjson
 import pytest
+from greenlet import getcurrent
 
 from podless.auth.attributes import Attributes
 from podless.auth.authenticate import Authenticator
-from podless.auth.authorizer import AllowAll
+from podless.auth.authorizer import AllowAll, Decision
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
 from podless.http.chain import chain, filters
 from podless.http.deadline import duration
 from podless.http.limits import Limits
 from podless.http.message import Answer, Handler, Pending, Request, Response, settled
+from podless.meta.aside import Aside
 from podless.meta.errors import BadRequest
+from podless.meta.slices import _Worker
 
 ZOE = User("zoe")
 
@@ -26,8 +29,26 @@ ZOE = User("zoe")
 class Nobody(AllowAll):
     """Nobody may do anything."""
 
+    def decide(self, user: User, asked: Attributes) -> Decision:
+        return Decision(False)
+
+
+class Slow(AllowAll):
+    """Finding out takes long. sliced: who was decided about in slices."""
+
+    def __init__(self) -> None:
+        self.sliced: list[str] = []
+
+    def slow(self, user: User, *asked: Attributes) -> bool:
+        return True
+
+    def decide(self, user: User, asked: Attributes) -> Decision:
+        assert isinstance(getcurrent(), _Worker)
+        self.sliced.append(user.name)
+        return Decision(True)
+
     def allowed(self, user: User, asked: Attributes) -> bool:
-        return False
+        return self.decide(user, asked).allowed
 
 
 def api(authorizer: AllowAll | None = None) -> Any:
@@ -38,6 +59,7 @@ def api(authorizer: AllowAll | None = None) -> Any:
             authorizer=authorizer or AllowAll(),
             cache=SimpleNamespace(fresh=True),
             store=SimpleNamespace(prompt=True),
+            aside=Aside(),
         ),
     )
 
@@ -90,6 +112,14 @@ async def test_who_may_not_gets_no_further() -> None:
     assert code(handle(asked())) == 403
     assert code(handle(asked(Authorization="Bearer z", Impersonate_User="ann"))) == 403
     assert code(await settled(handle(asked(Authorization="Bearer bad")))) == 401
+
+
+async def test_what_takes_long_to_decide_is_decided_in_slices() -> None:
+    authorizer = Slow()
+    handle = chain(filters(api(authorizer), Limits()), lambda request: Response(200))
+    assert code(await settled(handle(asked(Authorization="Bearer z")))) == 200
+    assert code(await settled(handle(asked(Authorization="Bearer z", Impersonate_User="ann")))) == 200
+    assert {*authorizer.sliced} == {"zoe", "ann"}
 
 
 @pytest.mark.parametrize("later", [False, True])

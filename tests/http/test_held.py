@@ -62,6 +62,18 @@ def test_of_one_user_who_has_waited_longest_goes_first() -> None:
     assert (held.held, held.cuts) == (40, 1)
 
 
+def test_bounds_do_not_count_for_what_a_holder_has_alone() -> None:
+    held = Held(100)
+    one, two = Waiting(held, "a"), Waiting(held, "b")
+    assert held.hold("a", 300, ANSWERS, one, alone=True)
+    assert held.hold("a", 10, ANSWERS, one, alone=True)
+    assert not held.hold("a", 10, ANSWERS, one)
+    assert not held.hold("b", 400, ANSWERS, two, alone=True)  # more than who has most
+    held.give("a", 310, ANSWERS, one)
+    assert held.hold("b", 70, ANSWERS, two, alone=True)
+    assert not held.hold("b", 10, ANSWERS, one, alone=True)  # it has nothing of what the user has
+
+
 def test_who_has_most_makes_room_for_others() -> None:
     held = Held(100)
     greedy = [Waiting(held, "a") for _ in range(5)]

@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from podless import Server
+from podless.auth.user import User
 from podless.http import listener as listener_module
 from podless.http import lists, outgoing
 from podless.http.limits import Limits
@@ -182,6 +183,46 @@ async def test_streams_that_are_not_read_are_bounded_together() -> None:
         assert len(going) < len(clients)
         assert held.cuts > 0
     assert held.held == 0
+
+
+async def test_one_answer_alone_always_goes_out_and_one_without_room_is_refused(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def handler(request: Request) -> Response:
+        request.user = User(request.path[1:])
+        return Response(200, [b"x" * (24 << 20 if request.path == "/b" else 20 << 20)])
+
+    async with serving(handler, held=16 << 20) as opened:
+        connect: Any = opened
+        one, two = await connect(), await connect()
+        held = connect.listener._shared.held
+        wire(one.writer).pause_reading()
+        one.send(GET % b"a")
+        await until(lambda: held.held > 20 << 20)
+        two.send(GET % b"b")
+        code, headers, body = await two.answer()
+        assert (code, headers["retry-after"]) == (429, "1")
+        assert json.loads(body)["reason"] == "TooManyRequests"
+        assert '25165824 bytes to "GET /b" of "b"' in caplog.text
+        wire(one.writer).resume_reading()
+        assert len((await one.answer())[2]) == 20 << 20
+        two.send(GET % b"b")
+        assert len((await two.answer())[2]) == 24 << 20
+        assert held.held == 0
+
+
+async def test_what_a_piecewise_answer_is_made_of_is_on_the_account() -> None:
+    body = Pieces(lambda: iter([b"x" * 50_000] * 100), own=1 << 20)
+    async with serving(lambda request: Response(200, body)) as opened:
+        connect: Any = opened
+        client = await connect()
+        wire(client.writer).pause_reading()
+        client.send(GET % b"")
+        held = connect.listener._shared.held
+        await until(lambda: held.held >= 1 << 20)
+        wire(client.writer).resume_reading()
+        assert len((await client.answer())[2]) == 5_000_000
+        assert held.held == 0
 
 
 # lists

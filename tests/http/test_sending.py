@@ -7,9 +7,23 @@ from email.utils import formatdate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.sending import date
+from podless.http.sending import Clock, date
+from podless.meta import clock
 
 
 @given(st.integers(0, 253_402_300_799))
 def test_dates_are_those_that_another_writer_makes(second: int) -> None:
     assert date(second) == formatdate(second, usegmt=True)
+
+
+def test_answers_carry_the_second_that_the_clock_shows_once_it_is_advanced() -> None:
+    advanced = clock.Clock()
+    outside = clock.CURRENT.set(advanced)
+    try:
+        lines = Clock()
+        lines.lines(200, b"")
+        advanced.advance(86_400)
+        before, told, after = clock.time(), lines.lines(200, b""), clock.time()
+    finally:
+        clock.CURRENT.reset(outside)
+    assert any(date(second).encode() in told for second in range(int(before), int(after) + 1))

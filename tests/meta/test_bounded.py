@@ -11,7 +11,7 @@ import podless
 from podless.http.info import request_info
 from podless.http.negotiate import choose
 from podless.http.target import parse_query
-from podless.meta.bounded import LONGEST, bounded_cache, caches
+from podless.meta.bounded import LONGEST, Weighted, bounded_cache, caches
 from podless.meta.selectors import parse_fields, parse_labels
 
 SOURCE = pathlib.Path(podless.__file__).parent
@@ -84,3 +84,26 @@ def test_nothing_is_kept_for_the_process_in_another_way(layer: str) -> None:
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.args]
         kept += [one.lineno for one in functions if any(ast.unparse(mark) == "cache" for mark in one.decorator_list)]
         assert not kept, f"{file}: {kept}"
+
+
+class Holder:
+    """Something that was let go of so often."""
+
+    dropped = 0
+
+    def drop(self) -> None:
+        self.dropped += 1
+
+
+def test_what_weighs_too_much_together_goes_one_by_one() -> None:
+    kept = Weighted("tests.meta.test_bounded", 10, 100)
+    first, *others, last = holders = [Holder() for _ in range(11)]
+    for holder in holders:
+        kept.keep(holder, 1)
+    assert (first.dropped, sum(holder.dropped for holder in others), last.dropped, kept.weight) == (1, 0, 0, 100)
+    kept.keep(first, 55)
+    assert [holder.dropped for holder in holders] == [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
+    kept.keep(last, 500)
+    assert (kept.weight, last.dropped) == (500, 0)
+    kept.clear()
+    assert (kept.weight, last.dropped, first.dropped) == (0, 1, 2)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from podless.meta import selectors
 from podless.meta.errors import BadRequest
-from podless.meta.selectors import Requirement
+from podless.meta.selectors import FieldSelector, LabelSelector, Requirement
+from tests import cost
 
 KEYS = st.sampled_from(["a", "b", "B9", "a.b/c-d", "x_y", "e.io/in"])
 LABELS = st.sampled_from(["", "x", "y-1", "A.b", "in", "notin", "9"])
@@ -210,3 +211,61 @@ def test_field_selectors_select() -> None:
 def test_field_selectors_parse_as_they_print(requirements: list[tuple[str, str, str]]) -> None:
     selector = selectors.FieldSelector(tuple(requirements))
     assert sorted(selectors.parse_fields(str(selector)).requirements) == sorted(requirements)
+
+
+def judge(need: Requirement, labels: dict[str, str]) -> bool:
+    """One requirement as it reads."""
+    value = labels.get(need.key)
+    if need.operator in ("gt", "lt"):
+        if value is None or not value.isdigit():
+            return False
+        return int(value) > int(need.values[0]) if need.operator == "gt" else int(value) < int(need.values[0])
+    return {
+        "=": value in need.values,
+        "==": value in need.values,
+        "in": value in need.values,
+        "!=": value not in need.values,
+        "notin": value not in need.values,
+        "exists": value is not None,
+        "!": value is None,
+    }[need.operator]
+
+
+@given(REQUIREMENTS, st.dictionaries(KEYS, LABELS))
+def test_a_selector_matches_what_meets_each_requirement(needs: list[Requirement], labels: dict[str, str]) -> None:
+    expected = all(judge(need, labels) for need in needs)
+    assert LabelSelector(tuple(needs)).matches(labels) is expected
+
+
+FIELDS = st.sampled_from(["", "x", "y"])
+TERMS = st.tuples(st.sampled_from(["a", "b", "c"]), st.sampled_from(["=", "!="]), FIELDS)
+
+
+@given(st.lists(TERMS, max_size=5), st.dictionaries(st.sampled_from(["a", "b"]), FIELDS))
+def test_a_field_selector_matches_what_meets_each_requirement(
+    needs: list[tuple[str, str, str]], known: dict[str, str]
+) -> None:
+    expected = all((known.get(name, "") == value) == (operator == "=") for name, operator, value in needs)
+    assert FieldSelector(tuple(needs)).matches(lambda name: known.get(name, "")) is expected
+    exact = [value for name, operator, value in needs if (name, operator) == ("a", "=")]
+    assert FieldSelector(tuple(needs)).exact("a") == (exact[0] if exact else None)
+
+
+@pytest.mark.parametrize("text", ["!a{}", "a{}!=x", "a{} notin (x,y)", "a!=x{}"])
+def test_a_match_costs_no_more_where_the_selector_is_long(text: str) -> None:
+    def lines(times: int) -> int:
+        found = selectors.parse_labels(",".join(text.format(number) for number in range(times)))
+        found.matches(FRONT)  # makes what is kept with it
+        return cost.lines(found.matches, FRONT)
+
+    assert lines(2000) == lines(20)
+
+
+@pytest.mark.parametrize("text", ["metadata.name!=x{}", "a=x{}"])
+def test_a_match_of_fields_costs_no_more_where_the_selector_is_long(text: str) -> None:
+    def lines(times: int) -> int:
+        found = selectors.parse_fields(",".join(text.format(number) for number in range(times)))
+        found.matches(lambda name: "y")
+        return cost.lines(found.matches, lambda name: "y")
+
+    assert lines(2000) == lines(20)

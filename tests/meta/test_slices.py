@@ -183,3 +183,26 @@ async def test_a_driven_coroutine_can_be_closed(clock: list[float]) -> None:
     driven.send(None)
     driven.close()
     assert 0 < len(seen) < 20
+
+
+async def test_work_within_sliced_work_is_a_part_of_it(clock: list[float]) -> None:
+    sliced = Slices(1000.0)
+
+    async def outer(number: int) -> list[int]:
+        found = []
+        for place in range(4):
+            found.append(await sliced.run(count, number + place))
+            await asyncio.sleep(0)
+            found.append(await sliced.drive(inner(number)))
+        return found
+
+    async def inner(number: int) -> int:
+        return await sliced.run(count, number) + count(2)
+
+    async def plain(number: int) -> list[int]:
+        return [await sliced.run(count, number + place) for place in range(4)]
+
+    driven = [sliced.drive(outer(number)) for number in range(5)]
+    found = await asyncio.gather(*driven, *map(plain, range(5)))
+    assert found[5:] == [[number + place for place in range(4)] for number in range(5)]
+    assert found[:5] == [[each for place in range(4) for each in (number + place, number + 2)] for number in range(5)]

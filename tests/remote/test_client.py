@@ -3,11 +3,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator
 
 import pytest
 
+from podless.meta import codec
 from podless.remote import Client, RemoteError, Target, TimedOut
 from tests.webhooks import Raw, webhook
 
@@ -174,3 +177,56 @@ async def test_answers_that_are_no_success(client: Client, status: int, media: s
         with pytest.raises(RemoteError) as caught:
             await client.post(Target.of(hook.config), b"{}", seconds=5)
         assert str(caught.value) == told
+
+
+async def test_little_is_read_of_an_answer_that_is_no_success(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    real = codec.decode_json
+
+    def decode(raw: bytes) -> object:
+        read.append(len(raw))
+        return real(raw)
+
+    monkeypatch.setattr(codec, "decode_json", decode)
+    body = b'{"kind":"Status","message":"no","items":[%b1]}'
+    for many, said in ((10, "no"), (300_000, r'an error on the server \("unknown"\) has prevented')):
+        with webhook(lambda _, many=many: Raw((500, "application/json", body % (b"1," * many)))) as hook:  # type: ignore[misc]
+            with pytest.raises(RemoteError, match=said):
+                await client.post(Target.of(hook.config), b"{}", seconds=5)
+            await client.close()
+            client._closed = False
+    assert max(read) <= 1 << 17
+
+
+IMPORTS = """
+import asyncio, sys, threading
+from podless.meta.aside import Aside
+from podless.meta import codec
+from podless.remote import Client, RemoteError, Target
+
+found = []
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread():
+            found.append(name)
+
+async def main():
+    aside = Aside()
+    client = Client(aside=aside)
+    sys.meta_path.insert(0, Finder())
+    try:
+        await client.post(Target("https://127.0.0.1:1/x"), b"{}", seconds=5)
+    except RemoteError:
+        pass
+    await client.close()
+    aside.close()
+
+asyncio.run(main())
+print(sum(name.startswith(("aiohttp", "cryptography")) for name in found))
+"""
+
+
+def test_the_first_call_imports_little_on_the_event_loop() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 5

@@ -89,6 +89,22 @@ async def test_a_backup_is_of_one_moment() -> None:
     await store.close()
 
 
+async def test_a_page_of_large_objects_is_a_few_megabytes() -> None:
+    store = SQLiteStore()
+    await store.open()
+    for number in range(40):
+        await put(store, f"/g/r/n{number:04}", b'{"a":"%b"}' % (b"x" * 300_000))
+    revision, after = await store.current(), ""
+    pages: list[bytes] = []
+    while not pages or after:
+        lines, after = await backup.page(store, revision, after)
+        pages.append(lines)
+    assert len(pages) >= 5
+    assert max(map(len, pages)) < 3 << 20
+    assert len([*backup.records(b"".join(pages).splitlines())]) == 40
+    await store.close()
+
+
 async def test_what_is_not_whole_is_known_before_anything_is_done() -> None:
     store = SQLiteStore()
     await filled(store, 5)

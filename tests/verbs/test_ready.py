@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
@@ -89,3 +92,60 @@ def test_one_that_took_too_long_is_tried_again(monkeypatch: pytest.MonkeyPatch) 
 
     run(work)
     assert of.is_complete
+
+
+IMPORTS = """
+import asyncio, json, sys, threading
+from podless.app import App, Settings
+from podless.http.message import Request, settled
+
+found = []
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if threading.current_thread() is threading.main_thread():
+            found.append(name)
+
+async def main(path, body):
+    app = App(Settings(port=0, tls=False))
+    await app.start()
+    sys.meta_path.insert(0, Finder())
+    head = {"authorization": f"Bearer {app.token}", "content-type": "application/json"}
+    request = Request("POST", path, head)
+    request.body = json.dumps(body).encode()
+    answer = await settled(app.handler(request))
+    sys.meta_path.pop(0)
+    assert answer.status == 201, b"".join(answer.chunks)
+    await app.stop()
+
+asyncio.run(main(sys.argv[1], json.loads(sys.argv[2])))
+print(json.dumps(found))
+"""
+RULES = [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}]
+CONDITIONS = [{"name": "a", "expression": "object.metadata.name == 'a'"}]
+HOOK = {
+    "name": "a.b.c",
+    "clientConfig": {"url": "https://localhost/"},
+    "rules": RULES,
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+    "matchConditions": CONDITIONS,
+}
+POLICY = {"matchConstraints": {"resourceRules": RULES}, "validations": [{"expression": "object.metadata.name == 'a'"}]}
+ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (f"{ADMISSION}/validatingadmissionpolicies", {"metadata": {"name": "a"}, "spec": POLICY}),
+        (f"{ADMISSION}/validatingwebhookconfigurations", {"metadata": {"name": "a"}, "webhooks": [HOOK]}),
+        ("/api/v1/namespaces/default/serviceaccounts/default/token", {"spec": {"expirationSeconds": 600}}),
+    ],
+)
+def test_what_takes_long_to_import_is_not_imported_on_the_loop(path: str, body: Any) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS, path, json.dumps(body)], capture_output=True, text=True, check=True
+    )
+    slow = [name for name in json.loads(done.stdout) if name.startswith(("podless.cel", "cryptography", "jwt"))]
+    assert slow == []

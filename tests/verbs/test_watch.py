@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import time
 import urllib.request
 import uuid
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from podless.cache.cache import Cache
 from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
+from podless.meta.meter import charge
 from podless.remote.client import Client
 from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
@@ -80,7 +82,7 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
         cache = Cache(store)
         await cache.open()
         api = API(store, cache, Registry(), Converter(Client()))
-        collection = await api.loaded(CONFIG_MAPS)
+        await api.loaded(CONFIG_MAPS)
         state: dict[str, int] = {}
         watchers: list[Watcher] = []
         waiting: list[Watcher] = []
@@ -105,8 +107,8 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
                 await asyncio.sleep(0)
         for watcher in waiting:
             watcher.start()
-        collection.deliver()
         for watcher in [*watchers, *waiting]:
+            assert watcher.watch.revision == cache.revision  # by then it has heard of all
             assert watcher.state == state
             assert watcher.told == sorted(set(watcher.told))
         await store.close()
@@ -132,6 +134,41 @@ async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
     late = await store.commit([Operation(CONFIG_MAPS.key("ns", "b"), BLANK, 0)])
     assert watcher.watch.revision == late
     assert watcher.told == [early, late]
+    await store.close()
+
+
+async def test_long_objects_are_shown_in_slices_and_in_order() -> None:
+    store = SQLiteStore()
+    await store.open()
+    cache = Cache(store)
+    await cache.open()
+    api = API(store, cache, Registry(), Converter(Client()))
+    await api.loaded(CONFIG_MAPS)
+    watcher = Watcher(api, {})
+    await watcher.begin({})
+    slices: list[int] = []
+
+    def show(seen: Sequence[Seen]) -> None:
+        for _ in range(20 if len(seen[0].entry.body) > 1000 else 0):
+            before = time.thread_time()
+            while time.thread_time() - before < 0.001:
+                charge(1000)
+            slices.append(turns)
+        watcher.take(seen)
+
+    watcher.watch.looks = True
+    watcher.watch.start(show, lambda: None, lambda error: None)
+    long = Stored(BLANK.data[:31] + b'"},"data":{"a":"' + b"x" * 20_000 + b'"}}', 31)
+    revisions = [await store.commit([Operation(CONFIG_MAPS.key("ns", "a"), long, 0)])]
+    turns = 0
+    while len(watcher.told) < 3:
+        if len(revisions) < 3 and slices:
+            revisions.append(await store.commit([Operation(CONFIG_MAPS.key("ns", f"b{turns}"), BLANK, 0)]))
+            assert watcher.watch.revision < revisions[0]  # a bookmark does not say that it was shown
+        turns += 1
+        await asyncio.sleep(0)
+    assert watcher.told == revisions
+    assert len(set(slices)) > 2
     await store.close()
 
 

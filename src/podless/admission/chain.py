@@ -13,6 +13,7 @@ from podless.admission.generations import Generations
 from podless.admission.ingressclass import DefaultIngressClass
 from podless.admission.lifecycle import NamespaceLifecycle
 from podless.admission.limits import LimitRanger
+from podless.admission.metering import Meter
 from podless.admission.mutating import MutatingPolicies
 from podless.admission.podsecurity import PodSecurity
 from podless.admission.quota import ObjectQuota
@@ -29,11 +30,11 @@ from podless.kinds.state import State
 _KNOWN_MOST = 1000  # sorts of writes of which the steps that allocate are remembered
 
 
-def plugins(state: State, authorizer: Authorizer) -> list[Step]:
+def plugins(state: State, authorizer: Authorizer, meter: Meter | None = None) -> list[Step]:
     """Return all steps of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
 
     kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
-    A comment gives the name of the plugin where ours is another one.
+    A comment gives the name of the plugin where ours is another one. meter: adds up for quotas.
     """
     return [
         NamespaceLifecycle(state),
@@ -60,7 +61,9 @@ def plugins(state: State, authorizer: Authorizer) -> list[Step]:
         # plugins again
         ValidatingPolicies(state, authorizer),  # ValidatingAdmissionPolicy
         ValidatingWebhooks(state, authorizer),  # ValidatingAdmissionWebhook
-        ObjectQuota(state),  # ResourceQuota; the last one, for a write that it lets pass is stored next
+        ObjectQuota(
+            state, meter or Meter()
+        ),  # ResourceQuota; the last one, for a write that it lets pass is stored next
     ]
 
 

@@ -59,8 +59,8 @@ class Escalation(Step):
         self._confirm(attr, obj.get("rules") or [])
         if _gathers(obj) or _gathers(attr.old or {}):
             # what it gathers later is not known now
-            held, _ = self._authorizer.rules(attr.user, attr.namespace)
-            if rules.missing(held, [_EVERYTHING, _ALL_PATHS]):
+            lacking, _ = self._authorizer.missing(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
+            if lacking:
                 raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
 
     def _binding(self, attr: AdmissionAttributes, ref: Object) -> None:
@@ -77,8 +77,7 @@ class Escalation(Step):
 
     def _confirm(self, attr: AdmissionAttributes, granted: Sequence[PolicyRule]) -> None:
         user = attr.user
-        held, errors = self._authorizer.rules(user, attr.namespace)
-        lacking = rules.missing(held, granted)
+        lacking, errors = self._authorizer.missing(user, attr.namespace, granted)
         if not lacking:
             return
         shown = "\n".join(sorted({rules.text(rule) for rule in lacking}))

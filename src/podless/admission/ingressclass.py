@@ -7,8 +7,10 @@ from podless.admission.step import Step
 from podless.kinds.builtin.catalog import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
+from podless.meta.meter import each
 
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
+_IN_BODY = b"is-default-class"  # in a class that says so; most need not be decoded
 _NAMED = "kubernetes.io/ingress.class"
 
 
@@ -27,15 +29,12 @@ class DefaultIngressClass(Step):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Set spec.ingressClassName, where neither it nor the annotation of old is given."""
         assert attr.obj is not None
-        named = _NAMED in (attr.obj["metadata"].get("annotations") or {})
-        if named or attr.obj["spec"].get("ingressClassName") is not None:
+        chosen = _NAMED in (attr.obj["metadata"].get("annotations") or {})
+        if chosen or attr.obj["spec"].get("ingressClassName") is not None:
             return
         classes = (await self._state.loaded(INGRESS_CLASSES)).under(INGRESS_CLASSES.prefix)[0]
-        found = [
-            metadata
-            for entry in classes
-            if ((metadata := entry.decode()["metadata"]).get("annotations") or {}).get(_DEFAULT) == "true"
-        ]
+        named = (entry.decode()["metadata"] for entry in each(classes) if _IN_BODY in entry.body)
+        found = [metadata for metadata in named if (metadata.get("annotations") or {}).get(_DEFAULT) == "true"]
         if found:
             newest = max(metadata.get("creationTimestamp") or "" for metadata in found)
             names = [one["name"] for one in found if (one.get("creationTimestamp") or "") == newest]

@@ -5,24 +5,61 @@ Source: Kubernetes' plugin/pkg/admission/limitranger.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
+from podless.cache.entry import Entry
 from podless.kinds.builtin.catalog import CLAIMS, LIMIT_RANGES
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.meta import quantity
+from podless.meta import objectmeta, quantity
+from podless.meta.errors import Invalid
+from podless.meta.meter import charge, each
 
 Object = dict[str, Any]
 Amounts = dict[str, str]
 
 _ANNOTATION = "kubernetes.io/limit-ranger"
-_CLAIM = "PersistentVolumeClaim"
+_CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
+_STEPS = 4  # that a quantity takes
+
+
+class _Bound(NamedTuple):
+    """A bound of a resource. amount: that of its text, in billionths."""
+
+    name: str
+    text: str
+    amount: int
+
+
+class _Limit(NamedTuple):
+    """One of the limits of a range. kind: what it is about. most, least, ratio: its bounds, in their order."""
+
+    kind: str
+    least: Sequence[_Bound]
+    most: Sequence[_Bound]
+    ratio: Sequence[_Bound]
+
+
+class _Range(NamedTuple):
+    """A LimitRange, with its quantities read. requests, most: what containers get that say nothing, by name."""
+
+    limits: Sequence[_Limit]
+    requests: Amounts
+    most: Amounts
+
+
+class _Given(dict[str, int]):
+    """Quantities that an object gives, in billionths; each is read once."""
+
+    def __missing__(self, text: str) -> int:
+        charge(_STEPS)
+        self[text] = amount = quantity.nanos(text)
+        return amount
 
 
 class LimitRanger(Step):
@@ -45,30 +82,56 @@ class LimitRanger(Step):
         return kind.plural == CLAIMS.plural and not kind.group and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Fills in what the containers leave out."""
+        """Fills in what the containers leave out. Raises Invalid."""
         if attr.obj is None or _going(attr):
             return
         for given in await self._of(attr.namespace):
-            _merge(attr.obj, given)
+            _merge(attr, attr.obj, given)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden for more, or less, than is allowed."""
         if attr.obj is None or _going(attr):
             return
         check = _pod if is_pod(attr.kind) else _claim
-        for given in await self._of(attr.namespace):
-            found = list(dict.fromkeys(check(given, attr.obj["spec"])))
+        given = _Given()
+        for one in await self._of(attr.namespace):
+            found = list(dict.fromkeys(check(one.limits, attr.obj["spec"], given)))
             if found:
                 raise forbidden(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
-    async def _of(self, namespace: str) -> list[list[Object]]:
+    async def _of(self, namespace: str) -> list[_Range]:
         """The limits of a namespace."""
         if not self._limits.loaded:
             await self._state.loaded(LIMIT_RANGES)
         if not len(self._limits):
             return []
-        entries = self._limits.under(LIMIT_RANGES.keys.scope(namespace))[0]
-        return [entry.decode()["spec"].get("limits") or [] for entry in entries]
+        return [_read(entry) for entry in self._limits.under(LIMIT_RANGES.keys.scope(namespace))[0]]
+
+
+def _read(entry: Entry) -> _Range:
+    """A stored LimitRange; read once."""
+    known: _Range | None = entry.forms.get("limits")
+    if known is None:
+        requests: Amounts = {}
+        most: Amounts = {}
+        limits = []
+        for limit in each(entry.decode()["spec"].get("limits") or []):
+            kind = limit.get("type", "")
+            if kind == _CONTAINER:
+                requests |= limit.get("defaultRequest") or {}
+                most |= limit.get("default") or {}
+            limits.append(_Limit(kind, *(_bounds(limit.get(part)) for part in ("min", "max", "maxLimitRequestRatio"))))
+        known = _Range(limits, dict(sorted(requests.items())), dict(sorted(most.items())))
+        entry.forms["limits"] = known
+    return known
+
+
+def _bounds(amounts: Amounts | None) -> Sequence[_Bound]:
+    found = []
+    for name, text in (amounts or {}).items():
+        charge(_STEPS)
+        found.append(_Bound(name, text, quantity.nanos(text)))
+    return found
 
 
 def _concerned(operation: str, subresource: str) -> bool:
@@ -79,102 +142,132 @@ def _going(attr: AdmissionAttributes) -> bool:
     return attr.old is not None and "deletionTimestamp" in attr.old["metadata"]
 
 
-def _merge(pod: Object, limits: list[Object]) -> None:
-    requests: Amounts = {}
-    most: Amounts = {}
-    for limit in limits:
-        if limit.get("type") == "Container":
-            requests |= limit.get("defaultRequest") or {}
-            most |= limit.get("default") or {}
-    notes = []
+def _merge(attr: AdmissionAttributes, pod: Object, given: _Range) -> None:
+    """Fill in what containers leave out. Raises Invalid where more is to be told of that than annotations can hold."""
+    notes: list[str] = []
+    size = 0
     for part, shown in (("containers", "container"), ("initContainers", "init container")):
         for container in pod["spec"].get(part) or ():
-            notes += list(_fill(container, requests, most, shown))
+            charge(1)
+            size += _fill(container, given, shown, notes)
+            if size > objectmeta.MOST_ANNOTATIONS:  # so the pod is not valid, and gets no larger
+                _note(pod, notes)
+                errors = objectmeta.check_annotations(pod["metadata"]["annotations"], "metadata.annotations")
+                raise Invalid(attr.kind.kind, attr.kind.group, pod["metadata"].get("name") or "", errors)
+    attr.size += 2 * size
     if notes:
-        annotations = pod["metadata"].get("annotations") or {}
-        text = f"LimitRanger plugin set: {'; '.join(notes)}"
-        pod["metadata"]["annotations"] = dict(sorted({**annotations, _ANNOTATION: text}.items()))
+        _note(pod, notes)
 
 
-def _fill(container: Object, requests: Amounts, most: Amounts, shown: str) -> Iterator[str]:
+def _note(pod: Object, notes: Sequence[str]) -> None:
+    annotations = pod["metadata"].get("annotations") or {}
+    text = f"LimitRanger plugin set: {'; '.join(notes)}"
+    pod["metadata"]["annotations"] = dict(sorted({**annotations, _ANNOTATION: text}.items()))
+
+
+def _fill(container: Object, given: _Range, shown: str, notes: list[str]) -> int:
+    """Fill in what a container leaves out, and note it. Returns the bytes of the notes."""
     resources = dict(container.get("resources") or {})
-    for part, what, wanted in (("requests", "request", requests), ("limits", "limit", most)):
-        given = resources.get(part) or {}
-        added = sorted(wanted.keys() - given.keys())
+    size = 0
+    for part, what, wanted in (("requests", "request", given.requests), ("limits", "limit", given.most)):
+        own = resources.get(part) or {}
+        charge(len(wanted) + len(own))
+        added = [name for name in wanted if name not in own]  # sorted as they are
         if added:
-            resources[part] = dict(sorted({**wanted, **given}.items()))
-            yield f"{', '.join(added)} {what} for {shown} {container.get('name', '')}"
+            resources[part] = dict(sorted({**wanted, **own}.items())) if own else dict(wanted)
+            notes.append(f"{', '.join(added)} {what} for {shown} {container.get('name', '')}")
+            size += len(notes[-1])
     order = ("limits", "requests", "claims")
     container["resources"] = {name: resources[name] for name in order if name in resources}
+    return size
 
 
-def _claim(limits: list[Object], spec: Object) -> Iterator[str]:
+def _claim(limits: Sequence[_Limit], spec: Object, given: _Given) -> Iterator[str]:
     requests = (spec.get("resources") or {}).get("requests") or {}
-    for limit in limits:
-        if limit.get("type") == _CLAIM:
-            for name, text in (limit.get("min") or {}).items():
-                yield from _least(_CLAIM, name, text, requests, {})
-            for name, text in (limit.get("max") or {}).items():
+    for limit in each(limits):
+        if limit.kind == _CLAIM:
+            for bound in limit.least:
+                yield from _least(_CLAIM, bound, requests, {}, given)
+            for name, text, amount in limit.most:
+                charge(1)
                 if name not in requests:
                     yield f"maximum {name} usage per {_CLAIM} is {text}.  No request is specified"
-                elif _amount(requests[name]) > _amount(text):
+                elif given[requests[name]] > amount:
                     yield f"maximum {name} usage per {_CLAIM} is {text}, but request is {requests[name]}"
 
 
-def _pod(limits: list[Object], spec: Object) -> Iterator[str]:
-    for limit in limits:
-        kind = limit.get("type", "")
-        if kind == "Container":
-            for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
-                resources = container.get("resources") or {}
-                yield from _check(limit, kind, resources.get("requests") or {}, resources.get("limits") or {})
-        elif kind == "Pod":
-            from podless.kinds.builtin.podspec import amounts  # who has no pods needs none of it
-
-            own = spec.get("resources") or {}
-            sums = [amounts.total(spec, part) | (own.get(part) or {}) for part in ("requests", "limits")]
-            yield from _check(limit, kind, *sums)
+def _pod(limits: Sequence[_Limit], spec: Object, given: _Given) -> Iterator[str]:
+    containers: list[tuple[Amounts, Amounts]] | None = None
+    whole: tuple[Amounts, Amounts] | None = None
+    for limit in each(limits):
+        if limit.kind == _CONTAINER:
+            containers = _containers(spec) if containers is None else containers
+            for requests, most in containers:
+                yield from _check(limit, requests, most, given)
+        elif limit.kind == _POD:
+            whole = _whole(spec) if whole is None else whole
+            yield from _check(limit, *whole, given)
 
 
-def _check(limit: Object, kind: str, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    for name, text in (limit.get("min") or {}).items():
-        yield from _least(kind, name, text, requests, limits)
-    for name, text in (limit.get("max") or {}).items():
-        yield from _most(kind, name, text, requests, limits)
-    for name, text in (limit.get("maxLimitRequestRatio") or {}).items():
-        yield from _ratio(kind, name, text, requests, limits)
+def _containers(spec: Object) -> list[tuple[Amounts, Amounts]]:
+    """Requests and limits of the containers; of those with the same ones the first, for each error is told once."""
+    found: dict[object, tuple[Amounts, Amounts]] = {}
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        resources = container.get("resources") or {}
+        requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
+        charge(1 + len(requests) + len(limits))
+        found.setdefault((frozenset(requests.items()), frozenset(limits.items())), (requests, limits))
+    return [*found.values()]
 
 
-def _least(kind: str, name: str, text: str, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    head = f"minimum {name} usage per {kind} is {text}"
+def _whole(spec: Object) -> tuple[Amounts, Amounts]:
+    """Requests and limits of a pod."""
+    from podless.kinds.builtin.podspec import amounts  # who has no pods needs none of it
+
+    own = spec.get("resources") or {}
+    requests, limits = (amounts.total(spec, part) | (own.get(part) or {}) for part in ("requests", "limits"))
+    return requests, limits
+
+
+def _check(limit: _Limit, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+    for bound in limit.least:
+        yield from _least(limit.kind, bound, requests, limits, given)
+    for bound in limit.most:
+        yield from _most(limit.kind, bound, requests, limits, given)
+    for bound in limit.ratio:
+        yield from _ratio(limit.kind, bound, requests, limits, given)
+
+
+def _least(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+    charge(_STEPS)
+    name, text, amount = bound
     if name not in requests:
-        yield f"{head}.  No request is specified"
-    elif _amount(requests[name]) < _amount(text):
-        yield f"{head}, but request is {requests[name]}"
-    elif name in limits and _amount(limits[name]) < _amount(text):
-        yield f"{head}, but limit is {limits[name]}"
+        yield f"minimum {name} usage per {kind} is {text}.  No request is specified"
+    elif given[requests[name]] < amount:
+        yield f"minimum {name} usage per {kind} is {text}, but request is {requests[name]}"
+    elif name in limits and given[limits[name]] < amount:
+        yield f"minimum {name} usage per {kind} is {text}, but limit is {limits[name]}"
 
 
-def _most(kind: str, name: str, text: str, requests: Amounts, limits: Amounts) -> Iterator[str]:
-    head = f"maximum {name} usage per {kind} is {text}"
+def _most(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+    charge(_STEPS)
+    name, text, amount = bound
     if name not in limits:
-        yield f"{head}.  No limit is specified"
-    elif _amount(limits[name]) > _amount(text):
-        yield f"{head}, but limit is {limits[name]}"
-    elif name in requests and _amount(requests[name]) > _amount(text):
-        yield f"{head}, but request is {requests[name]}"
+        yield f"maximum {name} usage per {kind} is {text}.  No limit is specified"
+    elif given[limits[name]] > amount:
+        yield f"maximum {name} usage per {kind} is {text}, but limit is {limits[name]}"
+    elif name in requests and given[requests[name]] > amount:
+        yield f"maximum {name} usage per {kind} is {text}, but request is {requests[name]}"
 
 
-def _ratio(kind: str, name: str, text: str, requests: Amounts, limits: Amounts) -> Iterator[str]:
+def _ratio(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+    charge(_STEPS)
+    name, text, amount = bound
+    asked, most = given[requests.get(name, "0")], given[limits.get(name, "0")]
     head = f"{name} max limit to request ratio per {kind} is {text}"
-    asked, most = _amount(requests.get(name, "0")), _amount(limits.get(name, "0"))
     if not asked:
         yield f"{head}, but no request is specified or request is 0"
     elif not most:
         yield f"{head}, but no limit is specified or limit is 0"
-    elif most / asked > _amount(text):
-        yield f"{head}, but provided ratio is {float(most / asked):f}"
-
-
-def _amount(text: str) -> Fraction:
-    return quantity.parse(text)
+    elif most * quantity.NANO > amount * asked:
+        yield f"{head}, but provided ratio is {most / asked:f}"

@@ -1,45 +1,193 @@
-"""What the objects of a namespace use together; what is known of one is kept until it changes."""
+"""What the objects of a namespace use together: sums that follow the changes of the objects.
+
+What one object uses is measured once for each of its states, and kept with that. A sum is formed when a quota first
+asks for it, and afterwards costs what has changed since it was asked for last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from typing import Final
 
 from podless.cache.entry import Entry
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
 from podless.kinds.builtin import usage
 from podless.kinds.builtin.usage import Usage
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
+from podless.meta.meter import charge
 
-_MOST = 10000  # objects of which the usage is kept
+MOST: Final = 1 << 19  # amounts of objects that are kept in sums; each takes some 150 bytes
+_SPACES: Final = 4096  # namespaces of kinds of which sums are kept
+_CHANGES: Final = 4096  # that a sum may be behind; then it is formed anew
+_STEPS: Final = 8  # that one object takes in a sum
+_BYTES: Final = 16  # of an object that are decoded and measured in a step
+
+
+class _Sum:
+    """What some objects of a namespace use of one resource. seen: the number of changes that are in it.
+
+    given: by their keys, what the objects use, in billionths, and its suffix.
+    """
+
+    def __init__(self, seen: int) -> None:
+        self.seen = seen
+        self.given: dict[str, tuple[int, str]] = {}
+        self._amount = 0
+        self._keys: list[str] = []  # a heap of the keys in `given`; others may be left in it
+
+    def put(self, key: str, text: str | None) -> None:
+        """An object uses another amount now. text: None for one that uses nothing of it, or is gone."""
+        before = self.given.pop(key, None)
+        if before is not None:
+            self._amount -= before[0]
+        if text is None or not (amount := quantity.nanos(text)):
+            return
+        self._amount += amount
+        self.given[key] = amount, quantity.suffix(text)
+        if before is None:
+            heappush(self._keys, key)
+            if len(self._keys) > 2 * len(self.given) + _STEPS:
+                self._keys = sorted(self.given)
+
+    def text(self) -> str:
+        """The sum, in the form of the first of the objects that use something."""
+        while self._keys and self._keys[0] not in self.given:
+            heappop(self._keys)
+        return quantity.written(self._amount, self.given[self._keys[0]][1]) if self._keys else "0"
+
+
+class _Space:
+    """The objects of a kind in a namespace. sums: by the scopes of a quota and the name of a resource.
+
+    changed: keys of objects that have changed, in their order, from the change `first` on.
+    """
+
+    def __init__(self) -> None:
+        self.sums: dict[tuple[str, str], _Sum] = {}
+        self.changed: list[str] = []
+        self.first = 0
+
+    @property
+    def last(self) -> int:
+        """How many changes there were."""
+        return self.first + len(self.changed)
+
+    def note(self, key: str) -> None:
+        """An object has changed."""
+        self.changed.append(key)
+        if len(self.changed) > _CHANGES:
+            self.first += _CHANGES // 2
+            del self.changed[: _CHANGES // 2]
 
 
 class Meter:
-    """Adds up what is measured on objects."""
+    """Adds up what is measured on objects. Other requests may run at each charge: no step relies on an earlier one.
+
+    kept: how many amounts are kept in sums.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[int, Usage]] = {}
+        self.kept = 0
+        self._spaces: dict[str, _Space] = {}  # the one that was asked for longest ago is the first
+        self._followed: dict[str, WatchCache] = {}
 
-    def used(self, kind: Kind, entries: Iterable[Entry], quota: Object, names: Sequence[str]) -> dict[str, str]:
-        """How much of what a quota names is used by those of the objects that it is about."""
-        given: dict[str, list[str]] = {name: [] for name in names}
-        for entry in entries:
-            known = self._usage(kind, entry)
-            if known is None or not usage.applies(quota, known):
-                continue
-            for name in names:
-                if (text := known.amounts.get(name)) is not None:
-                    given[name].append(text)
-        return {name: quantity.total(texts) for name, texts in given.items()}
-
-    def _usage(self, kind: Kind, entry: Entry) -> Usage | None:
+    def used(
+        self, kind: Kind, collection: WatchCache, namespace: str, quota: Object, names: Sequence[str]
+    ) -> dict[str, str]:
+        """How much of what a quota names is used by those of the objects in a namespace that it is about."""
         measure = usage.of(kind)
         if measure is None:
-            return None
-        revision, known = self._known.get(entry.key, (0, None))
-        if known is None or revision != entry.revision:
-            if len(self._known) >= _MOST:
-                self._known.clear()
-            known = measure(entry.decode())
-            self._known[entry.key] = entry.revision, known
-        return known
+            return dict.fromkeys(names, "0")
+        self._follow(kind, collection)
+        scope, scopes, applies = kind.keys.scope(namespace), _shown(quota), usage.scoped(quota)
+        found = {}
+        for name in names:
+            charge(_STEPS)
+            found[name] = self._sum(measure, collection, scope, (scopes, name), applies)
+        return found
+
+    def _sum(
+        self,
+        measure: Callable[[Object], Usage],
+        collection: WatchCache,
+        scope: str,
+        about: tuple[str, str],
+        applies: Callable[[Usage], bool],
+    ) -> str:
+        def text(entry: Entry) -> str | None:
+            found: Usage = entry.forms["usage"]
+            return found.amounts.get(about[1]) if applies(found) else None
+
+        self._spaces[scope] = space = self._spaces.pop(scope, None) or _Space()
+        one = space.sums.get(about)
+        if one is None or one.seen < space.first:
+            one = _Sum(space.last)
+            for entry in collection.under(scope)[0]:
+                _measured(measure, entry)
+                one.put(entry.key, text(entry))
+            if self._spaces.get(scope) is space:
+                self._keep(space, about, one)
+        while one.seen < space.last or self._spaces.get(scope) is not space:
+            charge(_STEPS)
+            if one.seen < space.first or self._spaces.get(scope) is not space:  # others have changed much meanwhile
+                return self._sum(measure, collection, scope, about, applies)
+            key = space.changed[one.seen - space.first]
+            changed = collection.get(key)
+            if changed is not None and "usage" not in changed.forms:
+                _measured(measure, changed)
+                continue
+            before = len(one.given)
+            one.put(key, text(changed) if changed is not None else None)
+            one.seen += 1
+            self.kept += len(one.given) - before if space.sums.get(about) is one else 0
+        return one.text()
+
+    def _keep(self, space: _Space, about: tuple[str, str], one: _Sum) -> None:
+        """Keep a new sum. Those of the namespace that was asked for longest ago give way, one by one."""
+        before = space.sums.pop(about, None)
+        space.sums[about] = one
+        self.kept += len(one.given) - (len(before.given) if before is not None else 0)
+        while self.kept > MOST or len(self._spaces) > _SPACES:
+            scope, oldest = next(iter(self._spaces.items()))
+            if oldest is space and len(space.sums) == 1:
+                break
+            if oldest.sums:
+                self.kept -= len(oldest.sums.pop(next(iter(oldest.sums))).given)
+            if not oldest.sums:
+                del self._spaces[scope]
+
+    def _follow(self, kind: Kind, collection: WatchCache) -> None:
+        if self._followed.get(kind.prefix) is not collection:
+            self._followed[kind.prefix] = collection
+            collection.add_event_handler(partial(self._hear, kind, collection))
+
+    def _hear(self, kind: Kind, collection: WatchCache, events: Sequence[Event]) -> None:
+        if self._followed.get(kind.prefix) is not collection:
+            return
+        for event in events:
+            entry = event.after or event.before
+            if entry is not None and (space := self._spaces.get(kind.keys.scope(entry.namespace))) is not None:
+                space.note(event.key)
+        if not events:  # the resource is gone
+            del self._followed[kind.prefix]
+            for scope in [scope for scope in self._spaces if scope.startswith(kind.prefix)]:
+                self.kept -= sum(len(one.given) for one in self._spaces.pop(scope).sums.values())
+
+
+def _measured(measure: Callable[[Object], Usage], entry: Entry) -> None:
+    """Measure an object once."""
+    charge(_STEPS)
+    if "usage" not in entry.forms:
+        charge(len(entry.body) // _BYTES)
+        entry.forms["usage"] = measure(entry.decode())
+
+
+def _shown(quota: Object) -> str:
+    """What a quota says of its scopes, as a text."""
+    spec = quota["spec"]
+    return repr((spec.get("scopes"), spec.get("scopeSelector")))

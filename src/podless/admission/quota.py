@@ -6,7 +6,7 @@ Source: the ResourceQuota plugin of k8s.io/apiserver; what is counted here is th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -18,14 +18,18 @@ from podless.cache.watchcache import WatchCache
 from podless.kinds import view
 from podless.kinds.builtin import usage
 from podless.kinds.builtin.quotas import QUOTAS, counts, limits
+from podless.kinds.builtin.usage import Usage
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
+from podless.meta.meter import charge, each
 from podless.store import Operation
 
 _RESIZE = "resize"
+_STEPS = 16  # that an amount takes
+_BYTES = 64  # of a quota that are decoded in a step
 
 
 class ObjectQuota(Step):
@@ -35,10 +39,10 @@ class ObjectQuota(Step):
     status of the quotas that it is charged to, as they were when it was counted: who comes second counts again.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, meter: Meter) -> None:
         self._state = state
         self._quotas = state.collection(QUOTAS)
-        self._meter = Meter()
+        self._meter = meter
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def start(self) -> None:
@@ -58,22 +62,31 @@ class ObjectQuota(Step):
         kind, namespace = attr.kind, attr.namespace
         if _unmeasured(attr) or not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
-        charge = partial(self._charge, attr, await self._state.loaded(kind))
-        if charge() and not attr.dry_run:
+        collection = await self._state.loaded(kind)
+        book = _Booking(partial(self._charge, attr, collection), (self._quotas, collection))
+        if book() and not attr.dry_run:
             lock = self._locks.setdefault(namespace, asyncio.Lock())
-            attr.along = Along((lock,), charge)
+            attr.along = Along((lock,), book)
 
     def _charge(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
         """Adds what is asked for to what is used. Raises Forbidden."""
         charges = []
+        measure = usage.of(attr.kind)
+        new = measure(attr.obj) if measure is not None and attr.obj is not None else None
+        old = measure(attr.old) if measure is not None and attr.old is not None else None
         for entry in self._quotas.under(QUOTAS.keys.scope(attr.namespace))[0]:
+            charge(len(entry.body) // _BYTES)
             quota = entry.decode()
             hard = quota["spec"].get("hard") or {}
-            requested, used = self._asked(attr, collection, entry.name, quota)
-            totals = {name: quantity.total((used[name], requested[name])) for name in requested}
-            exceeded = [name for name in sorted(totals) if quantity.parse(totals[name]) > quantity.parse(hard[name])]
+            requested, used = self._asked(attr, collection, entry.name, quota, new, old)
+            totals, exceeded = dict[str, str](), list[str]()
+            for name, text in requested.items():
+                charge(_STEPS)
+                totals[name] = quantity.total((used[name], text))
+                if quantity.nanos(totals[name]) > quantity.nanos(hard[name]):
+                    exceeded.append(name)
             if exceeded:
-                raise _refusal(attr, _text(entry.name, exceeded, requested, used, hard))
+                raise _refusal(attr, _text(entry.name, sorted(exceeded), requested, used, hard))
             if totals:
                 status = quota.setdefault("status", {})
                 status["used"] = dict(sorted({**(status.get("used") or {}), **totals}.items()))
@@ -81,11 +94,17 @@ class ObjectQuota(Step):
         return charges
 
     def _asked(
-        self, attr: AdmissionAttributes, collection: WatchCache, name: str, quota: Object
+        self,
+        attr: AdmissionAttributes,
+        collection: WatchCache,
+        name: str,
+        quota: Object,
+        new: Usage | None,
+        old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
         """What a write asks of a quota, and what is used of that. Raises Forbidden."""
         kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
-        requested, used = self._measured(attr, collection, name, quota)
+        requested, used = self._measured(attr, collection, name, quota, new, old)
         if attr.operation == CREATE:
             hard, measured = limits(quota), usage.names(kind, counts(kind))
             for counted in counts(kind):
@@ -94,24 +113,52 @@ class ObjectQuota(Step):
         return requested, used
 
     def _measured(
-        self, attr: AdmissionAttributes, collection: WatchCache, name: str, quota: Object
+        self,
+        attr: AdmissionAttributes,
+        collection: WatchCache,
+        name: str,
+        quota: Object,
+        new: Usage | None,
+        old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
-        kind, hard, measure = attr.kind, quota["spec"].get("hard") or {}, usage.of(attr.kind)
-        wanted = usage.names(kind, hard)
-        if measure is None or not wanted or attr.obj is None:
+        kind, hard = attr.kind, quota["spec"].get("hard") or {}
+        wanted = usage.names(kind, each(hard))
+        if new is None or not wanted or attr.obj is None:
             return {}, {}
-        new, old = measure(attr.obj), measure(attr.old) if attr.old is not None else None
-        if not usage.applies(quota, new):
+        applies = usage.scoped(quota)
+        if not applies(new):
             return {}, {}
         if old is None and kind.plural == "pods" and (lacking := usage.missing(attr.obj, hard)):
             raise _refusal(attr, f"failed quota: {name}: must specify {lacking}")
-        before = old.amounts if old is not None and usage.applies(quota, old) else {}
-        asked = {one: quantity.difference(new.amounts.get(one, "0"), before.get(one, "0")) for one in wanted}
-        requested = {one: text for one, text in asked.items() if quantity.parse(text) > 0}
+        before = old.amounts if old is not None and applies(old) else {}
+        requested = {}
+        for one in wanted:
+            charge(_STEPS)
+            text = quantity.difference(new.amounts.get(one, "0"), before.get(one, "0"))
+            if quantity.nanos(text) > 0:
+                requested[one] = text
         if not requested:
             return {}, {}
-        entries = collection.under(kind.keys.scope(attr.namespace))[0]
-        return requested, self._meter.used(kind, entries, quota, list(requested))
+        return requested, self._meter.used(kind, collection, attr.namespace, quota, list(requested))
+
+
+class _Booking:
+    """What a write is charged, worked out again only where what it follows from has changed.
+
+    The first time is in admission, the second in the commit, which is not in slices.
+    """
+
+    def __init__(self, work: Callable[[], Sequence[Operation]], about: Sequence[WatchCache]) -> None:
+        self._work = work
+        self._about = about
+        self._known: tuple[list[int], Sequence[Operation]] | None = None
+
+    def __call__(self) -> Sequence[Operation]:
+        """The operations that are committed with the write. Raises Forbidden."""
+        seen = [collection.changed for collection in self._about]
+        if self._known is None or self._known[0] != seen:
+            self._known = seen, self._work()
+        return self._known[1]
 
 
 def _unmeasured(attr: AdmissionAttributes) -> bool:

@@ -17,13 +17,16 @@ from podless.kinds.state import State
 from podless.meta import names, quantity
 from podless.meta.errors import APIError, Internal
 from podless.meta.gotext import quote
+from podless.meta.meter import charge, each
 
 Object = dict[str, Any]
 
 _SECONDS = 300
+_STEPS = 8  # that a comparison of two quantities takes
 _SLICE = 1 << 14  # taints that are looked at in one go
 _NOT_READY, _UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 _LOWER = "PreemptLowerPriority"
+_DEFAULT = b"globalDefault"
 _NO_CLASS: Object = {"value": 0, "preemptionPolicy": _LOWER}
 _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 _UNASKED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
@@ -112,7 +115,8 @@ class Priority(Step):
     async def _default(self) -> Object | None:
         """The default class; of several that with the lowest number."""
         collection = await self._state.loaded(PRIORITY_CLASSES)
-        every = (entry.decode() for entry in collection.under(PRIORITY_CLASSES.prefix)[0])
+        entries = each(collection.under(PRIORITY_CLASSES.prefix)[0])
+        every = [entry.decode() for entry in entries if _DEFAULT in entry.body]
         return min(
             (one for one in every if one.get("globalDefault")), key=lambda one: one.get("value", 0), default=None
         )
@@ -146,7 +150,7 @@ class DefaultTolerations(Step):
         assert attr.obj is not None
         spec = attr.obj["spec"]
         given = spec.get("tolerations") or []
-        effective = [one.get("key") or "" for one in given if one.get("effect", "NoExecute") == "NoExecute"]
+        effective = [one.get("key") or "" for one in each(given) if one.get("effect", "NoExecute") == "NoExecute"]
         added = [
             {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _SECONDS}
             for key in (_NOT_READY, _UNREACHABLE)
@@ -217,13 +221,21 @@ def _unknown(attr: AdmissionAttributes, name: str) -> APIError:
 
 
 def _equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
-    parsed = [{name: quantity.parse(text) for name, text in (amounts or {}).items()} for amounts in (one, other)]
-    return parsed[0] == parsed[1]
+    other = other or {}
+    if one == other:  # as they are written, as nearly always
+        return True
+    if one.keys() != other.keys():
+        return False
+    for name, text in one.items():
+        charge(_STEPS)
+        if quantity.nanos(text) != quantity.nanos(other[name]):
+            return False
+    return True
 
 
 def _schedule(attr: AdmissionAttributes, spec: Object, scheduling: Object) -> None:
     selector = dict(spec.get("nodeSelector") or {})
-    for key, value in (scheduling.get("nodeSelector") or {}).items():
+    for key, value in each(scheduling.get("nodeSelector") or {}).items():
         if selector.get(key, value) != value:
             both = (
                 f"runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {selector[key]}"
@@ -233,7 +245,8 @@ def _schedule(attr: AdmissionAttributes, spec: Object, scheduling: Object) -> No
     if selector:
         spec["nodeSelector"] = dict(sorted(selector.items()))
     given = spec.get("tolerations") or []
+    charge(len(given))
     known = {tuple(sorted(one.items())) for one in given}
-    added = [one for one in scheduling.get("tolerations") or () if tuple(sorted(one.items())) not in known]
+    added = [one for one in each(scheduling.get("tolerations") or ()) if tuple(sorted(one.items())) not in known]
     if added:
         spec["tolerations"] = [*given, *added]

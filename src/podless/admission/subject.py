@@ -34,6 +34,7 @@ class Subject:
         self._authorizer = authorizer
         self._namespace: Any = _ABSENT
         self._seen: list[tuple[Object, Version, Object]] = []
+        self._as_sent: tuple[Object, Object] | None = None  # an object, and the same with the floats it came with
 
     @property
     def converter(self) -> Converter:
@@ -65,8 +66,9 @@ class Subject:
         found = await self.shown(self.attr.obj, version)
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
-        as_sent: Object = sent.copied(found, self.attr.floats)
-        return as_sent
+        if self._as_sent is None or self._as_sent[0] is not found:
+            self._as_sent = found, sent.copied(found, self.attr.floats)
+        return self._as_sent[1]
 
     def request(self, version: Version) -> Object:
         """The AdmissionRequest without its uid and objects, as those see it who look at the object in a version."""

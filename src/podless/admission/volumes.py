@@ -14,6 +14,7 @@ from podless.kinds.state import State
 from podless.kinds.strategy import Object
 from podless.meta import quantity
 from podless.meta.errors import Forbidden
+from podless.meta.meter import each
 
 _CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"
 _GROUP = "storage.k8s.io"
@@ -25,6 +26,7 @@ _HOLDERS = {
 }
 _OLD_CLASS = "volume.beta.kubernetes.io/storage-class"
 _DEFAULT = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
+_DEFAULT_NAME = b"is-default-class"  # in a class that says so; most need not be decoded
 _UNBOUND = "Only bound persistent volume claims can be expanded"
 _FIXED = (
     "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize"
@@ -52,7 +54,8 @@ class DefaultClass(Step):
             return
         if classes is None:
             return
-        found = [entry.decode() for entry in (await self._state.loaded(classes)).under(classes.prefix)[0]]
+        entries = (await self._state.loaded(classes)).under(classes.prefix)[0]
+        found = [entry.decode() for entry in each(entries) if _DEFAULT_NAME in entry.body]
         defaults = [one for one in found if _is_default(one)]
         if defaults:
             newest = max(map(_made, defaults))

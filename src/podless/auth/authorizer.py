@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from podless.auth.attributes import Attributes
@@ -26,8 +27,14 @@ class Authorizer(Protocol):
     def decide(self, user: User, asked: Attributes) -> Decision:
         """The same with the reason."""
 
+    def slow(self, user: User, *asked: Attributes) -> bool:
+        """Whether a decision takes so long that it is to be made in slices."""
+
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
+
+    def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
+        """The parts of some rules that the user does not hold in a namespace, and what went wrong."""
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """The rules of a Role or ClusterRole, or None where there is none of the name."""
@@ -44,10 +51,18 @@ class AllowAll:
         """Yes."""
         return Decision(True)
 
+    def slow(self, user: User, *asked: Attributes) -> bool:
+        """No."""
+        return False
+
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """Everything."""
         everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
         return [everything, {"verbs": ["*"], "nonResourceURLs": ["*"]}], []
+
+    def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
+        """Nothing."""
+        return [], []
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Nobody has to be held to what a role grants."""

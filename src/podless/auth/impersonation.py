@@ -26,10 +26,7 @@ def wanted(headers: Mapping[str, str]) -> User | None:
 
     headers: by their lower-case names; several values of one are on lines of their own.
     """
-    for name in headers:
-        if name.startswith(_PREFIX):
-            return _wanted(headers)
-    return None
+    return _wanted(headers) if f"\n{_PREFIX}" in "\n".join(("", *headers)) else None
 
 
 def _wanted(headers: Mapping[str, str]) -> User | None:
@@ -63,6 +60,12 @@ def act(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> U
     if more and more not in groups:
         groups = (*groups, more)
     return User(other.name, other.uid, groups, other.extra)
+
+
+def places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
+    """Questions of which one or the other is in each namespace that `act` asks about."""
+    known = account(other.name)
+    return (asked,) if known is None else (asked, Attributes("impersonate", namespace=known[0]))
 
 
 def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:

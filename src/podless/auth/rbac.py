@@ -1,17 +1,19 @@
 """RBAC: who may do what, from the roles and bindings that are stored now.
 
-Bindings are kept by subject and taken in as they change; what a role allows is compiled once for each of its states.
-Decisions are kept until anything in the group rbac.authorization.k8s.io changes.
+Bindings are kept by subject and taken in as they change; the rules of a role are compiled once for each of its states,
+so that a question is answered without going through them. Decisions are kept until anything in the group
+rbac.authorization.k8s.io changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
-from podless.auth.rules import PolicyRule, Rule, joined
+from podless.auth.rules import PolicyRule, Rules, joined
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
@@ -19,44 +21,50 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
+from podless.meta.aside import LONG
 from podless.meta.bounded import LONGEST
 from podless.meta.gotext import quote
+from podless.meta.meter import charge, each
 
 Object = dict[str, Any]
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
 
-_MOST = 8192  # decisions that are kept
+# characters of the decisions that are kept, with what they are about, and of the longest of them: users may be in
+# hundreds of groups
+_MOST = 8 << 20
+_LONGEST = 16 * LONGEST
+_OWN = 256  # that each counts for beside its texts
+_MERGED = 8  # bindings of a subject that are looked at in a step
+_STEP = 64  # bytes of a role that are decoded in a step
 _YES = Decision(True)
 
 
 class Binding(NamedTuple):
-    """A role for some subjects. namespace: where it holds, "" for everywhere. subjects: each with its text."""
+    """A role for some subjects. namespace: where it holds, "" for everywhere. subjects: each with its first place.
+
+    accounts: by their places the service accounts among the subjects, as they are written: NAME/NAMESPACE.
+    """
 
     key: str
     name: str
     namespace: str
     role_kind: str
     role: str
-    subjects: tuple[tuple[Subject, str], ...]
+    subjects: dict[Subject, int]
+    accounts: dict[int, str]
 
-    def told(self, subject: str) -> str:
-        """The binding as the reason of a decision names it."""
+    def told(self, mine: dict[Subject, None]) -> str:
+        """The binding as the reason of a decision names it, with its first subject that is a user's."""
+        subject = min(mine.keys() & self.subjects.keys(), key=self.subjects.__getitem__)
         name = f"{self.name}/{self.namespace}" if self.namespace else self.name
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
-        return f"{kind} {quote(name)} of {self.role_kind} {quote(self.role)} to {subject}"
+        account = self.accounts.get(self.subjects[subject])
+        whom = f"{subject[0]} {quote(subject[1])}" if account is None else f"ServiceAccount {quote(account)}"
+        return f"{kind} {quote(name)} of {self.role_kind} {quote(self.role)} to {whom}"
 
 
-class _Held:
-    """The bindings of one subject, by their keys: those that hold everywhere, and those of each namespace."""
-
-    __slots__ = ("everywhere", "spaces")
-
-    def __init__(self) -> None:
-        self.everywhere: dict[str, Binding] = {}
-        self.spaces: dict[str, dict[str, Binding]] = {}
-
-    def of(self, namespace: str) -> dict[str, Binding]:
-        return self.spaces.setdefault(namespace, {}) if namespace else self.everywhere
+# by the namespace that they hold in, the bindings of each subject; of several by their keys
+_Held = dict[str, dict[Subject, Binding | dict[str, Binding]]]
 
 
 class RBAC:
@@ -66,46 +74,70 @@ class RBAC:
         self._roles = _collection(cache, rbac.ROLES)
         self._cluster_roles = _collection(cache, rbac.CLUSTER_ROLES)
         self._bindings = (_collection(cache, rbac.CLUSTER_ROLE_BINDINGS), _collection(cache, rbac.ROLE_BINDINGS))
-        self._held: dict[Subject, _Held] = {}
+        self._held: _Held = {}
         self._decided: dict[tuple[str, tuple[str, ...], Attributes], Decision] = {}
+        self.kept = 0  # characters of the decisions that are kept
+        self._changes = 0  # of roles and bindings
+        self._long: set[str] = set()  # keys of long roles whose rules are not compiled
 
     async def start(self) -> None:
         """Read what is stored, and follow its changes from then on."""
         for collection in (self._roles, self._cluster_roles):
             await collection.load()
-            collection.add_event_handler(self._forget)
+            for entry in collection.under(collection.prefix)[0]:
+                self._note(entry)
+            collection.add_event_handler(self._hear)
         for collection in self._bindings:
             await collection.load()
             for entry in collection.under(collection.prefix)[0]:
-                self._add(entry)
+                self._add(parse(entry))
             collection.add_event_handler(self._follow)
 
     def _forget(self, events: Sequence[Event]) -> None:
+        self._changes += 1
         self._decided.clear()
+        self.kept = 0
+
+    def _hear(self, events: Sequence[Event]) -> None:
+        self._forget(events)
+        for event in events:
+            self._long.discard(event.key)
+            if event.after is not None:
+                self._note(event.after)
+
+    def _note(self, role: Entry) -> None:
+        if len(role.body) >= LONG and "rbac" not in role.forms:
+            self._long.add(role.key)
 
     def _follow(self, events: Sequence[Event]) -> None:
-        self._decided.clear()
+        self._forget(events)
         for event in events:
             if event.before is not None:
-                self._remove(event.before)
+                self._remove(parse(event.before))
             if event.after is not None:
-                self._add(event.after)
+                self._add(parse(event.after))
 
-    def _add(self, entry: Entry) -> None:
-        binding = parse(entry)
-        for subject, _ in binding.subjects:
-            self._held.setdefault(subject, _Held()).of(binding.namespace)[binding.key] = binding
+    def _add(self, binding: Binding) -> None:
+        held = self._held.setdefault(binding.namespace, {})
+        for subject in binding.subjects:
+            known = held.get(subject)
+            if known is None:
+                held[subject] = binding
+            elif isinstance(known, dict):
+                known[binding.key] = binding
+            else:
+                held[subject] = {known.key: known, binding.key: binding}
 
-    def _remove(self, entry: Entry) -> None:
-        binding = parse(entry)
-        for subject, _ in binding.subjects:
-            held = self._held.get(subject)
-            if held is not None:
-                held.of(binding.namespace).pop(binding.key, None)
-                if binding.namespace and not held.spaces[binding.namespace]:
-                    del held.spaces[binding.namespace]
-                if not held.everywhere and not held.spaces:
-                    del self._held[subject]
+    def _remove(self, binding: Binding) -> None:
+        held = self._held.get(binding.namespace, {})
+        for subject in binding.subjects:
+            known = held.get(subject)
+            if isinstance(known, dict):
+                known.pop(binding.key, None)
+            if known is not None and (not known or not isinstance(known, dict)):
+                del held[subject]
+        if not held:
+            self._held.pop(binding.namespace, None)
 
     # decisions
 
@@ -120,55 +152,122 @@ class RBAC:
         key = user.name, user.groups, asked  # nothing else of a user counts, and tokens differ in what else there is
         known = self._decided.get(key)
         if known is None:
+            seen = self._changes
             known = self._decide(user, asked)
-            if sum(map(len, asked)) <= LONGEST:
-                if len(self._decided) >= _MOST:
-                    self._decided.clear()
-                self._decided[key] = known
+            if seen == self._changes:  # else others came between, and what was found may be of the past
+                self._keep(key, known)
         return known
+
+    def slow(self, user: User, *asked: Attributes) -> bool:
+        """Whether a decision takes so long that it is to be made in slices: rules of long roles are to be compiled."""
+        if not self._long or user.master:
+            return False
+        mine = _subjects(user)
+        return any(
+            (role := self._role(binding)) is not None and role.key in self._long
+            for one in asked
+            if (user.name, user.groups, one) not in self._decided
+            for binding in self._bound(mine, one.namespace)
+        )
+
+    def _keep(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
+        """Keep a decision unless it, or what it is about, is long; those that were made first give way."""
+        size = _size(*key, decision)
+        if size > _LONGEST or sum(map(len, key[2])) > LONGEST or key in self._decided:
+            return
+        self.kept += size
+        self._decided[key] = decision
+        while self.kept > _MOST:
+            oldest = next(iter(self._decided))
+            self.kept -= _size(*oldest, self._decided.pop(oldest))
 
     def _decide(self, user: User, asked: Attributes) -> Decision:
         errors: list[str] = []
-        for binding, subject in self._bound(user, asked.namespace):
+        refused: set[tuple[str, str]] = set()  # roles that do not allow it
+        mine = _subjects(user)
+        for binding in self._bound(mine, asked.namespace):
+            name = binding.role_kind, binding.role
+            if name in refused:
+                continue
             role = self._role(binding)
             if role is None:
                 errors.append(_not_found(binding))
-            elif any(rule.allows(asked) for rule in _compiled(role)):
-                return Decision(True, f"RBAC: allowed by {binding.told(subject)}")
+            elif self._compiled(role).allows(asked):
+                return Decision(True, f"RBAC: allowed by {binding.told(mine)}")
+            refused.add(name)
         return Decision(False, f"RBAC: {joined(errors)}" if errors else "")
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
         found: list[PolicyRule] = []
         errors: list[str] = []
-        for binding, _ in self._bound(user, namespace):
+        for binding in self._bound(_subjects(user), namespace):
             role = self._role(binding)
             if role is None:
                 errors.append(_not_found(binding))
             else:
+                charge(len(role.body) // _STEP)
                 found += role.decode().get("rules") or []
         return found, errors
 
+    def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
+        """The parts of some rules that the user does not hold in a namespace, and what went wrong."""
+        held: dict[str, Rules] = {}
+        errors: list[str] = []
+        for binding in self._bound(_subjects(user), namespace):
+            role = self._role(binding)
+            if role is None:
+                errors.append(_not_found(binding))
+            elif role.key not in held:
+                held[role.key] = self._compiled(role)
+        return rules.missing([*held.values()], wanted), errors
+
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """The rules of a role that a binding names, or None where there is no such role."""
-        entry = self._role(Binding("", "", namespace, kind, name, ()))
+        entry = self._role(Binding("", "", namespace, kind, name, {}, {}))
         return None if entry is None else entry.decode().get("rules") or []
 
-    def _bound(self, user: User, namespace: str) -> Iterator[tuple[Binding, str]]:
-        """The bindings of a user that hold in a namespace, each with the subject that it is the user's by."""
-        mine = [("User", user.name), *(("Group", group) for group in user.groups)]
-        held = [found for subject in mine if (found := self._held.get(subject)) is not None]
-        everywhere = {key: binding for one in held for key, binding in one.everywhere.items()}
-        spaces = {key: binding for one in held for key, binding in one.spaces.get(namespace, {}).items()}
-        for bindings in (everywhere, spaces):
-            for key in sorted(bindings):
-                binding = bindings[key]
-                yield binding, next(told for subject, told in binding.subjects if subject in mine)
+    def _bound(self, mine: dict[Subject, None], namespace: str) -> Iterator[Binding]:
+        """The bindings of a user that hold in a namespace: first those that hold everywhere, each by their keys."""
+        for space in ("", namespace) if namespace else ("",):
+            if (held := self._held.get(space)) is not None:
+                found = _bindings(held, mine)
+                yield from (found[key] for key in sorted(found)) if len(found) > 1 else found.values()
+
+    def _compiled(self, role: Entry) -> Rules:
+        known: Rules | None = role.forms.get("rbac")
+        if known is None:
+            charge(len(role.body) // _STEP)
+            known = role.forms["rbac"] = Rules(role.decode().get("rules") or ())
+            self._long.discard(role.key)
+        return known
 
     def _role(self, binding: Binding) -> Entry | None:
         if binding.role_kind == "ClusterRole":
             return self._cluster_roles.get(rbac.CLUSTER_ROLES.key("", binding.role))
         return self._roles.get(rbac.ROLES.key(binding.namespace, binding.role))
+
+
+def _subjects(user: User) -> dict[Subject, None]:
+    """The user and all of the user's groups."""
+    return {("User", user.name): None} | {("Group", group): None for group in each(user.groups)}
+
+
+def _bindings(held: dict[Subject, Binding | dict[str, Binding]], mine: Iterable[Subject]) -> dict[str, Binding]:
+    """By their keys, the bindings of which some subjects are among those of a user."""
+    found: dict[str, Binding] = {}
+    for subject in mine:
+        known = held.get(subject)
+        if isinstance(known, dict):
+            charge(1 + len(known) // _MERGED)
+            found |= known
+        elif known is not None:
+            found[known.key] = known
+    return found
+
+
+def _size(name: str, groups: Sequence[str], asked: Attributes, decision: Decision) -> int:
+    return _OWN + len(name) + sum(map(len, groups)) + sum(map(len, asked)) + len(decision.reason)
 
 
 def _collection(cache: Cache, kind: Kind) -> WatchCache:
@@ -178,26 +277,20 @@ def _collection(cache: Cache, kind: Kind) -> WatchCache:
 def parse(entry: Entry) -> Binding:
     """A stored binding."""
     obj = entry.decode()
-    subjects = [_subject(one, entry.namespace) for one in obj.get("subjects") or []]
+    subjects: dict[Subject, int] = {}
+    accounts: dict[int, str] = {}
+    for place, one in enumerate(obj.get("subjects") or ()):
+        kind, name = one["kind"], one["name"]
+        if kind != "ServiceAccount":
+            subjects.setdefault((kind, name), place)
+            continue
+        given = one.get("namespace", "")
+        if space := given or entry.namespace:
+            subject = "User", f"system:serviceaccount:{space}:{name}"
+            if subjects.setdefault(subject, place) == place:
+                accounts[place] = f"{name}/{given}"
     ref = obj["roleRef"]
-    return Binding(entry.key, entry.name, entry.namespace, ref["kind"], ref["name"], tuple(filter(None, subjects)))
-
-
-def _subject(subject: Object, namespace: str) -> tuple[Subject, str] | None:
-    kind, name = subject["kind"], subject["name"]
-    if kind != "ServiceAccount":
-        return (kind, name), f"{kind} {quote(name)}"
-    given = subject.get("namespace", "")
-    space = given or namespace
-    told = f"ServiceAccount {quote(f'{name}/{given}')}"
-    return (("User", f"system:serviceaccount:{space}:{name}"), told) if space else None
-
-
-def _compiled(role: Entry) -> tuple[Rule, ...]:
-    known: tuple[Rule, ...] | None = role.forms.get("rbac")
-    if known is None:
-        known = role.forms["rbac"] = tuple(map(Rule, role.decode().get("rules") or ()))
-    return known
+    return Binding(entry.key, entry.name, entry.namespace, ref["kind"], ref["name"], subjects, accounts)
 
 
 def _not_found(binding: Binding) -> str:

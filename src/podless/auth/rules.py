@@ -1,4 +1,4 @@
-"""Policy rules: what one allows, compiled; and whether some rules cover others.
+"""Policy rules: what those of a role allow, by what is in them; and whether some rules cover others.
 
 Source: "Using RBAC Authorization" of the Kubernetes documents, and the recorded answers.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from podless.auth.attributes import Attributes
 from podless.meta.gotext import quote
+from podless.meta.meter import charge, each
 
 PolicyRule = dict[str, Any]
 
@@ -24,47 +25,146 @@ _SHOWN = {
     "resourceNames": "ResourceNames",
     "verbs": "Verbs",
 }
+_WORD = 64  # a set of rules is kept as bits where it has one of so many rules, as their places where it has fewer
+_REMEMBERED = 256  # items of which it is remembered what covers them
+_STEP = 1 << 12  # rules of whose bits the processor goes through so many in a step
+# the rules that have an item: bits, or the places of few among many
+_Places = int | tuple[int, ...]
+_Held = dict[str, _Places]
 
 
-class Rule:
-    """One policy rule, compiled. None in place of a set: everything."""
+class Rules:
+    """The rules of one role, by what is in their fields. Building them takes as long as they are.
 
-    __slots__ = ("_groups", "_names", "_paths", "_prefixes", "_resources", "_verbs")
+    A set of rules is an int, with a bit for each rule. So a question of four fields is answered by an intersection of
+    four sets, of which a step takes thousands of rules.
+    """
 
-    def __init__(self, rule: PolicyRule) -> None:
-        self._verbs = _set(rule, "verbs")
-        self._groups = _set(rule, "apiGroups")
-        self._resources = _set(rule, "resources")
-        self._names = frozenset(rule.get("resourceNames") or ()) or None
-        urls = rule.get("nonResourceURLs") or []
-        self._paths = frozenset(urls)
-        self._prefixes = tuple(url.rstrip(ALL) for url in urls if url.endswith(ALL))
+    __slots__ = ("_groups", "_named", "_paths", "_prefixes", "_resources", "_unnamed", "_verbs", "count")
+
+    def __init__(self, rules: Sequence[PolicyRule]) -> None:
+        self.count = len(rules)
+        fields: dict[str, dict[str, Any]] = {name: {} for name in _SHOWN}
+        prefixes: dict[int, dict[str, Any]] = {}
+        unnamed = []
+        for place, rule in enumerate(rules):
+            charge(len(rule))
+            alone = (place,)  # which all items share that no other rule has
+            for name, items in rule.items():
+                if (held := fields.get(name)) is not None:
+                    _note(held, items or (), alone)
+            if not rule.get("resourceNames"):
+                unnamed.append(place)
+            for url in rule.get("nonResourceURLs") or ():
+                if url.endswith(ALL):
+                    prefix = url.rstrip(ALL)
+                    _note(prefixes.setdefault(len(prefix), {}), (prefix,), alone)
+        for held in (*fields.values(), *prefixes.values()):
+            _pack(held, self.count)
+        self._verbs: _Held = fields["verbs"]
+        self._groups: _Held = fields["apiGroups"]
+        self._resources: _Held = fields["resources"]
+        self._named: _Held = fields["resourceNames"]
+        self._paths: _Held = fields["nonResourceURLs"]
+        self._prefixes: dict[int, _Held] = prefixes  # by their length
+        self._unnamed = _bits(unnamed) if unnamed else 0
 
     def allows(self, asked: Attributes) -> bool:
-        """Whether the rule allows what is asked for."""
-        if self._verbs is not None and asked.verb not in self._verbs:
+        """Whether one of the rules allows what is asked for."""
+        found = self.verb(asked.verb)
+        if not found:
             return False
         if asked.path:
-            return asked.path in self._paths or asked.path.startswith(self._prefixes)
-        if self._groups is not None and asked.group not in self._groups:
+            return bool(found & self.url(asked.path))
+        found &= self.group(asked.group)
+        if not found:
             return False
-        if self._names is not None and asked.name not in self._names:
-            return False
-        if self._resources is None:
-            return True
-        if not asked.subresource:
-            return asked.resource in self._resources
-        sub = asked.subresource
-        return f"{asked.resource}/{sub}" in self._resources or f"*/{sub}" in self._resources
+        if asked.subresource:
+            sub = asked.subresource
+            found &= self._any(self._resources, f"{asked.resource}/{sub}", f"*/{sub}", ALL)
+        else:
+            found &= self._any(self._resources, asked.resource, ALL)
+        return bool(found and found & self.name(asked.name))
+
+    def verb(self, verb: str) -> int:
+        """The rules for a verb."""
+        return self._any(self._verbs, verb, ALL)
+
+    def group(self, group: str) -> int:
+        """The rules for an API group."""
+        return self._any(self._groups, group, ALL)
+
+    def resource(self, resource: str) -> int:
+        """The rules for a resource, which may be a subresource of any."""
+        _, slash, sub = resource.partition("/")
+        return self._any(self._resources, resource, ALL, *((f"*/{sub}",) if slash else ()))
+
+    def name(self, name: str) -> int:
+        """The rules for a name; those that give none are for all."""
+        known = self._named.get(name)
+        return self._unnamed if known is None else self._unnamed | _bits(known)
+
+    def unnamed(self, _: str = "") -> int:
+        """The rules for all names."""
+        return self._unnamed
+
+    def url(self, url: str) -> int:
+        """The rules for a path."""
+        found = self._any(self._paths, url)
+        for length, prefixes in self._prefixes.items():
+            if length <= len(url) and (known := prefixes.get(url[:length])) is not None:
+                found |= _bits(known)
+        return found
+
+    def alike(self, name: str, item: str) -> tuple[_Places | None, ...]:
+        """The same for items of a field that the same rules name. name: of the field."""
+        if name == "resources":
+            _, slash, sub = item.partition("/")
+            return self._resources.get(item), self._resources.get(f"*/{sub}") if slash else None
+        held = self._verbs if name == "verbs" else self._groups if name == "apiGroups" else self._named
+        return (held.get(item),)
+
+    def _any(self, held: _Held, *items: str) -> int:
+        """The rules that have one of some items."""
+        found = 0
+        for item in items:
+            if (known := held.get(item)) is not None:
+                found |= _bits(known)
+        return found
 
 
-def _set(rule: PolicyRule, name: str) -> frozenset[str] | None:
-    given = rule.get(name) or ()
-    return None if ALL in given else frozenset(given)
+def _note(held: dict[str, Any], items: Sequence[str], alone: tuple[int]) -> None:
+    """A rule has these items. alone: its place."""
+    for item in each(items):
+        known = held.setdefault(item, alone)
+        if known is not alone:
+            if known.__class__ is list:
+                known.append(alone[0])
+            else:
+                held[item] = [known[0], alone[0]]
 
 
-def missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
-    """The parts of the wanted rules that no single one of the held rules covers.
+def _pack(held: dict[str, Any], count: int) -> None:
+    """Keep as bits what that makes shorter."""
+    charge(len(held))
+    for item, places in held.items():
+        held[item] = _bits(places) if len(places) * _WORD >= count else tuple(places)
+
+
+def _bits(places: _Places | list[int]) -> int:
+    """A set of rules as bits. places: some, in their order."""
+    if isinstance(places, int):
+        return places
+    if len(places) == 1:
+        return 1 << places[0]
+    found = bytearray(places[-1] // 8 + 1)
+    for place in places:
+        found[place >> 3] |= 1 << (place & 7)
+    return int.from_bytes(found, "little")
+
+
+def missing(held: Sequence[Rules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
+    """The parts of the wanted rules that no single rule of the held roles covers.
 
     A part has one verb, group, resource and name; those of the same group, resource and name become one rule with all
     their verbs. most: how many parts are told: a rule of 80 groups, resources and verbs has half a million.
@@ -82,78 +182,77 @@ def missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule], most: int 
     return [*rest, *simple.values()]
 
 
-def _missing(held: Sequence[PolicyRule], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
+def _missing(held: Sequence[Rules], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
     """The parts that are not covered.
 
     What covers one verb, group, resource or name is a set of held rules, as the bits of a number: a part is covered
-    where its four sets have a rule in common. Items with the same set are looked at together.
+    where its four sets have a rule in common. Items that the same rules name are looked at together.
     """
     cover = _Cover(held)
     for rule in wanted:
-        verbs = [(verb, cover.plain("verbs", verb)) for verb in rule.get("verbs") or ()]
+        verbs = cover.alike("verbs", rule.get("verbs") or ())
         for url in rule.get("nonResourceURLs") or ():
-            by_url = cover.url(url)
-            yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb, by_verb in verbs if not by_url & by_verb)
-        groups = _alike(rule.get("apiGroups") or (), lambda group: cover.plain("apiGroups", group))
-        resources = _alike(rule.get("resources") or (), cover.resource)
-        names = _alike(rule.get("resourceNames") or (_ANY_NAME,), cover.name)
-        for by_group, by_resource, by_name in product(groups, resources, names):
-            by_all = by_group & by_resource & by_name
-            lacking = [verb for verb, by_verb in verbs if not by_all & by_verb]
-            if not lacking:
-                continue
-            for group, resource, name in product(groups[by_group], resources[by_resource], names[by_name]):
-                part = {"apiGroups": [group], "resources": [resource]} | ({"resourceNames": [name]} if name else {})
-                yield from ({"verbs": [verb], **part} for verb in lacking)
-
-
-def _alike(items: Iterable[str], covering: Callable[[str], int]) -> dict[int, list[str]]:
-    """The items by the rules that cover them."""
-    found: dict[int, list[str]] = {}
-    for item in items:
-        found.setdefault(covering(item), []).append(item)
-    return found
+            lacking = cover.lacking(verbs, cover.of(Rules.url, url))
+            yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb in rule["verbs"] if verb in lacking)
+        groups = cover.alike("apiGroups", rule.get("apiGroups") or ())
+        resources = cover.alike("resources", rule.get("resources") or ())
+        names = cover.alike("resourceNames", rule.get("resourceNames") or (_ANY_NAME,))
+        for some, more in product(groups, resources):
+            by_both = cover.of(Rules.group, some[0]) & cover.of(Rules.resource, more[0])
+            for called in names:
+                named = rule.get("resourceNames")
+                by_all = by_both & cover.of(Rules.name if named else Rules.unnamed, called[0])
+                lacking = cover.lacking(verbs, by_all)
+                if not lacking:
+                    continue
+                for group, resource, name in product(some, more, called):
+                    part = {"apiGroups": [group], "resources": [resource]} | ({"resourceNames": [name]} if name else {})
+                    yield from ({"verbs": [verb], **part} for verb in rule["verbs"] if verb in lacking)
 
 
 class _Cover:
-    """Which of the held rules cover an item; each rule is a bit."""
+    """Which rules of some roles cover an item; each rule is a bit."""
 
-    def __init__(self, held: Sequence[PolicyRule]) -> None:
-        self._items: dict[str, dict[str, int]] = {name: {} for name in _SHOWN}
-        self._prefixes: dict[int, dict[str, int]] = {}  # by their length
-        for place, rule in enumerate(held):
-            bit = 1 << place
-            for name, known in self._items.items():
-                for item in rule.get(name) or ((_ANY_NAME,) if name == "resourceNames" else ()):
-                    known[item] = known.get(item, 0) | bit
-            for url in rule.get("nonResourceURLs") or ():
-                if url.endswith(ALL):
-                    prefix = url.rstrip(ALL)
-                    same = self._prefixes.setdefault(len(prefix), {})
-                    same[prefix] = same.get(prefix, 0) | bit
+    def __init__(self, held: Sequence[Rules]) -> None:
+        self._held: list[tuple[int, Rules]] = []
+        self._known: dict[tuple[Callable[[Rules, str], int], str], int] = {}
+        offset = 0
+        for rules in held:
+            self._held.append((offset, rules))
+            offset += rules.count
+        self._steps = 1 + offset // _STEP  # that a set takes
 
-    def plain(self, name: str, item: str) -> int:
-        """The rules that have the item, or all, in one of their fields."""
-        known = self._items[name]
-        return known.get(item, 0) | known.get(ALL, 0)
-
-    def name(self, name: str) -> int:
-        """The rules for a name; those that give none are for all."""
-        known = self._items["resourceNames"]
-        return known.get(name, 0) | known.get(_ANY_NAME, 0)
-
-    def resource(self, resource: str) -> int:
-        """The rules for a resource, which may be a subresource of any."""
-        _, slash, sub = resource.partition("/")
-        return self.plain("resources", resource) | (self._items["resources"].get(f"*/{sub}", 0) if slash else 0)
-
-    def url(self, url: str) -> int:
-        """The rules for a path."""
-        found = self._items["nonResourceURLs"].get(url, 0)
-        for length, prefixes in self._prefixes.items():
-            if length <= len(url):
-                found |= prefixes.get(url[:length], 0)
+    def of(self, find: Callable[[Rules, str], int], item: str) -> int:
+        """The rules that cover an item. find: those of one role."""
+        key = find, item
+        found = self._known.get(key)
+        if found is None:
+            found = 0
+            charge(len(self._held) + self._steps)
+            for offset, rules in self._held:
+                if bits := find(rules, item):
+                    found |= bits << offset
+            while len(self._known) >= _REMEMBERED:
+                del self._known[next(iter(self._known))]
+            self._known[key] = found
         return found
+
+    def alike(self, name: str, items: Sequence[str]) -> list[Sequence[str]]:
+        """The items of a field, those together that the same rules name."""
+        if len(items) < 2:
+            return [items] if items else []
+        found: dict[tuple[object, ...], list[str]] = {}
+        for item in items:
+            charge(len(self._held))
+            places = (rules.alike(name, item) for _, rules in self._held)
+            key = tuple((number, held) for number, held in enumerate(places) if any(held))
+            found.setdefault(key, []).append(item)
+        return [*found.values()]
+
+    def lacking(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
+        """The verbs that no rule covers of those which cover the rest."""
+        charge(len(verbs) * self._steps)
+        return {verb for some in verbs if not by_rest & self.of(Rules.verb, some[0]) for verb in some}
 
 
 def text(rule: PolicyRule) -> str:

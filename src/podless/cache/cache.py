@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from podless.cache import current
 from podless.cache.events import ChangeHandler, Event, join, tell
+from podless.cache.fanout import Deliveries
 from podless.cache.watchcache import WatchCache
 from podless.store import Change, Keys, Overdue, Store, StoreError, keys
 
@@ -25,6 +26,7 @@ class Cache:
         self.revision = 0
         self.replaced = self.loading = 0
         self.lost = 0  # changes up to this revision may not have been told
+        self.deliveries = Deliveries()
         self._store = store
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []

@@ -39,13 +39,17 @@ class Event:
 
 
 class Batch(list[Event]):
-    """Events that watchers are told of together. views: what some of them see in common, made by the first."""
+    """Events that watchers are told of together. size: bytes of their objects, about.
 
-    __slots__ = ("views",)
+    views: what some of them see in common, made by the first.
+    """
+
+    __slots__ = ("size", "views")
 
     def __init__(self) -> None:
         super().__init__()
-        self.views: dict[str, Any] = {}
+        self.size = 0
+        self.views: dict[Any, Any] = {}
 
 
 T = TypeVar("T")
@@ -58,7 +62,12 @@ def tell(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
     try:
         handler(events)
     except Exception:
-        log.exception("what follows a change of the state failed")
+        report()
+
+
+def report() -> None:
+    """Log the exception that a handler has raised."""
+    log.exception("what follows a change of the state failed")
 
 
 def join(handlers: list[T], handler: T) -> Callable[[], None]:

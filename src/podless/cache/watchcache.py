@@ -7,7 +7,6 @@ watcher sees every change once.
 from __future__ import annotations
 
 import asyncio
-import time
 from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +14,8 @@ from contextlib import suppress
 from typing import Protocol
 
 from podless.cache.entry import Entry
-from podless.cache.events import Batch, Event, EventHandler, join, tell
+from podless.cache.events import Event, EventHandler, join, tell
+from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
 from podless.meta.gcpause import paused
 from podless.store import Change, Compacted, Keys, Store, keys
@@ -24,9 +24,6 @@ from podless.store import Change, Compacted, Keys, Store, keys
 # what is older is read from the store
 WINDOW = 4096
 WINDOW_BYTES = 4 << 20
-# how long watchers rest between deliveries: so many times as long as one took, and so many seconds at the most
-_REST = 5.0
-_REST_MOST = 0.05
 _PART = 1000  # objects that are read from the store together
 
 
@@ -34,12 +31,13 @@ class Whole(Protocol):
     """What a collection knows of all of them.
 
     replaced: bytes of all states that were replaced or deleted. lost: changes up to this revision may not have been
-    told. loading: how many resources are read at present.
+    told. loading: how many resources are read at present. deliveries: what watchers are still to hear of.
     """
 
     replaced: int
     loading: int
     lost: int
+    deliveries: Deliveries
 
     async def reach(self, revision: int) -> None:
         """Wait until a revision is shown. Raises Overdue."""
@@ -49,7 +47,6 @@ class WatchCache:
     """The objects under one prefix of the store.
 
     floor: changes at or before this revision are not in the window. changed: nothing has changed since this revision.
-    told: how many events watchers were told of.
     """
 
     def __init__(self, cache: Whole, store: Store, where: Keys) -> None:
@@ -58,7 +55,6 @@ class WatchCache:
         self.loaded = False
         self.floor = 0
         self.changed = 0
-        self.told = 0
         self._cache = cache
         self._store = store
         self._entries: dict[str, Entry] = {}
@@ -67,10 +63,7 @@ class WatchCache:
         self._window_bytes = 0
         self._handlers: list[EventHandler] = []
         self._labels = LabelIndex()
-        self._watchers: list[EventHandler] = []
-        self._undelivered = Batch()
-        self._delivery: asyncio.Handle | None = None
-        self._rested = 0.0  # the loop's time from which on watchers may be told again
+        self._fanout = Fanout(cache.deliveries)
         self._early: list[Change] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._former: dict[str, Entry] | None = None  # the state that was known when the way to the present was lost
@@ -82,7 +75,12 @@ class WatchCache:
     @property
     def watchers(self) -> int:
         """How many hear of changes."""
-        return len(self._handlers) + len(self._watchers)
+        return len(self._handlers) + len(self._fanout)
+
+    @property
+    def told(self) -> int:
+        """How many events watchers were told of."""
+        return self._fanout.told
 
     async def load(self) -> None:
         """Read the current state from the store, once for all who wait; nothing to do where it is here already."""
@@ -161,10 +159,7 @@ class WatchCache:
         self._labels = LabelIndex()
         self._window.clear()
         self._window_bytes = 0
-        self.deliver()
-        for watcher in self._watchers:
-            tell(watcher, ())
-        self._watchers.clear()
+        self._fanout.end()
         await self.load()
 
     def _tell_difference(self, former: dict[str, Entry]) -> None:
@@ -212,53 +207,25 @@ class WatchCache:
         """Tell every handler of a batch of events at once, and the watchers soon."""
         for handler in list(self._handlers):
             tell(handler, events)
-        if not self._watchers:
-            return
-        self._undelivered += events
-        if self._delivery is None:
-            loop = asyncio.get_running_loop()
-            if self._rested <= loop.time():
-                self._delivery = loop.call_soon(self.deliver)
-            else:
-                self._delivery = loop.call_at(self._rested, self.deliver)
-
-    def deliver(self) -> None:
-        """Tell the watchers all that they have not been told.
-
-        Afterwards they rest for longer than that took: with many of them, events are handed over several at a time,
-        and writers get their answers in between.
-        """
-        if self._delivery is not None:
-            self._delivery.cancel()
-            self._delivery = None
-        events, self._undelivered = self._undelivered, Batch()
-        if not events:
-            return
-        began = time.monotonic()
-        self.told += len(events) * len(self._watchers)
-        for watcher in list(self._watchers):
-            tell(watcher, events)
-        rest = (time.monotonic() - began) * _REST
-        self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
+        self._fanout.publish(events)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
         """Have `handler` called with every batch as it comes in; the answer ends that."""
         return join(self._handlers, handler)
 
-    def add_watcher(self, watcher: EventHandler) -> Callable[[], None]:
-        """Have `watcher` called with all events soon after they come in; the answer ends that.
+    def add_watcher(self, watcher: EventHandler) -> Follower:
+        """Have `watcher` called with all events soon after they come in, until it leaves.
 
         Events that have come in before may still be among them; the caller knows by `changed`.
         """
-        return join(self._watchers, watcher)
+        return self._fanout.join(watcher)
 
     def end(self) -> None:
         """Tell everybody that the resource is gone: an empty batch."""
-        self.deliver()
-        for handler in [*self._handlers, *self._watchers]:
+        for handler in self._handlers:
             tell(handler, ())
         self._handlers.clear()
-        self._watchers.clear()
+        self._fanout.end()
 
     def __len__(self) -> int:
         return len(self._keys)

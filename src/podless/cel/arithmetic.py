@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.bounds import bounded, bounded_list
+from podless.cel.bounds import bounded, bounded_list, stepwise
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.identity import key_of, keys_of
 from podless.cel.values import (
@@ -68,16 +68,16 @@ def _lists(one: list[Any], other: list[Any]) -> list[Any]:
 def _sets(one: list[Any], other: list[Any]) -> SetList:
     """What is in the one, and what is in the other only, each in its order."""
     bounded_list(len(one) + len(other))
-    seen = {key_of(item) for item in one}
-    return SetList([*one, *{key_of(item): item for item in other if key_of(item) not in seen}.values()])
+    seen = {key_of(item) for item in stepwise(one)}
+    return SetList([*one, *{key_of(item): item for item in stepwise(other) if key_of(item) not in seen}.values()])
 
 
 def _maps(one: MapList, other: list[Any]) -> MapList:
     """The items of the one, replaced by those of the other with the same keys, then the other's own."""
     bounded_list(len(one) + len(other))
-    places = {keys_of(item, one.keys): place for place, item in enumerate(one)}
+    places = {keys_of(item, one.keys): place for place, item in enumerate(stepwise(one))}
     out = list(one)
-    for item in other:
+    for item in stepwise(other):
         place = places.get(keys_of(item, one.keys))
         if place is None:
             places[keys_of(item, one.keys)] = len(out)

@@ -1,13 +1,27 @@
-"""How much one evaluation may look at and make, whatever it costs."""
+"""How much one evaluation may look at and make, whatever it costs, and how others are served meanwhile."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection, Iterable
+from typing import Final, TypeVar
+
 from podless.cel.errors import CostExceeded
+from podless.meta.meter import charge
+
+T = TypeVar("T")
 
 # no value grows beyond so many bytes, and nothing looks at more parts of values at once, whatever it costs
 MAX_SIZE = 64 << 20
 MAX_WORK = 5_000_000
 _ITEM = 16  # bytes that an item of a list is taken for
+UNITS: Final = 16_384  # of cost until a loop charges the meter
+_UNITS_STEPS = UNITS >> 4
+_PART = 512  # items that are gone through between two charges
+PAUSE: Final = 0.001  # seconds of calls whose cost is less than their time, until these charge the meter
+SECONDS: Final = 2.0  # that such calls of one evaluation may take, however little they cost
+_LONGEST = 0.05  # seconds that one of them counts for at the most: others may have been served meanwhile
+_LOOK = 4097  # steps with which every meter looks at its clock
 
 
 def bounded(size: int) -> None:
@@ -25,3 +39,35 @@ def afford(work: int) -> None:
     """Refuse to look at so many parts of values."""
     if work > MAX_WORK:
         raise CostExceeded
+
+
+def stepwise(items: Collection[T]) -> Iterable[T]:
+    """Items to be gone through; many of them charge the meter on the way."""
+    return items if len(items) <= _PART else _charged(items)
+
+
+def _charged(items: Iterable[T]) -> Iterable[T]:
+    for place, item in enumerate(items):
+        if not place % _PART:
+            charge(_PART)
+        yield item
+
+
+def go_on(cost: int, limit: int) -> int:
+    """Charge the meter for a loop. Return the cost at which to call this again. Raise CostExceeded beyond the limit."""
+    if cost > limit:
+        raise CostExceeded
+    charge(_UNITS_STEPS)
+    return min(limit, cost + UNITS)
+
+
+def pause(due: float, spent: float) -> tuple[float, float]:
+    """Charge the meter after some time. Return when to call this again, and the seconds that were spent until now.
+
+    due: when this was to be called. spent: as it was returned before. Raise CostExceeded where the time is over.
+    """
+    spent += min(time.perf_counter() - due + PAUSE, _LONGEST)
+    if spent > SECONDS:
+        raise CostExceeded
+    charge(_LOOK)
+    return time.perf_counter() + PAUSE, spent

@@ -81,8 +81,7 @@ class Control(Maker):
         writer.loops += 1
         self.body(node, result, error)
         writer.spend(_STEPS[node.macro])
-        writer.settle()
-        writer.line("if c > limit: raise CostExceeded")
+        writer.check()
         writer.loops -= 1
         writer.close()
         self.scope = saved

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import gotimes
+from podless.cel.bounds import stepwise
 from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape
@@ -48,7 +49,7 @@ def _list(decl: Decl, value: Any) -> Any:
     assert items is not None
     if not isinstance(value, list):
         raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
-    out = value if items.plain else [convert(items, item) for item in value]
+    out = value if items.plain else [convert(items, item) for item in stepwise(value)]
     kind = decl.schema.get("x-kubernetes-list-type")
     if kind == "set":
         return SetList(out)
@@ -63,7 +64,7 @@ def _map(decl: Decl, value: Any) -> Any:
     assert items is not None
     if not isinstance(value, dict):
         raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
-    return value if items.plain else {key: convert(items, item) for key, item in value.items()}
+    return value if items.plain else {key: convert(items, item) for key, item in stepwise(value.items())}
 
 
 def _object(decl: Decl, value: Any) -> Any:
@@ -72,7 +73,7 @@ def _object(decl: Decl, value: Any) -> Any:
     if decl.plain:
         return value
     out = {}
-    for real, item in value.items():
+    for real, item in stepwise(value.items()):
         if item is None:  # it is not there, but counts where objects are compared
             out[f" {real}"] = Unknown(None)
             continue

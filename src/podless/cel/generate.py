@@ -19,6 +19,9 @@ from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
 from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, Message, Select
 from podless.cel.types import Type
 from podless.cel.writer import Value
+from podless.meta.meter import charge
+
+_CHARACTERS = 8  # of Python that are compiled in a step
 
 
 def program(
@@ -41,6 +44,7 @@ def program(
     if exact:
         writer.lines += [" except EvaluationError as error:", "  error.cost = c", "  raise"]
     source = writer.source(f"def program({', '.join((*params, 'limit'))}):")
+    charge(len(source) // _CHARACTERS)
     exec(compile(source, "<cel>", "exec"), writer.names)
     made: Callable[..., tuple[Any, int]] = writer.names["program"]
     return made

@@ -1,71 +1,189 @@
-"""Patterns: RE2, the language of Go's regexp, compiled once, with Go's words for what is wrong with one."""
+"""Patterns: RE2, the language of Go's regexp, compiled once, with Go's words for what is wrong with one.
+
+The author of an expression wrote the patterns that stand in it. Others are values: a client sends them with an object.
+Compiling these, and searching with them, is taken from the allowance of the request (meta/allowance.py), and ends the
+evaluation as too high a cost does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from threading import Lock
+from typing import Any, Final
 
 import re2
 
-from podless.cel.errors import EvaluationError
+from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import Strings
-from podless.meta import patterns
-from podless.meta.bounded import bounded_cache
+from podless.meta import bounded, patternprice, patterns
+from podless.meta.allowance import ALLOWANCE
+from podless.meta.meter import charge
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # else RE2 writes to stderr
+
+MOST: Final = 64 << 20  # bytes of compiled patterns that are kept
+DEAREST: Final = 20_000_000  # nanoseconds that a pattern may take to compile that comes with an object
+_STEP = 250  # nanoseconds of a step
+LARGEST: Final = 10_000_000  # characters of a text times instructions of a pattern: 12 ns each at the worst
+_SEARCH = 2  # nanoseconds of each that are taken from the allowance
+_INSTRUCTION, _LEAST = 96, 8192  # bytes of an instruction, and of a pattern beside them, as measured
+_STATE = 256  # bytes that a search may add to a pattern for each character
+_GROWN = 8 << 20  # bytes that searches may add to a pattern: the max_mem of RE2
+_GAIN = 1 << 16  # bytes that are added at a time
 
 
 class PatternError(EvaluationError):
     """A text is no pattern; says why in Go's words."""
 
 
-@bounded_cache(512)
-def _compiled(pattern: str) -> Any:
-    try:
-        return patterns.compiled(pattern, _OPTIONS)
-    except patterns.PatternFault as fault:
-        return PatternError(str(fault))
+class Pattern:
+    """A compiled pattern. text: its own. weight: bytes that it takes, about. fault: why it is none, or "".
+
+    size: its instructions. compiled: by RE2. contains: says whether a text has a part that it matches.
+    """
+
+    __slots__ = ("_gain", "compiled", "contains", "fault", "size", "text", "weight")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.fault = ""
+        self.size = self._gain = 0
+        self.compiled: Any = None
+        try:
+            self.compiled = patterns.compiled(text, _OPTIONS)
+            self.size = self.compiled.programsize
+            self.contains: Callable[[str], bool] = patterns.container(self.compiled)
+        except patterns.PatternFault as fault:
+            self.fault = str(fault)
+        self.weight = _LEAST + 4 * len(text) + _INSTRUCTION * self.size
+
+    def afford(self, searched: str) -> None:
+        """Take a search in a text from the allowance. Raises CostExceeded."""
+        work = len(searched) * self.size
+        charge(1 + work * _SEARCH // _STEP)
+        allowance = ALLOWANCE.get()
+        if work > LARGEST or (allowance is not None and not allowance.take(work * _SEARCH)):
+            raise CostExceeded
+        self._gain += len(searched) * _STATE
+        if self._gain > _GAIN:
+            _KEPT.grow(self, self._gain)
+            self._gain = 0
 
 
-def compile(pattern: str) -> Any:
-    """The compiled pattern. Raises PatternError."""
-    found = _compiled(pattern)
-    if isinstance(found, PatternError):
-        raise PatternError(*found.args)
+class _Kept:
+    """Patterns by their texts, up to so many bytes in all. What came first goes first."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: dict[str, Pattern] = {}
+        self._lock = Lock()  # work off the loop keeps patterns too
+        self.find = self._known.get
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def keep(self, made: Pattern) -> None:
+        with self._lock:
+            if made.text not in self._known:
+                self._known[made.text] = made
+                self._add(made.weight)
+
+    def grow(self, pattern: Pattern, gain: int) -> None:
+        """Searches have made a pattern larger."""
+        with self._lock:
+            gain = min(gain, max(_GROWN - pattern.weight, 0))
+            if gain and self._known.get(pattern.text) is pattern:
+                pattern.weight += gain
+                self._add(gain)
+
+    def _add(self, weight: int) -> None:
+        self.size += weight
+        while self.size > self._most:
+            self.size -= self._known.pop(next(iter(self._known))).weight
+
+    def clear(self) -> None:
+        with self._lock:
+            self._known.clear()
+            self.size = 0
+
+
+_KEPT: Final = _Kept(MOST)
+# of the fewest bytes that a pattern has, so many are kept
+bounded.register(bounded.Cache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
+
+
+def _make(text: str, price: float) -> Pattern:
+    charge(int(min(price, patternprice.MOST)) // _STEP)
+    made = Pattern(text)
+    _KEPT.keep(made)
+    return made
+
+
+def compile(text: str) -> Any:
+    """The compiled pattern of an expression's author. Raises PatternError."""
+    return _sound(text).compiled
+
+
+def matcher(text: str) -> Callable[[str], bool]:
+    """A function that says whether a text has a part that the pattern of an author matches. Raises PatternError."""
+    return _sound(text).contains
+
+
+def _sound(text: str) -> Pattern:
+    found = _KEPT.find(text) or _make(text, patternprice.price(text))
+    if found.fault:
+        raise PatternError(found.fault)
+    return found
+
+
+def _given(text: str, searched: str) -> Pattern:
+    """The pattern that came with an object, for a search in a text.
+
+    Raises PatternError, and CostExceeded where the request's allowance is spent.
+    """
+    found = _KEPT.find(text)
+    if found is None:
+        price = patternprice.price(text)
+        allowance = ALLOWANCE.get()
+        dear = DEAREST < price <= patternprice.MOST  # one that is dearer is none
+        if dear or (price <= DEAREST and allowance is not None and not allowance.take(price)):
+            raise CostExceeded
+        found = _make(text, price)
+    if found.fault:
+        raise PatternError(found.fault)
+    found.afford(searched)
     return found
 
 
 def matches(text: str, pattern: str) -> bool:
-    """Whether a text has a part that a pattern matches."""
-    return compile(pattern).search(text) is not None
-
-
-@bounded_cache(512)
-def matcher(pattern: str) -> Callable[[str], bool]:
-    """A function that says whether a text has a part that the pattern matches. Raises PatternError."""
-    return patterns.container(compile(pattern))
+    """Whether a text has a part that a pattern matches. Raises PatternError and CostExceeded."""
+    return _given(pattern, text).contains(text)
 
 
 def find(text: str, pattern: str) -> str:
-    """The first part of a text that a pattern matches, or ""."""
-    match = _illegal(pattern).search(text)
+    """The first part of a text that a pattern matches, or "". Raises EvaluationError and CostExceeded."""
+    match = _legal(text, pattern).search(text)
     return "" if match is None else match.group()
 
 
 def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
-    """The parts of a text that a pattern matches, at most so many; any number where it is negative."""
-    compiled = _illegal(pattern)
+    """The parts of a text that a pattern matches, at most so many; any number for a negative one. Raises as `find`."""
     found = Strings()
-    for match in compiled.finditer(text):
+    for match in _legal(text, pattern).finditer(text):
         if 0 <= most <= len(found):
             break
+        charge(_MATCH)
         found.append(match.group())
     return found
 
 
-def _illegal(pattern: str) -> Any:
+_MATCH = 4  # steps
+
+
+def _legal(text: str, pattern: str) -> Any:
     try:
-        return compile(pattern)
+        return _given(pattern, text).compiled
     except PatternError as error:
         raise EvaluationError(f"Illegal regex: {error}") from None

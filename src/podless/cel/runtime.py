@@ -7,7 +7,7 @@ import struct
 import time
 from typing import Any
 
-from podless.cel import access, arithmetic, compare, values
+from podless.cel import access, arithmetic, bounds, compare, values
 from podless.cel.errors import CostExceeded, EvaluationError, Halted, NoOverload, Panic
 from podless.cel.values import NONE, Optional, Uint
 
@@ -98,7 +98,7 @@ def _absent(name: str) -> Any:
 
 GLOBALS: dict[str, Any] = {
     "absent": _absent,
-    "clock": time.monotonic,
+    "clock": time.perf_counter,
     "CostExceeded": CostExceeded,
     "EvaluationError": EvaluationError,
     "Halted": Halted,
@@ -109,6 +109,7 @@ GLOBALS: dict[str, Any] = {
     "construct": _construct,
     "equal": compare.equal,
     "field": _field,
+    "go_on": bounds.go_on,
     "has": access.has,
     "index": access.index,
     "item": _item,
@@ -118,6 +119,7 @@ GLOBALS: dict[str, Any] = {
     "no_overload": NoOverload,
     "opened": _opened,
     "optional_index": access.optional_index,
+    "pause": bounds.pause,
     "put": _put,
     "select": access.select,
     "truth": access.truth,

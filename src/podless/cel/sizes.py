@@ -12,11 +12,13 @@ from typing import Any, NamedTuple, Protocol
 
 from podless.cel.types import Type
 from podless.cel.values import size_of
+from podless.meta.meter import charge
 
 MOST = (1 << 64) - 1
 PER_CHARACTER = 0.1
 PER_PATTERN = 0.25
 _ENOUGH = 50_000_000
+_PART = 512  # values that are looked at between two charges
 NEW_LIST = 10
 NEW_MAP = 30
 NEW_MESSAGE = 40
@@ -121,10 +123,12 @@ def search_cost(text: Any, pattern: Any, *_: Any) -> int:
 
 def value_cost(value: Any) -> int:
     """What it costs to look at all of a value."""
-    total = 0
+    total = seen = 0
     todo = [value]
     while todo and total < _ENOUGH and len(todo) < _ENOUGH:
         part = todo.pop()
+        if not (seen := seen + 1) % _PART:
+            charge(_PART)
         kind = part.__class__
         if kind is str:
             total += int(len(part.encode("utf-8", "surrogatepass")) * PER_CHARACTER)

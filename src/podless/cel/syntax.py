@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from podless.cel.types import ERROR, Type
+from podless.meta.meter import charge
 
 T = TypeVar("T")
+_NODE = 16  # steps that a pass takes for a node
 
 
 class Expr:
@@ -189,6 +191,7 @@ class Pass(Generic[T]):
 
     def visit(self, node: Expr) -> T:
         """What the method for the node gives."""
+        charge(_NODE)
         found: T = getattr(self, node.word)(node)
         return found
 

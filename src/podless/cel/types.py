@@ -8,6 +8,8 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
+from podless.meta.meter import charge
+
 
 @dataclass(frozen=True, slots=True)
 class Type:
@@ -201,6 +203,7 @@ class Bindings:
         if within.kind == "param":
             known = self._bound.get(within.name)
             return known is None or self._absent(parameter, known)
+        charge(len(within.params))
         return all(self._absent(parameter, part) for part in within.params)
 
     def resolve(self, item: Type, final: bool = False) -> Type:
@@ -212,6 +215,7 @@ class Bindings:
             return self.resolve(known, final)
         if not item.params:
             return item
+        charge(len(item.params))
         params = tuple(self.resolve(part, final) for part in item.params)
         if all(map(operator.is_, params, item.params)):  # whether they are equal takes as long as they are deep
             return item

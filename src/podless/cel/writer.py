@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from podless.cel.bounds import PAUSE, UNITS
 from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
 from podless.cel.types import Type
@@ -40,7 +41,7 @@ class Writer:
         self.count = 0
         self.pending = 0
         self.loops = 0
-        self.timed = False
+        self.timed = self.looped = False
         self.functions: list[str] = []
 
     def tick(self) -> None:
@@ -48,7 +49,13 @@ class Writer:
         if self.loops:
             self.timed = True
             self.line("n += 1")
-            self.line("if not n & 15 and clock() > end: raise CostExceeded")
+            self.line("if not n & 3 and clock() > due: due, spent = pause(due, spent)")
+
+    def check(self) -> None:
+        """Look at the end of a loop's body whether the cost is too high, and now and then let others be served."""
+        self.settle()
+        self.looped = True
+        self.line("if c > stop: stop = go_on(c, limit)")
 
     def line(self, text: str) -> None:
         """One line, after the cost of what was before it."""
@@ -112,11 +119,12 @@ class Writer:
 
     def source(self, head: str) -> str:
         """All that was written; head: of the main function."""
-        timed = f" n = 0\n end = clock() + {SECONDS}\n" if self.timed or self.functions else ""
-        return "\n".join((*self.functions, f"{head}\n c = 0\n{timed}" + "\n".join(self.lines), ""))
-
-
-SECONDS = 2.0  # that one evaluation may take, however little it costs
+        begun = " c = 0\n"
+        if self.looped or self.functions:
+            begun += f" stop = limit if limit < {UNITS} else {UNITS}\n"
+        if self.timed or self.functions:
+            begun += f" n = 0\n spent = 0.0\n due = clock() + {PAUSE}\n"
+        return "\n".join((*self.functions, f"{head}\n{begun}" + "\n".join(self.lines), ""))
 
 
 class Aside:
@@ -133,17 +141,17 @@ class Aside:
         """Give the value of some code back to where the function is called; scope: code that it may use. A name."""
         writer = self._writer
         writer.settle()
-        writer.line(f"return {code}, c, n, None")
+        writer.line(f"return {code}, c, n, spent, None")
         if self._exact:
-            writer.lines += [" except EvaluationError as error:", "  return None, c, n, error"]
+            writer.lines += [" except EvaluationError as error:", "  return None, c, n, spent, error"]
         writer.count += 1
         name = f"f{writer.count}"
         used = sorted({found for part in scope for found in _NAME.findall(part)})
-        given = ", ".join(("c", "n", "limit", "end", *used))
+        given = ", ".join(("c", "limit", "stop", "n", "due", "spent", *used))
         writer.functions.append("\n".join((f"def {name}({given}):", *writer.lines)))
         writer.lines, writer.depth = self._outer
         result = writer.temp()
-        writer.line(f"{result}, c, n, error = {name}({given})")
+        writer.line(f"{result}, c, n, spent, error = {name}({given})")
         if self._exact:
             writer.line("if error is not None: raise error")
         return result

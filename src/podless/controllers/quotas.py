@@ -16,9 +16,11 @@ from podless.kinds.builtin.quotas import STANDARD, counted
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
+from podless.meta.meter import charge
 from podless.verbs.call import API
 
 _MEASURED = (("", "pods"), ("", "persistentvolumeclaims"), ("", "services"), ("resource.k8s.io", "resourceclaims"))
+_STEPS = 4  # that finding the kind of a name takes
 _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of a quota's status
 
 
@@ -27,12 +29,12 @@ class Quotas(Controller):
 
     name = "resourcequota-controller"
 
-    def __init__(self, api: API, kind: Kind) -> None:
+    def __init__(self, api: API, kind: Kind, meter: Meter) -> None:
         super().__init__(api)
         self._kind = kind
         self._collection = api.collection(kind)
         self._followed: dict[str, Leave] = {}
-        self._meter = Meter()
+        self._meter = meter
 
     async def begin(self) -> None:
         """Load the quotas, so that no creation passes them, and count."""
@@ -70,8 +72,8 @@ class Quotas(Controller):
         """Bring the status of a quota to what is there."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        found = ((name, counted(self.api.registry, name)) for name in sorted(hard))
-        there = {name: await self._follow(kind) for name, kind in found if kind is not None}
+        found = await self.api.aside.slice(self._counted_kinds, hard)
+        there = {name: await self._follow(kind) for name, kind in found.items()}
         metered = [(kind, names, await self._follow(kind)) for kind, names in self._measured(hard)]
 
         def count(obj: Object) -> Object:
@@ -79,21 +81,29 @@ class Quotas(Controller):
             numbers |= {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
             used = {name: quantity.canonical(str(number)) for name, number in numbers.items()}
             for kind, names, one in metered:
-                entries = one.under(one.keys.scope(entry.namespace))[0]
-                for name, text in self._meter.used(kind, entries, obj, names).items():
-                    used[name] = text
+                used |= self._meter.used(kind, one, entry.namespace, obj, names)
             used = dict(sorted(used.items()))
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}
 
-        if obj != count(obj):
+        if obj != await self.api.aside.slice(count, obj):
             await report(self.api, self._kind, entry.key, count, _MANAGER)
+
+    def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
+        """The kinds that count under names of a quota."""
+        found = {}
+        for name in sorted(hard):
+            charge(_STEPS)
+            if (kind := counted(self.api.registry, name)) is not None:
+                found[name] = kind
+        return found
 
     def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
         """The kinds that are measured for what a quota names."""
+        ordered = sorted(hard)
         for group, plural in _MEASURED:
             kind = self.api.registry.get(group, plural)
-            if kind is not None and (names := usage.names(kind, sorted(hard))):
+            if kind is not None and (names := usage.names(kind, ordered)):
                 yield kind, names
 
     async def _follow(self, kind: Kind) -> WatchCache:

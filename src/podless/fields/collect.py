@@ -10,7 +10,7 @@ from typing import Any
 from podless.fields.check import check
 from podless.fields.sets import LEAF, SELF, Fields, marked
 from podless.fields.typed import ListShape, MapShape, Misfit, Plan, Shape, element
-from podless.meta.meter import FEW, charge, each
+from podless.meta.meter import charge, each
 
 _ONE = 1  # field that is not worth a charge: only trees with more branches grow large
 
@@ -96,12 +96,12 @@ def whole(value: Any, shape: Shape) -> Fields:
 
 
 def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
+    plan = form.plan(value)
+    if plan is not None and not plan.below:
+        return plan.marked  # which takes no walk
     if len(value) > _ONE:
         charge(len(value))
-    plan = form.plan(value)
     if plan is not None:
-        if not plan.below:
-            return plan.marked
         out = plan.marked.copy()
         for key, name, shape in plan.below:
             out[name] = whole(value[key], shape)
@@ -120,10 +120,15 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
 def _whole_list(value: list[Any], form: ListShape) -> Fields:
     out: Fields = {SELF: LEAF}
     shape = form.item
-    types = shape.types
-    if len(value) > FEW:
+    types, plans = shape.types, shape.map.plans if shape.map is not None and not shape.map.atomic else {}
+    if len(value) > _ONE:
         charge(len(value))
     for item in value:
         name = element(form, item)
-        out[name] = LEAF if type(item) in types or name in out else whole(item, shape)
+        if type(item) in types or name in out:
+            out[name] = LEAF
+            continue
+        # the fields of most items are those of an item before, all of them leaves
+        plan = plans.get((tuple(item), tuple(map(type, item.values())))) if plans and type(item) is dict else None
+        out[name] = plan.marked if plan is not None and not plan.below else whole(item, shape)
     return out

@@ -13,7 +13,7 @@ from podless.fields.check import check
 from podless.fields.collect import leaves
 from podless.fields.compare import compare
 from podless.fields.elements import compact, shown
-from podless.fields.merge import Conflicts, Endpoint, NoVersion, Object, Owned, Owner, Owners
+from podless.fields.merge import Conflicts, Endpoint, NoVersion, Object, Owned, Owner, Owners, changed_own
 from podless.fields.merge import apply as merge_apply
 from podless.fields.merge import update as merge_update
 from podless.fields.sets import Fields, Path
@@ -239,7 +239,15 @@ def _updated(
     if place.custom and not settled and old is not place.blank:
         for state in (new, old):  # wherever they do not fit, be it where nothing has changed
             check(state, place.shape(place.version), repeats=True)
-    owners = merge_update(place, old, new, owners, _SELF, settled=settled)
+    compared = None
+    if settled and owners.keys() == {owner}:
+        compared = compare(old, new, place.shape(place.version))
+        changed = changed_own(place, compared, owners[owner])
+        if changed is not None and _UNOWNED.keys().isdisjoint(changed):
+            if changed:
+                times[owner] = now
+            return owners
+    owners = merge_update(place, old, new, owners, _SELF, settled=settled, compared=compared)
     taken = owners.pop(_SELF, None)
     fields = sets.difference(taken.fields, _UNOWNED) if taken is not None else {}
     if fields:
@@ -450,5 +458,6 @@ def _timeless(entry: Entry) -> Entry:
 
 
 def _unmanaged(obj: Object) -> Object:
-    metadata = {key: item for key, item in obj["metadata"].items() if key != "managedFields"}
+    metadata = obj["metadata"].copy()
+    metadata.pop("managedFields", None)
     return {**obj, "metadata": metadata}

@@ -104,17 +104,37 @@ class Endpoint:
         return sets.difference_below(fields, reset) if reset else fields
 
 
-def update(place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner, *, settled: bool = False) -> Owners:
+def changed_own(place: Endpoint, compared: Comparison, owned: Owned) -> Fields | None:
+    """The fields of a change all of which an owner has already: where nobody else has any, nothing moves then.
+
+    None where other fields change, or some go.
+    """
+    if compared.removed or owned.version != place.version or not owned.fields:
+        return None
+    changed = place.drop(sets.union(compared.modified, compared.added), place.version)
+    return changed if sets.contains(owned.fields, changed) else None
+
+
+def update(
+    place: Endpoint,
+    old: Object,
+    new: Object,
+    owners: Owners,
+    owner: Owner,
+    *,
+    settled: bool = False,
+    compared: Comparison | None = None,
+) -> Owners:
     """The owners after `owner` changed the object from the old to the new state. Raises Misfit.
 
-    settled: the owners' fields are of the present schema.
+    settled: the owners' fields are of the present schema. compared: the two states, where they have been compared.
     """
     if not owners:  # a new object, as a rule: there is nobody whose fields could be lost
-        compared = compare(old, new, place.shape(place.version))
+        compared = compared or compare(old, new, place.shape(place.version))
         owned = place.drop(sets.union(compared.modified, compared.added), place.version)
         return {owner: Owned(owned, place.version)} if owned else {}
     owners = _reconciled(place, old, owners, settled)
-    compared = compare(old, new, place.shape(place.version))
+    compared = compared or compare(old, new, place.shape(place.version))
     owners = _settle(place, old, new, owners, owner, compared, force=True)
     held = owners[owner].fields if owner in owners else {}
     taken = sets.union(compared.modified, compared.added)

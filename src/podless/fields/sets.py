@@ -116,31 +116,49 @@ def total(several: list[Fields]) -> Fields:
 def intersection(one: Fields, other: Fields) -> Fields:
     """What is in both sets."""
     shared: Fields = {}
-    for name, node in one.items():
-        held = other.get(name)
-        if held is not None and name != SELF:
-            both = _node(member(node) and member(held), intersection(node, held))
-            if both is not None:
-                shared[name] = both
+    for name in one.keys() & other.keys():
+        if name == SELF:
+            continue
+        node, held = one[name], other[name]
+        if not node or not held:
+            if member(node) and member(held):
+                shared[name] = LEAF
+            continue
+        both = _node(SELF in node and SELF in held, intersection(node, held))
+        if both is not None:
+            shared[name] = both
     return shared
+
+
+def contains(one: Fields, other: Fields) -> bool:
+    """Whether all that is in the second set is in the first."""
+    if not one.keys() >= other.keys():
+        return False
+    for name, node in other.items():
+        held = one[name]
+        if name == SELF or node is held:
+            continue
+        if not node:
+            if not member(held):
+                return False
+        elif not contains(held, node):  # the key of the field itself is among those of the node
+            return False
+    return True
 
 
 def difference(one: Fields, other: Fields) -> Fields:
     """What is in the first set and not in the second; fields below a field of the second stay."""
-    left: Fields = {}
-    for name, node in one.items():
-        if name == SELF:
-            continue
-        held = other.get(name)
-        if held is None:
-            left[name] = node
-            continue
-        if not node:
-            if not member(held):
-                left[name] = node
-            continue
-        rest = _node(member(node) and not member(held), difference(node, held))
-        if rest is not None:
+    left = one.copy()
+    left.pop(SELF, None)
+    for name in left.keys() & other.keys():
+        node, held = left[name], other[name]
+        if node:
+            rest = _node(member(node) and not member(held), difference(node, held))
+        else:
+            rest = None if member(held) else node
+        if rest is None:
+            del left[name]
+        else:
             left[name] = rest
     return left
 

@@ -31,6 +31,8 @@ SCALARS: Mapping[str, frozenset[type]] = {
 _NULL = frozenset({NONE})
 _SORTS = 8  # of values of one map that are remembered
 _WIDEST = 32  # fields of such a value
+# what stands in JSON as it is, also in Go's, which escapes what means something in HTML
+_PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
 
 
 class Misfit(Exception):
@@ -76,7 +78,7 @@ class ListShape:
     A list that is not associative is one leaf.
     """
 
-    __slots__ = ("_item", "_make", "_shape", "associative", "keys")
+    __slots__ = ("_item", "_make", "_shape", "associative", "keys", "lead")
 
     def __init__(self, item: Any, make: Make, associative: bool = False, keys: tuple[str, ...] = ()) -> None:
         self._item = item
@@ -84,6 +86,8 @@ class ListShape:
         self._shape: Shape | None = None
         self.associative = associative
         self.keys = keys
+        # how the path elements of its items begin, where one key says all and stands in JSON as it is
+        self.lead = f'k:{{"{keys[0]}":"' if len(keys) == 1 and _PLAIN(keys[0]) else ""
 
     @property
     def item(self) -> Shape:
@@ -108,10 +112,10 @@ class MapShape:
     """A map. declared: field name -> what its shape is made of. element: likewise of all other fields, None for none.
 
     A map that is atomic is one leaf. defaults: of those fields that may be keys of a list. known: what `child` has
-    said of declared fields.
+    said of declared fields. plans: what holds for values of sorts that have been seen.
     """
 
-    __slots__ = ("_declared", "_element", "_make", "_plans", "atomic", "defaults", "known")
+    __slots__ = ("_declared", "_element", "_make", "atomic", "defaults", "known", "plans")
 
     def __init__(
         self,
@@ -125,7 +129,7 @@ class MapShape:
         self._make = make
         self._element = element
         self.known: dict[str, tuple[str, Shape | None, bool]] = {}
-        self._plans: dict[Sort, Plan] = {}
+        self.plans: dict[Sort, Plan] = {}
         self.atomic = atomic
         self.defaults = defaults or {}
 
@@ -158,7 +162,7 @@ class MapShape:
         if not self._declared:
             return None
         sort = tuple(value), tuple(map(type, value.values()))
-        found = self._plans.get(sort)
+        found = self.plans.get(sort)
         return found if found is not None or len(value) > _WIDEST else self._remember(sort)
 
     def uniform(self, value: Mapping[str, Any]) -> bool:
@@ -167,7 +171,7 @@ class MapShape:
         return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
 
     def _remember(self, sort: Sort) -> Plan | None:
-        plans = own(self._plans)
+        plans = own(self.plans)
         found = plans.get(sort)
         if found is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
             found = plans[sort] = self._planned(*sort)
@@ -329,8 +333,7 @@ def element(form: ListShape, item: Any) -> str:
     if len(form.keys) == 1:
         value = item.get(form.keys[0])
         if type(value) is str:
-            name = form.keys[0]
-            return f'k:{{"{name}":"{value}"}}' if _PLAIN(value) and _PLAIN(name) else _of_key(name, value)
+            return f'{form.lead}{value}"}}' if form.lead and _PLAIN(value) else _of_key(form.keys[0], value)
     keys = {name: item[name] for name in form.keys if name in item}
     if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
         missing = [name for name in form.keys if name not in keys]
@@ -342,8 +345,6 @@ def element(form: ListShape, item: Any) -> str:
     return elements.of_keys(keys)
 
 
-# what stands in JSON as it is, also in Go's, which escapes what means something in HTML
-_PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
 # lists have few different keys, and objects have them again and again
 
 

@@ -19,10 +19,12 @@ from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
 from podless.http.message import JSON, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
-from podless.http.outgoing import Nobody, Outgoing
+from podless.http.outgoing import Outgoing
 from podless.http.parsing import Parser
 from podless.http.sending import CHUNKED, PLAIN, Clock
 from podless.http.status import trace
+from podless.meta import gotext
+from podless.meta.errors import TooManyRequests
 from podless.meta.pace import Pace
 from podless.meta.watchdog import Watchdog
 
@@ -31,6 +33,7 @@ log = logging.getLogger("podless")
 _SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
 _DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so that the connection can be used again
 _LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
+_NO_ROOM = "the server holds too many answers, please try again later"
 _LAST = Request("GET", "/", {})
 _LAST.keep_alive = False
 
@@ -119,6 +122,7 @@ class Answering:
         if self._closing:
             return
         watchdog = self._shared.watchdog
+        watchdog.moved += 1
         began = time.perf_counter()
         try:
             answer = self._handler(request)
@@ -140,6 +144,8 @@ class Answering:
             answer = await pending
             if not self._closing:
                 self._answer(request, answer)
+            elif isinstance(answer, Stream):
+                answer.abandon()
         except Exception as error:
             log.error("an answer could not be sent: %s", trace(error))
             self.abort()
@@ -160,13 +166,29 @@ class Answering:
             self._write(answer, request)
             self._done(request)
         elif request.method == "HEAD":
-            self._transport.write(self._out.head(answer, self._end(request)))
+            self._transport.write(self._out.head(answer, self._end(request), request.flow))
             self._done(request)
         else:
+            if not self._out.charge(answer):
+                self._turn_down(request, answer)
+                return
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
-            head = self._out.head(answer, self._end(request), chunked)
+            head = self._out.head(answer, self._end(request), request.flow, chunked)
             self._out.whole(head, answer, chunked, lambda: self._done(request))
+
+    def _turn_down(self, request: Request, answer: Response) -> None:
+        """There is no room for an answer: the client is to come again, or looks for what its write has done."""
+        work = request.work()
+        text = "http: an answer of %d bytes to %s of %s finds no room: --max-held-megabytes is used up"
+        log.warning(text, answer.own, work.what, gotext.quote(work.who))
+        if request.method != "GET":
+            self.abort()
+            return
+        refusal = self._shared.refuse(TooManyRequests.code, _NO_ROOM)
+        refusal.headers = [("Retry-After", "1")]
+        self._write(refusal, request)
+        self._done(request)
 
     def _end(self, request: Request) -> bytes:
         """The lines of an answer's head that say that it is the last, where it is."""
@@ -183,10 +205,11 @@ class Answering:
         clock = self._shared.clock
         end = b"Content-Length: %d\r\n" % answer.size + self._end(request)
         if answer.headers or request.method == "HEAD":
-            head = clock.head(answer.status, answer.media, answer.headers, end)
+            head = clock.head(answer.status, answer.media, answer.headers, end, request.flow)
             self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
         else:
-            self._transport.write(b"".join((clock.lines(answer.status, answer.media), end, b"\r\n", *answer.chunks)))
+            lines = clock.lines(answer.status, answer.media, request.flow)
+            self._transport.write(b"".join((lines, end, b"\r\n", *answer.chunks)))
 
     def _stream(self, request: Request, answer: Stream) -> None:
         if "upgrade" in request.headers and websocket.wanted(request.headers) and request is not self._in.request:
@@ -195,10 +218,10 @@ class Answering:
         chunked = request.version != "1.0"
         request.keep_alive = request.keep_alive and chunked
         end = (b"Transfer-Encoding: chunked\r\n" if chunked else b"") + self._end(request)
-        head = self._shared.clock.head(200, answer.media, answer.headers, end)
+        head = self._shared.clock.head(200, answer.media, answer.headers, end, request.flow)
         if request.method == "HEAD":
             self._transport.write(head)
-            answer.start(Nobody())()
+            answer.abandon()
             self._done(request)
         else:
             framing = CHUNKED if chunked else PLAIN
@@ -209,7 +232,7 @@ class Answering:
         request.keep_alive = False
         refusal = websocket.refusal(request.headers)
         if refusal is not None:
-            answer.start(Nobody())()
+            answer.abandon()
             self._write(refusal, request)
             self._done(request)
             return

@@ -11,11 +11,13 @@ from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import Form
 from podless.http.nonresource import NonResource
-from podless.http.render import lay_out, ready, response
+from podless.http.render import is_quick, lay_out, ready, response
 from podless.http.rows import Rows
+from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, media
-from podless.kinds import conversion
-from podless.meta.errors import APIError, Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
+from podless.kinds import conversion, view
+from podless.meta.allowance import ALLOWANCE, Allowance
+from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.components import component
@@ -49,8 +51,9 @@ class APIHandler:
     raised here into an answer.
     """
 
-    def __init__(self, api: API, documents: NonResource) -> None:
+    def __init__(self, api: API, documents: NonResource, selections: Selections) -> None:
         self._api = api
+        self._selections = selections
         self._nonresource = documents
         self._rows = Rows()
 
@@ -73,7 +76,7 @@ class APIHandler:
             media_type(call)  # looked at before what the client takes
         form = self._form(call, verb, accept)
         if verb == "watch":
-            return self._watch(call, form)
+            return self._watch(request, call, form)
         if verb in ("get", "list") and call.subresource != "scale":
             return self._read(request, call, verb, form)
         return self._write(request, call, verb, form)
@@ -92,20 +95,18 @@ class APIHandler:
             raise NotServed if info.legacy or self._api.registry.builtin(asked.group) else PageNotFound
         kind, version = found
         audit = request.audit
+        headers = request.headers
         call = Call(
-            kind=kind,
-            version=version,
-            namespace=info.namespace,
-            name=info.name,
-            subresource=asked.subresource,
-            query=request.query,
-            content_type=request.headers.get("content-type", ""),
-            user=request.user,
-            agent=request.headers.get("user-agent", ""),
-            warnings=request.warnings,
-            annotations=audit.annotations if audit is not None else {},
+            kind, version, info.namespace, info.name, asked.subresource,
+            request.query if request.query_text else {},
+            b"",
+            headers.get("content-type", ""),
+            request.user,
+            headers.get("user-agent", ""),
+            request.warnings,
+            audit.annotations if audit is not None else {},
             verb=asked.verb,
-        )
+        )  # fmt: skip
         place.check(call, info, request.method)
         if asked.subresource:
             place.check_subresource(call, info)
@@ -136,7 +137,9 @@ class APIHandler:
             outcome: Outcome = get(self._api, call, collection)
             if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
                 return self._read_later(request, call, verb, form)
-            return shrink(request, response(call, outcome, form, self._rows))
+            if is_quick(call, outcome, form):
+                return shrink(request, response(call, outcome, form, self._rows))
+            return self._show(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
 
     async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
@@ -146,19 +149,34 @@ class APIHandler:
         elif verb == "get":
             outcome = get(self._api, call, collection)
         else:
-            outcome = await list_(self._api, call, collection, await options.listed(self._api, call))
+            chosen = await options.listed(self._api, call)
+            listing = list_(self._api, call, collection, chosen)
+            plain = chosen.labels.empty and chosen.fields.empty
+            outcome = await (listing if plain else self._api.aside.slices.drive(listing))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
         await ready(self._api, call, outcome, form)
-        answer = response(call, outcome, form, self._rows)
+        return await self._show(request, call, outcome, form)
+
+    async def _show(self, request: Request, call: Call, outcome: Outcome, form: Form) -> Answer:
+        """The answer, made in slices."""
+        run, entry = self._api.aside.slices.run, getattr(outcome, "entry", None)
+        if entry is None:
+            answer = await run(response, call, outcome, form, self._rows)
+        else:
+            with view.resting(entry):
+                answer = await run(response, call, outcome, form, self._rows)
         return await compress(request, answer)
 
     async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
         call.body = await request.read()
+        ALLOWANCE.set(Allowance())
         if call.kind.strategy.loads:
             await make_ready(self._api, call.kind)
         size = self._size(call)
         if not self._api.aside.is_long(size):
             outcome = await self._written(call, verb)
+            if not is_quick(call, outcome, form):
+                return await self._show(request, call, outcome, form)
             answer = response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
         async with self._api.aside.turn(call.user.name, size):
@@ -202,21 +220,27 @@ class APIHandler:
             await self._api.converter.ready(call.kind, call.version, entries(outcome))
         return outcome
 
-    async def _watch(self, call: Call, form: Form) -> Answer:
-        chosen = await options.listed(self._api, call)
-        collection = await self._api.loaded(call.kind)
-        watch = Watch(self._api, call, chosen, collection)
+    async def _watch(self, request: Request, call: Call, form: Form) -> Answer:
+        lease = self._selections.lease(request, call)
+        watch: Watch | None = None
         try:
+            chosen = await options.listed(self._api, call, lease.parsed)
+            lease.keep(chosen.labels, chosen.fields)
+            collection = await self._api.loaded(call.kind)
+            watch = Watch(self._api, call, chosen, collection)
             await watch.prepare()
-            return WatchStream(self._api, call, watch, negotiate.of_stream(form)).stream()
-        except (Expired, conversion.ConversionFailed) as error:
+            stream = WatchStream(self._api, call, watch, negotiate.of_stream(form), lease.end).stream()
+            call.query = {}  # all that is needed of it has been read, and it may be long
+            return stream
+        except BaseException as error:
+            lease.end()
+            if watch is not None:
+                watch.stop()
+            if watch is None or not isinstance(error, (Expired, conversion.ConversionFailed)):
+                raise
             # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
-            watch.stop()
             form = negotiate.of_stream(form)
             return Response(200, [error_line(error.status(), form)], media(form))
-        except APIError:
-            watch.stop()
-            raise
 
 
 async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:

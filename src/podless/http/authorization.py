@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podless.auth.authorizer import Authorizer
+from podless.auth.authorizer import Authorizer, Decision
 from podless.auth.denied import Denied
-from podless.http.message import Answer, Handler, Pending, Request
+from podless.http.message import Answer, Handler, Pending, Request, settled
+from podless.meta.aside import Aside
 
 
-def with_authorization(authorizer: Authorizer) -> Callable[[Handler], Handler]:
+def with_authorization(authorizer: Authorizer, aside: Aside) -> Callable[[Handler], Handler]:
     """Asks the authorizer; nothing is looked up for those who may not. The handler raises Denied."""
 
     def filter_(handler: Handler) -> Handler:
+        def go_on(request: Request, decision: Decision) -> Answer | Pending:
+            if request.audit is not None:
+                request.audit.decide(decision.allowed, decision.reason)
+            if not decision.allowed:
+                raise Denied(request.user, request.info.asked, decision.reason)
+            return handler(request)
+
+        async def later(request: Request) -> Answer:
+            decision = await aside.slice(authorizer.decide, request.user, request.info.asked)
+            return await settled(go_on(request, decision))
+
         def handle(request: Request) -> Answer | Pending:
             user, asked = request.user, request.info.asked
-            allowed = authorizer.allowed(user, asked)
-            if request.audit is not None:
-                request.audit.decide(allowed, authorizer.decide(user, asked).reason)
-            if not allowed:
-                raise Denied(user, asked, authorizer.decide(user, asked).reason)
-            return handler(request)
+            return later(request) if authorizer.slow(user, asked) else go_on(request, authorizer.decide(user, asked))
 
         return handle
 

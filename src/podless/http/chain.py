@@ -66,9 +66,9 @@ def filters(
         with_request_deadline,  # ?timeout=
         *with_current_state(api),  # what others have written
         with_authentication(api.authenticator),  # who asks
-        PriorityAndFairness(limits).filter,  # whose turn it is
-        with_impersonation(api.authorizer),  # as whom
-        with_authorization(api.authorizer),  # who may
+        PriorityAndFairness(limits, measured.flows if measured is not None else None).filter,  # whose turn it is
+        with_impersonation(api.authorizer, api.aside),  # as whom
+        with_authorization(api.authorizer, api.aside),  # who may
         *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
     ]
 

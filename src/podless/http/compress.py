@@ -7,10 +7,12 @@ import zlib
 from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
+from podless.http import sending
 from podless.http.message import Answer, Pieces, Request, Response
 
 THRESHOLD = 128 * 1024  # bytes; a real server's, as are these
 DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
+_WHOLE = 1 << 24  # bytes; of a longer answer what is compressed is not made before it is sent
 _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -34,18 +36,21 @@ async def compress(request: Request, answer: Response, threshold: int = THRESHOL
         return answer
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     chunks = answer.chunks
-    if isinstance(chunks, Pieces):
-        return Response(answer.status, Pieces(lambda: _deflated(chunks)), answer.media, headers)
+    if not 0 <= answer.size <= _WHOLE:
+        own = answer.own
+        return Response(
+            answer.status, Pieces(lambda: _deflated(sending.slices(chunks)), own=own), answer.media, headers
+        )
     body = await asyncio.get_running_loop().run_in_executor(None, _deflate, chunks)
     return Response(answer.status, [body], answer.media, headers)
 
 
-def _deflate(chunks: Iterable[bytes]) -> bytes:
+def _deflate(chunks: Iterable[bytes | memoryview]) -> bytes:
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     return b"".join([*(engine.compress(chunk) for chunk in chunks), engine.flush()])
 
 
-def _deflated(chunks: Iterable[bytes]) -> Iterator[bytes]:
+def _deflated(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     """The same in pieces, for what is made as it is sent."""
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     for chunk in chunks:

@@ -13,6 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
+from podless.http.flows import Flows
 from podless.http.limits import Limits
 from podless.http.message import TEXT, Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, settled
 
@@ -33,8 +34,11 @@ class PriorityAndFairness:
 
     _handler: Handler
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, flows: Flows | None = None) -> None:
         self._limits = limits
+        self._flows = flows
+        if flows is not None:
+            flows.waiting = self._all_waiting
         self._loop = asyncio.get_running_loop()
         self._last = ""
         self._shared_until = 0.0
@@ -64,7 +68,7 @@ class PriorityAndFairness:
             self._last = user
         if not self._shared_until and not self._waiting and self._at_work < self._limits.in_flight:
             answer = self._handler(request)
-            return answer if isinstance(answer, Response) else self._work(user, answer)
+            return answer if isinstance(answer, Response) else self._work(user, request, answer)
         return self._shared(user, request)
 
     def _shared(self, user: str, request: Request) -> Answer | Pending:
@@ -78,7 +82,7 @@ class PriorityAndFairness:
             return self._run(user, request)
         queue = self._queues.get(user, deque())
         if len(queue) >= self._limits.queue:
-            return too_many()
+            return self._refuse(request, "queue-full")
         self._queues[user] = queue
         turn: asyncio.Future[Any] = self._loop.create_future()
         queue.append((request, turn, time.monotonic()))
@@ -104,7 +108,7 @@ class PriorityAndFairness:
             answer = self._handler(request)
             if not isinstance(answer, Response):
                 more = _WIRE + _LATER
-                answer = self._work(user, answer)
+                answer = self._work(user, request, answer)
             return answer
         finally:
             cost = time.thread_time() - began + more
@@ -118,13 +122,13 @@ class PriorityAndFairness:
         finally:
             del turn  # a refusal in it knows this frame, and with it the request
 
-    def _work(self, user: str, pending: Any) -> Pending:
+    def _work(self, user: str, request: Request, pending: Any) -> Pending:
         """A request whose answer takes its time is counted until the answer is there."""
         self._at_work += 1
         self._working[user] = self._working.get(user, 0) + 1
-        return self._finish(user, pending)
+        return self._finish(user, request, pending)
 
-    async def _finish(self, user: str, pending: Any) -> Answer:
+    async def _finish(self, user: str, request: Request, pending: Any) -> Answer:
         try:
             answer: Answer = pending if isinstance(pending, Stream) else await pending
         finally:
@@ -134,7 +138,7 @@ class PriorityAndFairness:
                 self._working[user] = left
             if self._waiting:
                 self._turn_soon()
-        return self._watch(user, answer) if isinstance(answer, Stream) else answer
+        return self._watch(user, request, answer) if isinstance(answer, Stream) else answer
 
     # turns
 
@@ -153,9 +157,11 @@ class PriorityAndFairness:
                 break
             user = min(fitting, key=self._due)
             self._fair = self._due(user)
-            request, turn = self._next(user)
+            request, turn, since = self._next(user)
             if turn.done():
                 continue
+            if self._flows is not None:
+                self._flows.wait(request, time.monotonic() - since, execute=True)
             try:
                 turn.set_result(self._run(user, request))
             except Exception as error:
@@ -169,15 +175,24 @@ class PriorityAndFairness:
         """What a user counts as having had: whoever has least is next."""
         return max(self._had.get(user, 0.0), self._fair)
 
-    def _next(self, user: str) -> tuple[Request, asyncio.Future[Any]]:
-        """The first request that waits of a user."""
+    def _all_waiting(self) -> list[Request]:
+        """The requests that wait."""
+        return [request for queue in self._queues.values() for request, _, _ in queue]
+
+    def _refuse(self, request: Request, reason: str) -> Response:
+        if self._flows is not None:
+            self._flows.refuse(request, reason)
+        return too_many()
+
+    def _next(self, user: str) -> tuple[Request, asyncio.Future[Any], float]:
+        """The first request that waits of a user, and since when it does."""
         queue = self._queues[user]
-        request, turn, _ = queue.popleft()
+        request, turn, since = queue.popleft()
         self._waiting -= 1
         del self._queues[user]
         if queue:
             self._queues[user] = queue  # behind all who had as much
-        return request, turn
+        return request, turn, since
 
     def _sweep(self) -> None:
         """Refuse what has waited too long."""
@@ -185,19 +200,22 @@ class PriorityAndFairness:
         oldest = time.monotonic() - self._limits.wait
         for user, queue in list(self._queues.items()):
             while queue and queue[0][2] < oldest:
-                turn = self._next(user)[1]
+                request, turn, since = self._next(user)
                 if not turn.done():
-                    turn.set_result(too_many())
+                    if self._flows is not None:
+                        self._flows.wait(request, time.monotonic() - since, execute=False)
+                    turn.set_result(self._refuse(request, "time-out"))
         if self._waiting:
             self._sweeper = self._loop.call_later(_SWEEP, self._sweep)
 
     # watches
 
-    def _watch(self, user: str, stream: Stream) -> Answer:
+    def _watch(self, user: str, request: Request, stream: Stream) -> Answer:
         """A watch is counted until it ends: all together have a bound, and each user has half of it."""
         most = self._limits.watches
         if self._watching >= most or self._watches[user] >= max(most // 2, 1):
-            return too_many()
+            stream.abandon()
+            return self._refuse(request, "concurrency-limit")
         start = stream.start
 
         def begin(sink: Sink) -> Callable[[], None]:

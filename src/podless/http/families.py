@@ -1,6 +1,7 @@
 """The families of /metrics, as a table: names, labels and types are those of kube-apiserver 1.36 wherever it has them.
 
-Source: k8s.io/apiserver's pkg/endpoints/metrics and pkg/storage/etcd3/metrics; Prometheus' clients for Go and Python.
+Source: k8s.io/apiserver's pkg/endpoints/metrics, pkg/util/flowcontrol/metrics and pkg/storage/etcd3/metrics; and
+Prometheus' clients for Go and Python.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Family(NamedTuple):
 
 _RESOURCE = ("group", "resource")
 _WATCH = ("verb", "group", "version", "resource", "subresource", "scope", "component")
+_FLOW = ("priority_level", "flow_schema")
 _REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
 FAMILIES = {
     "process_start_time_seconds": Family(GAUGE, "Unix time of the start."),
@@ -43,6 +45,16 @@ FAMILIES = {
     ),
     "apiserver_current_inflight_requests": Family(GAUGE, "Requests whose answers take their time.", ("request_kind",)),
     "apiserver_longrunning_requests": Family(GAUGE, "Watches of clients that are open.", _WATCH),
+    "apiserver_flowcontrol_dispatched_requests_total": Family(
+        COUNTER, "Requests that were carried out, by what they match; podless takes turns by user.", _FLOW
+    ),
+    "apiserver_flowcontrol_rejected_requests_total": Family(
+        COUNTER, "Requests that were refused because there was too much to do.", (*_FLOW, "reason")
+    ),
+    "apiserver_flowcontrol_current_inqueue_requests": Family(GAUGE, "Requests that wait for their turn.", _FLOW),
+    "apiserver_flowcontrol_request_wait_duration_seconds": Family(
+        HISTOGRAM, "Time that requests waited for their turn, of those that did.", (*_FLOW, "execute")
+    ),
     "apiserver_watch_events_total": Family(
         COUNTER, "Events that watchers were told of, by the version that is stored.", ("group", "version", "resource")
     ),

@@ -18,6 +18,8 @@ _LENGTHS = (b"\r\nContent-Length: ", b"\r\ncontent-length: ")
 _DIGITS = 7  # of a length
 _SLASH = ord("/")
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?&=%+,:"
+# leaves what is plain as it is, and nothing else: bytes that stay the same are not even copied
+_SAME = bytes(code if code in _PLAIN else code ^ 0x80 for code in range(256))
 _OTHER = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
 _SIZE = "content-length"
 
@@ -93,4 +95,4 @@ def _line(data: bytes, end: int) -> tuple[str, str] | None:
     if method is None or not data.endswith(_BEHIND, 0, end) or data[first + 1] != _SLASH:
         return None
     target = data[first + 1 : end - len(_BEHIND)]
-    return None if target.translate(None, _PLAIN) else (method, target.decode("ascii"))
+    return (method, target.decode("ascii")) if target.translate(_SAME) == target else None

@@ -12,7 +12,7 @@ from typing import Protocol
 from podless.meta.errors import TooManyRequests
 
 BODIES, ANSWERS, STREAMS = "bodies", "answers", "streams"
-_REFUSAL = "the server holds too much for its clients, please try again later"
+REFUSAL = "the server holds too much for its clients, please try again later"
 
 
 class Holder(Protocol):
@@ -58,6 +58,11 @@ class Held:
         self.replaced = replaced
 
     @property
+    def most(self) -> int:
+        """Bytes that may be held together."""
+        return self._most
+
+    @property
     def held(self) -> int:
         """Bytes that are held, or about to be."""
         return self._taken + self.loose
@@ -67,26 +72,33 @@ class Held:
         """Whether so much came in that nobody wants yet that no more of it is to come."""
         return self.loose > self._most // 4
 
-    def take(self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None) -> None:
-        """Put bytes on a user's account. holder: waits for a client with them. Raises TooManyRequests."""
+    def take(
+        self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None, *, alone: bool = False
+    ) -> None:
+        """Put bytes on a user's account. holder: waits for a client with them. Raises TooManyRequests.
+
+        alone: of a holder that has all that there is on the account of the user, or of all, these bounds do not count.
+        """
         share = self._users.get(user)
         if share is None:
             share = self._users[user] = _Share()
-        full = self._taken + self.loose + size > self._most
-        if share.size + size > self._most // 2 or (full and not self._make_room(share, size)):
+        only = alone and holder is not None and share.holders.get(holder, 0) == share.size
+        over = share.size + size > self._most // 2 and not only
+        full = self._taken + self.loose + size > self._most and not (only and share.size == self._taken)
+        if over or (full and not self._make_room(share, size)):
             self._forget(user, share)
-            raise TooManyRequests(_REFUSAL, {"retryAfterSeconds": 1})
+            raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
         self._taken += size
         self.sorts[sort] += size
         share.size += size
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
-    def hold(self, user: str, size: int, sort: str, holder: Holder) -> bool:
+    def hold(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
         """The same for what cannot be refused any more: the user's own go first. False where it would be this one."""
         while True:
             try:
-                self.take(user, size, sort, holder)
+                self.take(user, size, sort, holder, alone=alone)
             except TooManyRequests:
                 share = self._users.get(user)
                 if share is None or not share.holders or next(iter(share.holders)) is holder:

@@ -6,20 +6,33 @@ from collections.abc import Callable
 
 from podless.auth import impersonation
 from podless.auth.authorizer import Authorizer
-from podless.http.message import Answer, Handler, Pending, Request
+from podless.auth.user import User
+from podless.http.message import Answer, Handler, Pending, Request, settled
+from podless.meta.aside import Aside
 
 
-def with_impersonation(authorizer: Authorizer) -> Callable[[Handler], Handler]:
+def with_impersonation(authorizer: Authorizer, aside: Aside) -> Callable[[Handler], Handler]:
     """Gives requests the user that they are carried out as. The handler raises Denied and BadRequest."""
 
     def filter_(handler: Handler) -> Handler:
+        def go_on(request: Request, user: User) -> Answer | Pending:
+            request.user = user
+            if request.audit is not None:
+                request.audit.act_as(user)
+            return handler(request)
+
+        async def later(request: Request, other: User) -> Answer:
+            user = await aside.slice(impersonation.act, authorizer, request.user, other, request.info.asked)
+            return await settled(go_on(request, user))
+
         def handle(request: Request) -> Answer | Pending:
             other = impersonation.wanted(request.headers)
-            if other is not None:
-                request.user = impersonation.act(authorizer, request.user, other, request.info.asked)
-                if request.audit is not None:
-                    request.audit.act_as(request.user)
-            return handler(request)
+            if other is None:
+                return handler(request)
+            user, asked = request.user, request.info.asked
+            if authorizer.slow(user, *impersonation.places(other, asked)):
+                return later(request, other)
+            return go_on(request, impersonation.act(authorizer, user, other, asked))
 
         return handle
 

@@ -14,6 +14,8 @@ from podless.http.negotiate import YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.meta import clock, codec, lazy
+from podless.meta.gcpause import paused
+from podless.meta.meter import charge
 from podless.verbs.call import Call, Many
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _BYTES = 1 << 18  # of all objects
 _PIECE = 1 << 16  # bytes that are put together
 _MADE = 1 << 10  # bytes that making a row takes as long as, in what is put together; and as many as its object has
 _TOGETHER = 64  # items that are, at the most
+_SHOWN = 64  # bytes that are decoded, encoded or moved in a step
 _MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
 
 
@@ -57,13 +60,12 @@ def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Piec
         head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", meta(page))
 
         def items() -> Iterator[bytes]:
-            loaded = (view.inner(call.kind, call.version, entry) for entry in page.entries)
-            return (codec.encode(table.partial(obj, form.version)) for obj in loaded)
+            return (_partial(call, entry, form) for entry in page.entries)
     else:
         head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), meta(page))
 
         def items() -> Iterator[bytes]:
-            return (view.item(call.kind, call.version, entry) for entry in page.entries)
+            return (_item(call, entry) for entry in page.entries)
 
     name = "rows" if form.target == "Table" else "items"
     if form.media == YAML:
@@ -73,6 +75,16 @@ def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Piec
     if form.target == "Table":
         return Pieces(lambda: _joined(head, _together(_made(call, page, form, kept, include)), tail + b"\n"))
     return Pieces(lambda: _joined(head, items(), tail + b"\n"))
+
+
+def _partial(call: Call, entry: Entry, form: Form) -> bytes:
+    with view.resting(entry):
+        return codec.encode(table.partial(view.inner(call.kind, call.version, entry), form.version))
+
+
+def _item(call: Call, entry: Entry) -> bytes:
+    with view.resting(entry):
+        return view.item(call.kind, call.version, entry)
 
 
 def rows(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterator[bytes]:
@@ -115,15 +127,17 @@ def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Itera
     order = layout.order
     for entry in page.entries if order is None else sorted(page.entries, key=partial(place, call, order)):
         if include == "Object":
-            body = view.body(kind, version, entry)
-            row = table.make_row(layout, view.inner(kind, version, entry), include, form.version, body)
+            with view.resting(entry):
+                body = view.body(kind, version, entry)
+                row = table.make_row(layout, view.inner(kind, version, entry), include, form.version, body)
             yield row, 2 * len(body) + _MADE
             continue
         known = kept.find(entry.key, (entry.revision, shape))
         if known is not None:
             yield known.row, known.long
             continue
-        row = table.make_row(layout, view.inner(kind, version, entry), include, form.version)
+        with view.resting(entry):
+            row = table.make_row(layout, view.inner(kind, version, entry), include, form.version)
         yield row, kept.keep(entry.key, (entry.revision, shape), row).long + len(entry.body) + _MADE
 
 
@@ -158,6 +172,12 @@ def _joined(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]
 def _pretty(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
     """JSON for people in pieces: items are as far in as they stand."""
     head, _, tail = orjson.dumps(whole, option=orjson.OPT_INDENT_2).partition(_MARK)
-    shown = (orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2) for item in items)
-    moved = (b"\n    " + item.replace(b"\n", b"\n    ") for item in shown)
-    yield from _joined(head, moved, b"\n" + tail)
+    yield from _joined(head, map(_indented, items), b"\n" + tail)
+
+
+def _indented(item: bytes) -> bytes:
+    charge(len(item) // _SHOWN)
+    with paused():
+        shown = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)
+    charge(len(shown) // _SHOWN)
+    return b"\n    " + shown.replace(b"\n", b"\n    ")

@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 
 from podless.auth.attributes import Attributes
 from podless.http.families import render
+from podless.http.flows import Flow, Flows
 from podless.http.message import Answer, Ending, Handler, Lost, Pending, Request, Response, Sink, Stream
 from podless.meta.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 BOUNDS += (10.0, 15.0, 20.0, 30.0, 45.0, 60.0)
 _MOST = 2000  # sorts of requests that are told apart; clients can name as many as they like
+_REFUSED, _FAILED = 401, 400
 _NOWHERE = (401, 403, 404)  # answers to what there may not be
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
@@ -21,15 +23,21 @@ _APPLY = "application/apply-patch"
 _Sort = tuple[str, str, str, str, str, str, str, str]  # values of the labels, in their order
 _OTHERS: _Sort = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Sort, Histogram, dict[int, int]]  # times, and how many by status
+_Plain = tuple[_Sort, Histogram, dict[int, int], Flow]
 _READS = ("get", "list", "watch")
 
 
 class Measured:
-    """The times of one server's requests. working: those at work, by whether they write. watches: those open."""
+    """The times of one server's requests. working: those at work, by whether they write. watches: those open.
 
-    def __init__(self) -> None:
+    flows: finds out the flow of each, where there is one.
+    """
+
+    def __init__(self, flows: Flows | None = None) -> None:
         self._found: dict[_Sort, _Figures] = {}
-        self._plain: dict[tuple[tuple[str, ...], bool, bool], _Figures] = {}  # the same of those that name alone tells
+        # the same of objects and of creates, without a dry run, and the flow that the last of them had
+        self._plain: dict[tuple[str | bool, ...], _Plain] = {}
+        self.flows = flows
         self.working = {False: 0, True: 0}
         self.watches: Counter[_Sort] = Counter()
 
@@ -57,17 +65,34 @@ class Measured:
 
     def _note(self, request: Request, answer: Answer, took: float) -> Answer:
         asked, status = request.info.asked, answer.status
-        plain = asked[:5], not asked.name, not asked.namespace
-        found = self._plain.get(plain) if not request.query_text and asked.verb != "patch" else None
-        if found is None:
-            found = self._figures(request, status)
-            simple = not request.query_text and asked.verb != "patch" and not asked.path
-            if simple and found[0] is not _OTHERS and len(self._plain) < _MOST:
-                self._plain[plain] = found
-        sort, times, counts = found
+        plain: tuple[str | bool, ...] | None = None
+        if (asked.name or asked.verb == "create") and "dryRun" not in request.query_text:
+            plain = (*asked[:5], not asked.namespace)
+            if asked.verb == "patch" and _applies(request):
+                plain = (_APPLY, *plain)
+        found = self._plain.get(plain) if plain is not None else None
+        if found is not None:
+            sort, times, counts, flow = found
+            if flow.user is request.user and status < _FAILED:
+                request.flow = flow.lines
+                flow.count += 1
+            else:
+                self._tell(request, status, flow)
+        else:
+            sort, times, counts = figures = self._figures(request, status)
+            self._tell(request, status, None)
+            if plain is not None and sort is not _OTHERS and len(self._plain) < _MOST:
+                self._plain[plain] = *figures, Flow()
         times.observe(took)
         counts[status] = counts.get(status, 0) + 1
-        return self._counted(sort, answer) if isinstance(answer, Stream) and not isinstance(answer, Lost) else answer
+        if answer.__class__ is Response or isinstance(answer, (Response, Lost)):
+            return answer
+        return self._counted(sort, answer)
+
+    def _tell(self, request: Request, status: int, flow: Flow | None) -> None:
+        """Have the client told of its flow, if it is known who it is."""
+        if self.flows is not None and status != _REFUSED:
+            request.flow = self.flows.find(request, flow)
 
     def _figures(self, request: Request, status: int) -> _Figures:
         sort = _sort(request.info.asked, request)
@@ -105,6 +130,8 @@ class Measured:
         yield from render("apiserver_current_inflight_requests", zip(working, self.working.values(), strict=True))
         open_ = [((verb, *rest), count) for (verb, _, *rest), count in self.watches.items() if count]
         yield from render("apiserver_longrunning_requests", open_)
+        if self.flows is not None:
+            yield from self.flows.lines()
 
 
 def _sort(asked: Attributes, request: Request) -> _Sort:
@@ -118,11 +145,16 @@ def _sort(asked: Attributes, request: Request) -> _Sort:
         dry = "All" if request.query.get("dryRun") == ["All"] else "invalid"
     if subresource in _CONNECT:
         shown = "CONNECT"
-    elif verb == "patch" and request.headers.get("content-type", "").startswith(_APPLY):
+    elif verb == "patch" and _applies(request):
         shown = "APPLY"
     else:
         shown = _VERBS.get(verb) or verb.upper()
     return (shown, dry, group, version, resource, subresource, scope, "apiserver")
+
+
+def _applies(request: Request) -> bool:
+    """Whether a patch is an apply."""
+    return request.headers.get("content-type", "").startswith(_APPLY)
 
 
 def _is_plain(text: str) -> bool:

@@ -15,7 +15,7 @@ from podless.meta.watchdog import Work
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
-_TOLD = 200  # characters of what a client sent that are told in the log
+TOLD = 200  # characters of what a client sent that are told in the log
 
 
 class Source(Protocol):
@@ -35,6 +35,7 @@ class Request:
     is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
     bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
     current: whether all that was acknowledged before it is shown here, or why it cannot be; None: nobody has asked yet.
+    flow: lines of the answer's head that name its FlowSchema.
     """
 
     __slots__ = (
@@ -43,6 +44,7 @@ class Request:
         "certificate",
         "current",
         "fault",
+        "flow",
         "headers",
         "info",
         "keep_alive",
@@ -75,6 +77,7 @@ class Request:
         self.peer = peer
         self.certificate: Certificate | None = None
         self.user = ANONYMOUS
+        self.flow = b""
         self.warnings: list[str] = []
         self.audit: Any = None
         self.version = "1.1"
@@ -91,7 +94,7 @@ class Request:
         """What is to be told of this request in the log."""
         info: RequestInfo | None = getattr(self, "info", None)
         verb = info.verb if info is not None and info.asked.resource else "other"
-        return Work("request", verb, self.user.name[:_TOLD], gotext.quote(f"{self.method[:_TOLD]} {self.path[:_TOLD]}"))
+        return Work("request", verb, self.user.name[:TOLD], gotext.quote(f"{self.method[:TOLD]} {self.path[:TOLD]}"))
 
     @property
     def query(self) -> dict[str, list[str]]:
@@ -106,6 +109,8 @@ class Listing:
     """
 
     __slots__ = ("_cut", "_head", "_items", "_tail", "size")
+
+    own = 0
 
     def __init__(self, head: bytes, items: Sequence[bytes], tail: bytes, cut: bytes = b"") -> None:
         self._head = head
@@ -133,17 +138,18 @@ class Listing:
 
 
 class Pieces:
-    """A body whose pieces are made as they are sent: nobody knows beforehand how long it is.
+    """A body whose pieces are made as they are sent.
 
-    make: begins to make it, each time anew.
+    make: begins to make it, each time anew. size: in bytes, -1 where nobody knows it beforehand. own: bytes, about, of
+    what it is made of and nobody else has.
     """
 
-    __slots__ = ("_make",)
+    __slots__ = ("_make", "own", "size")
 
-    size = -1
-
-    def __init__(self, make: Callable[[], Iterator[bytes]]) -> None:
+    def __init__(self, make: Callable[[], Iterator[bytes]], size: int = -1, own: int = 0) -> None:
         self._make = make
+        self.size = size
+        self.own = own
 
     def __iter__(self) -> Iterator[bytes]:
         return self._make()
@@ -152,11 +158,11 @@ class Pieces:
 class Response:
     """A whole answer. chunks: the body in pieces that are sent as they are.
 
-    size: of the body in bytes, -1 where nobody knows it before it is sent. shared: whether its bytes are there anyway,
-    in objects and what is kept with them, and not for this answer.
+    size: of the body in bytes, -1 where nobody knows it before it is sent. own: bytes that are there for this answer
+    alone, and not anyway, in objects and what is kept with them.
     """
 
-    __slots__ = ("chunks", "headers", "media", "shared", "size", "status")
+    __slots__ = ("chunks", "headers", "media", "own", "size", "status")
 
     def __init__(
         self,
@@ -168,9 +174,9 @@ class Response:
         self.status = status
         self.chunks = chunks
         if isinstance(chunks, (Listing, Pieces)):
-            self.shared, self.size = True, chunks.size
+            self.size, self.own = chunks.size, chunks.own
         else:
-            self.shared, self.size = False, sum(map(len, chunks))
+            self.size = self.own = sum(map(len, chunks))
         self.media = media
         self.headers = headers
 
@@ -211,8 +217,25 @@ class Ending:
         self._sink.end()
 
 
+class Nobody(Sink):
+    """Takes nothing."""
+
+    def send(self, data: bytes) -> bool:
+        """Nobody is there."""
+        return False
+
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        """Nothing is made."""
+
+    def end(self) -> None:
+        """It never began."""
+
+
 class Stream:
-    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it."""
+    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it.
+
+    One that is not to go out must be told so (`abandon`), for what it tells of is followed already.
+    """
 
     __slots__ = ("headers", "media", "start")
     status = 200
@@ -226,6 +249,10 @@ class Stream:
         self.start = start
         self.media = media
         self.headers = headers
+
+    def abandon(self) -> None:
+        """Let go of what it is about: nobody wants it."""
+        self.start(Nobody())()
 
 
 class Lost(Stream):

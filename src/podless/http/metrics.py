@@ -9,7 +9,9 @@ import gc
 import platform
 import resource
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +25,7 @@ from podless.meta.turns import Turns
 from podless.meta.watchdog import Watchdog
 from podless.store import Store
 
+_TOGETHER = 512  # lines that are sent together
 Samples = Mapping[str, list[Sample]]
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
@@ -65,10 +68,23 @@ class Metrics:
 
     def text(self) -> bytes:
         """All figures, each with what it is; of objects those that are in memory."""
+        return b"".join(self.pieces()())
+
+    def pieces(self) -> Callable[[], Iterator[bytes]]:
+        """What gives the same in pieces; the figures are those of now, but for times and numbers of requests."""
         of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
         families = {**_of_process(self._started), **of_server}
-        lines = [line for name, samples in families.items() for line in render(name, samples)]
-        return "".join([*lines, *self._measured.lines()]).encode()
+        return partial(self._joined, families)
+
+    def _joined(self, families: Samples) -> Iterator[bytes]:
+        lines = (line for name, samples in families.items() for line in render(name, samples))
+        held: list[str] = []
+        for line in chain(lines, self._measured.lines()):
+            held.append(line)
+            if len(held) >= _TOGETHER:
+                yield "".join(held).encode()
+                held.clear()
+        yield "".join(held).encode()
 
     def _of_resources(self) -> Samples:
         loaded = [

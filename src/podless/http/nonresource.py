@@ -10,7 +10,7 @@ from typing import Any
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.controllers.health import LIVE, Health
 from podless.http import health, negotiate, profiling
-from podless.http.message import JSON, Pending, Request, Response
+from podless.http.message import JSON, Pending, Pieces, Request, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
 from podless.http.operations import Operations
@@ -19,6 +19,7 @@ from podless.kinds.registry import Registry
 from podless.meta import codec
 from podless.meta.aside import Aside
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
+from podless.meta.pace import Pace
 from podless.publish import discovery, discovery_messages
 from podless.version import __version__
 
@@ -26,6 +27,7 @@ _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
 _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothing below these
 _HOUR = [("Cache-Control", "public, max-age=3600")]
+_SHORT = 1 << 14  # bytes of JSON that become YAML in one go
 _NO_METHOD = "the server does not allow this method on the requested resource"
 _SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
@@ -52,8 +54,8 @@ def version() -> dict[str, str]:
 class NonResource:
     """Answers all paths that are no resource. address: the host and port that clients know the server by.
 
-    aside: does what takes long. accounts: whose key is published, for those who check tokens of service accounts by
-    themselves.
+    aside: does what takes long, pace what takes many turns. accounts: whose key is published, for those who check
+    tokens of service accounts by themselves.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class NonResource:
         metrics: Metrics,
         checks: Health,
         aside: Aside,
+        pace: Pace,
         accounts: Accounts | None = None,
         operations: Operations | None = None,
     ) -> None:
@@ -72,7 +75,7 @@ class NonResource:
         self._address = address
         self._accounts = accounts
         self._operations = operations
-        self._openapi = OpenAPI(registry, _SERVER, aside)
+        self._openapi = OpenAPI(registry, _SERVER, aside, pace)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
@@ -88,7 +91,7 @@ class NonResource:
         if path.removesuffix("/") == "/version":
             return self._version(request, accept)
         if path == "/metrics":
-            return Response(200, [self._metrics.text()], MEDIA)
+            return Response(200, Pieces(self._metrics.pieces()), MEDIA)
         if first == "podless" and self._operations is not None:
             return self._operations.answer(request)
         if first == "openapi":
@@ -209,6 +212,8 @@ def _document(document: Any, form: negotiate.Form) -> Response:
     if form.media == negotiate.PROTOBUF:
         return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
+        if len(codec.looked_at(document)) > _SHORT:
+            return Response(200, Pieces(lambda: codec.yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [codec.encode_yaml(document)], negotiate.YAML.encode())
     body = pretty(document) if form.pretty else codec.encode(document) + b"\n"
     return Response(200, [body], JSON)

@@ -1,33 +1,36 @@
-"""OpenAPI documents over HTTP. What has to be made first is made beside the event loop."""
+"""OpenAPI documents over HTTP. What has to be made first is made a little at a time, or beside the event loop."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from podless.http.message import Answer, Pending, Request, Response
+from podless.http.message import Answer, Pending, Pieces, Request, Response
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
-from podless.meta.aside import Aside
+from podless.meta.aside import LONG, Aside
 from podless.meta.errors import PageNotFound
-from podless.meta.offloop import drafting
+from podless.meta.pace import Pace
 
 if TYPE_CHECKING:
     from podless.publish.openapi import serve
     from podless.publish.openapi.serve import Library
 
+_WHILE = 0.001  # seconds that things are made for before others go on
+
 
 class OpenAPI:
     """/openapi/v2, /openapi/v3 and the documents below it. release: what the server calls itself."""
 
-    def __init__(self, registry: Registry, release: str, aside: Aside) -> None:
+    def __init__(self, registry: Registry, release: str, aside: Aside, pace: Pace) -> None:
         self._registry = registry
         self._release = release
         self._aside = aside
+        self._pace = pace
         self._making = asyncio.Lock()
-        # the thread sees the kinds as they were when a request came in
+        # an answer is about the kinds as they were when it was begun
         self._generation = -1
         self._kinds: list[Kind] = []
 
@@ -54,35 +57,46 @@ class OpenAPI:
             request.headers.get("if-none-match", ""),
             request.method,
         )
-        self._look()
-        if self._library.ready(parts[1], ask):
-            return _response(self._library.answer(parts[1], ask))
-        return self._made(parts[1], ask)
+        if not self._making.locked():
+            self._look()
+        if self._generation == self._registry.generation and self._library.ready(parts[1], ask):
+            return _response(serve.complete(lambda: self._library.answer(parts[1], ask)))
+        return self._made(parts[1], ask, request.user.name)
 
     def _look(self) -> None:
         if self._generation != self._registry.generation:
             self._generation, self._kinds = self._registry.generation, list(self._registry)
 
-    async def _made(self, document: str, ask: serve.Request) -> Answer:
+    async def _made(self, document: str, ask: serve.Request, user: str) -> Answer:
         """The answer once it is made; all who ask meanwhile wait for the same."""
+        from podless.publish.openapi.serve import Missing
+
         async with self._making:
             self._look()
-            if self._library.ready(document, ask):
-                return _response(self._library.answer(document, ask))
-            library = self._library.copy()
-            reply, publish = await self._aside.run_off_loop(_answer, library, document, ask)
-            publish()
-            self._library = library
-            return _response(reply)
+            while True:
+                try:
+                    return _response(self._library.answer(document, ask))
+                except Missing as missing:
+                    steps = missing.steps
+                await self._take(steps, user)
 
-
-def _answer(library: Library, document: str, ask: serve.Request) -> tuple[serve.Reply, Callable[[], None]]:
-    """What a library answers that nobody else knows yet, and what publishes that which was made of kinds for it."""
-    with drafting() as draft:
-        return library.answer(document, ask), draft.publish
+    async def _take(self, steps: list[serve.Step], user: str) -> None:
+        """Make what is missing: what takes long beside the loop, all else in turns with what others want."""
+        until = time.perf_counter() + _WHILE
+        for make, keep, long in steps:
+            if long:
+                keep(await self._aside.make(LONG, make))
+            else:
+                keep(make())
+            if time.perf_counter() > until:
+                await self._pace.rest(user)
+                until = time.perf_counter() + _WHILE
 
 
 def _response(reply: serve.Reply) -> Response:
     headers = dict(reply.headers)
     media = headers.pop("Content-Type", "").encode()
-    return Response(reply.status, [reply.body] if reply.body else (), media, list(headers.items()))
+    body = reply.body
+    if isinstance(body, bytes):
+        return Response(reply.status, [body] if body else (), media, list(headers.items()))
+    return Response(reply.status, Pieces(body.__iter__, body.size), media, list(headers.items()))

@@ -15,10 +15,12 @@ from collections.abc import Callable, Iterator
 from podless.http import sending
 from podless.http.held import ANSWERS, STREAMS, Held
 from podless.http.limits import Limits
-from podless.http.message import Pieces, Response, Sink, Stream
+from podless.http.message import TOLD, Pieces, Response, Sink, Stream
 from podless.http.sending import CHUNKED, PLAIN, Clock, Framing, Nowhere
 from podless.http.status import trace
+from podless.meta import gotext
 from podless.meta.pace import Pace
+from podless.meta.slices import Incomplete, Pull
 
 log = logging.getLogger("podless")
 
@@ -26,6 +28,7 @@ _HIGH, _LOW = 1 << 16, 1 << 14  # bytes in the transport from which on the clien
 _MAKING = 0.001  # seconds that pieces are made for before it is another one's turn
 _TURN = 1 << 18  # bytes that are sent before it is another one's turn; encrypted in less than a millisecond
 _NOWHERE = Nowhere()
+_FULL = "its user has as much waiting as --max-held-megabytes allows"
 Piece = bytes | memoryview
 
 
@@ -78,8 +81,9 @@ class Outgoing:
         if self.writable is not None:
             self.writable.set()
 
-    def cut(self) -> None:
-        """Let go of the client."""
+    def cut(self, why: str = "others need the memory that waits for it") -> None:
+        """Let go of the client, and say so."""
+        log.warning("http: a connection of %s is cut off: %s", gotext.quote(self.user[:TOLD]), why)
         transport = self.transport
         self.close()
         transport.abort()
@@ -89,10 +93,10 @@ class Outgoing:
         self.writable = asyncio.Event()
         self.since = self._loop.time()
         size = self.transport.get_write_buffer_size()
-        if self._held.hold(self.user, size, ANSWERS, self):
+        if self._held.hold(self.user, size, ANSWERS, self, alone=True):
             self._buffered = size
         else:
-            self.cut()
+            self.cut(_FULL)
 
     def resume(self) -> None:
         """The client reads again."""
@@ -111,24 +115,30 @@ class Outgoing:
 
     # answers
 
-    def head(self, answer: Response, end: bytes, chunked: bool = True) -> bytes:
-        """The head of an answer. end: lines about the connection. chunked: where nobody knows how long it is."""
+    def head(self, answer: Response, end: bytes, flow: bytes, chunked: bool = True) -> bytes:
+        """The head of an answer. end: lines about the connection. flow: about its FlowSchema.
+
+        chunked: where nobody knows how long it is.
+        """
         length = b"Content-Length: %d\r\n" % answer.size
         if answer.size < 0:
             length = b"Transfer-Encoding: chunked\r\n" if chunked else b""
-        return self.clock.head(answer.status, answer.media, answer.headers, length + end)
+        return self.clock.head(answer.status, answer.media, answer.headers, length + end, flow)
+
+    def charge(self, answer: Response) -> bool:
+        """Put what was made for a long answer alone on the account, before it begins. False: there is no room.
+
+        A list that is made of stored bytes keeps nothing but those that are replaced meanwhile. One answer always goes
+        out where nothing else is on the account.
+        """
+        return not answer.own or self._held.hold(self.user, answer.own, STREAMS, self, alone=True)
 
     def whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
-        """Send a long body piece by piece, as fast as the client takes it. done: called when all is out.
+        """Send a long body that was charged, piece by piece as the client takes it. done: called when all is out.
 
-        chunked: where nobody knows how long it is. What was made for this answer alone is on the account; a list that
-        is made of stored bytes keeps nothing but those that are replaced meanwhile.
+        chunked: where nobody knows how long it is.
         """
-        chunks = answer.chunks
-        own = 0 if answer.shared else answer.size
-        if own and not self._held.hold(self.user, own, STREAMS, self):
-            self.cut()
-            return
+        chunks, own = answer.chunks, answer.own
         self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, done, own)
         self.transport.write(head)
         sink.pull(iter(chunks) if isinstance(chunks, Pieces) else sending.slices(chunks))
@@ -173,23 +183,13 @@ class Outgoing:
         """Bytes that a stream's client may be behind."""
         return self._limits.buffer
 
+    def pull(self, pieces: Iterator[Piece]) -> Pull[Piece]:
+        """Pieces that are made in slices."""
+        return self._pace.pull(pieces)
+
     def soon(self, work: Callable[[], float | None]) -> None:
         """Do something when it is this user's turn."""
         self._pace.soon(self.user, work)
-
-
-class Nobody(Sink):
-    """Takes nothing: the sink for a HEAD request."""
-
-    def send(self, data: Piece) -> bool:
-        """Nobody is there."""
-        return False
-
-    def pull(self, pieces: Iterator[Piece]) -> None:
-        """Nothing is made."""
-
-    def end(self) -> None:
-        """It never began."""
 
 
 class StreamSink(Sink):
@@ -205,7 +205,7 @@ class StreamSink(Sink):
         self._done = done
         self._over = False
         self._ending = False
-        self._source: Iterator[Piece] | None = None
+        self._source: Pull[Piece] | None = None
         self._waiting: deque[Piece] = deque()
         self._size = 0
         self._own = size
@@ -219,8 +219,11 @@ class StreamSink(Sink):
         if self._source is None and not self._waiting and out.writable is None:
             out.transport.write(self._wrap(data))
             return True
-        if self._size + len(data) > out.behind or not out.keep(len(data)):
-            out.cut()
+        if self._size + len(data) > out.behind:
+            out.cut("it reads a watch too slowly")
+            return False
+        if not out.keep(len(data)):
+            out.cut(_FULL)
             return False
         self._waiting.append(data)
         self._size += len(data)
@@ -228,7 +231,7 @@ class StreamSink(Sink):
 
     def pull(self, pieces: Iterator[Piece]) -> None:
         """Send these pieces first, each made when the client has read those before."""
-        self._source = pieces
+        self._source = self._out.pull(pieces)
         self._out.reading()
         self._flow()
 
@@ -244,9 +247,12 @@ class StreamSink(Sink):
         while not self._over and out.writable is None and out.transport is not _NOWHERE:
             try:
                 piece = self._next()
+            except Incomplete:
+                self.flow()
+                return
             except Exception as error:
                 log.error("an answer could not be made: %s", trace(error))
-                out.cut()
+                out.cut("its answer could not be made")
                 return
             if piece is None:
                 if self._ending:
@@ -262,7 +268,7 @@ class StreamSink(Sink):
     def _next(self) -> Piece | None:
         """What is to be sent next."""
         if self._source is not None:
-            piece = next(self._source, None)
+            piece = self._source.next()
             if piece is not None:
                 return piece
             self._source = None
@@ -294,7 +300,9 @@ class StreamSink(Sink):
     def forget(self) -> None:
         """The client is gone."""
         self._over = True
-        self._source = None
+        if self._source is not None:
+            self._source.close()
+            self._source = None
         self._waiting.clear()
         self._give_back()
 

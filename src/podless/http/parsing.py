@@ -11,6 +11,7 @@ from podless.http.heads import Heads
 from podless.http.message import Request
 
 _MALFORMED = "the request is not HTTP/1.1"
+_LONG = 1024  # bytes of a target that is not kept for the next request
 _VERSIONS = ("1.1", "1.0")
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 32  # characters of a method that nobody knows
@@ -206,6 +207,8 @@ class Parser:
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""
         request = self._make(method, self._target.decode("latin-1"), headers)
+        if len(self._target) > _LONG:  # the request may last
+            self._target = b""
         request.version = version
         request.keep_alive = self._llhttp.should_keep_alive()
         self._receiver.headed(request, length)

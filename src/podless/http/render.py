@@ -15,6 +15,7 @@ from podless.http.rows import Rows
 from podless.kinds import view
 from podless.meta import codec, lazy, protobuf
 from podless.meta.errors import Internal, NotAcceptable
+from podless.meta.meter import charge
 from podless.meta.offloop import remember
 from podless.meta.structfiles import load_struct
 from podless.meta.structs import Struct
@@ -32,6 +33,8 @@ STATUS = load_struct("meta/v1", "Status")
 Object = dict[str, Any]
 
 _SHORT = 1 << 13  # bytes of JSON that become YAML in one go
+_TREE = 8  # times as much memory as its JSON takes, about, that a decoded object takes
+_MOVED = 64  # bytes that are decoded or encoded in a step
 
 
 def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
@@ -43,7 +46,8 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
         return Response(outcome.code, (view.body(call.kind, call.version, outcome.entry), b"\n"))
     if form.media == PROTOBUF:
         answer = Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
-        answer.shared = isinstance(outcome, Many) and not form.target
+        if isinstance(outcome, Many):  # messages are kept with the objects
+            answer.own = 0
         return answer
     body: Sequence[bytes] | Listing | Pieces
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.long(outcome):
@@ -56,13 +60,29 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
         body, code = _many(call, outcome, form, kept), 200
     if form.media == YAML:
         whole = b"".join(body)
+        charge(len(whole) // _MOVED)
         obj = codec.decode_own(whole)
-        body = [codec.encode_yaml(obj)] if len(whole) <= _SHORT else Pieces(lambda: codec.yaml_pieces(obj))
+        short = len(whole) <= _SHORT
+        body = [codec.encode_yaml(obj)] if short else Pieces(lambda: codec.yaml_pieces(obj), own=_TREE * len(whole))
     elif form.pretty:
-        body = [pretty(codec.decode_own(b"".join(body)))]
+        whole = b"".join(body)
+        charge(len(whole) // _MOVED)
+        obj = codec.decode_own(whole)
+        charge(len(whole) // _MOVED)
+        body = [pretty(obj)]
     elif not isinstance(body, Listing):
         body = [*body, b"\n"]  # each JSON object ends its line, as Go's encoder has it; what is indented does not
     return Response(code, body, form.media.encode())
+
+
+def is_quick(call: Call, outcome: Outcome, form: Form) -> bool:
+    """Whether an answer about one object takes so little that it need not be made in slices."""
+    entry = getattr(outcome, "entry", None)
+    if entry is None:
+        return True
+    if len(entry.body) <= _SHORT:
+        return form is PLAIN or form.target != "Table" or not call.kind.custom  # whose columns may cost anything
+    return form is PLAIN and view.known(call.kind, call.version, entry) is not None
 
 
 async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
@@ -71,18 +91,30 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
         return
     kind, version = call.kind, call.version
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
-    left = outcome.entries if struct is not None else view.indirect(kind, version, outcome.entries)
-    async for some in api.pace.slices(call.user.name, left):
+    binary = struct is not None or form.media == PROTOBUF
+    left = outcome.entries if binary else view.indirect(kind, version, outcome.entries)
+
+    def make(some: Sequence[Entry]) -> None:
         for entry in some:
             if struct is not None:
                 _message(call, struct, entry)
+            elif binary:
+                _partial_message(call, form, entry)
             else:
                 view.body(kind, version, entry)
+
+    async for some in api.pace.slices(call.user.name, left):
+        await api.aside.slices.run(make, some)
     order = table.layout(kind, version).order if form.target == "Table" else None
     if order is not None:
-        async for some in api.pace.slices(call.user.name, outcome.entries):
+        look = order  # for mypy: what it is within a function
+
+        def find(some: Sequence[Entry]) -> None:
             for entry in some:
-                lists.place(call, order, entry)
+                lists.place(call, look, entry)
+
+        async for some in api.pace.slices(call.user.name, outcome.entries):
+            await api.aside.slices.run(find, some)
 
 
 def lay_out(call: Call, form: Form) -> None:
@@ -106,9 +138,9 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
             return [protobuf.write(struct, outcome.obj or {})]
         return [protobuf.wrap(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
     if isinstance(outcome, Many):
-        shown = _partials(call, outcome, form)
-        items = [protobuf.encode(PARTIAL_OBJECT_METADATA, item) for item in shown["items"] or ()]
-        return protobuf.pack(shown["apiVersion"], shown["kind"], shown["metadata"], items)
+        _refuse_partial(call, form)
+        items = [_partial_message(call, form, entry) for entry in outcome.entries]
+        return protobuf.pack(f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.meta(outcome), items)
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
     return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_own(b"".join(made)))]
 
@@ -124,7 +156,23 @@ def _asked(call: Call) -> Struct:
 def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
     """A stored object's message, made once for each state and version."""
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
-    return remember(entry.forms, form, lambda: protobuf.encode(struct, view.load(call.kind, call.version, entry)))
+
+    def make() -> bytes:
+        with view.resting(entry):
+            return protobuf.encode(struct, view.load(call.kind, call.version, entry))
+
+    return remember(entry.forms, form, make)
+
+
+def _partial_message(call: Call, form: Form, entry: Entry) -> bytes:
+    """The message of a stored object's metadata, made once for each state and version."""
+    kind, version = call.kind, call.version
+
+    def make() -> bytes:
+        shown = table.partial(view.inner(kind, version, entry), form.version)
+        return protobuf.encode(PARTIAL_OBJECT_METADATA, shown)
+
+    return remember(entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make)
 
 
 def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:

@@ -18,32 +18,51 @@ _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the p
 
 
 class Clock:
-    """How answers begin, with the second in it: made once for each second, status and media type."""
+    """How answers begin, with the second in it: made once for each second, status and media type.
 
-    __slots__ = ("_lines", "_second")
+    The second is that of the clock in whose context this is made. It is looked up once a second and when that clock is
+    advanced: for each answer that costs more than all else here.
+    """
+
+    __slots__ = ("_clock", "_lines", "_second", "_shift", "_until")
 
     def __init__(self) -> None:
+        self._clock = clock.CURRENT.get()
+        self._shift = 0.0
+        self._until = 0.0  # by the monotonic clock
         self._second = 0
-        self._lines: dict[tuple[int, bytes], bytes] = {}  # there are few of both
+        self._lines: dict[tuple[int, bytes, bytes], bytes] = {}  # there are few of all
 
-    def lines(self, status: int, media: bytes) -> bytes:
-        """The status line and the headers that all answers have but for those that say more. media: b"" for none."""
-        now = int(clock.time())
-        if now != self._second:
-            self._second = now
-            self._lines = {}
-        found = self._lines.get((status, media))
+    def lines(self, status: int, media: bytes, flow: bytes = b"") -> bytes:
+        """The status line and the headers that all answers have but for those that say more.
+
+        media: b"" for none. flow: lines that name the request's FlowSchema.
+        """
+        if time.monotonic() >= self._until or self._clock.shift != self._shift:
+            self._renew()
+        found = self._lines.get((status, media, flow))
         if found is None:
             line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
             kind = b"Content-Type: %b\r\n" % media if media else b""
-            shown = date(now).encode()
-            found = b"%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, shown)
-            self._lines[status, media] = found
+            shown = date(self._second).encode()
+            found = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, shown)
+            self._lines[status, media, flow] = found
         return found
 
-    def head(self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes) -> bytes:
-        """The head of an answer. end: the lines about its body and the connection."""
-        lines = self.lines(status, media)
+    def _renew(self) -> None:
+        """Look what second it is, and until when."""
+        self._shift = self._clock.shift
+        now = self._clock.time()
+        self._until = time.monotonic() + 1.0 - now % 1.0
+        if int(now) != self._second:
+            self._second = int(now)
+            self._lines = {}
+
+    def head(
+        self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes, flow: bytes = b""
+    ) -> bytes:
+        """The head of an answer. end: the lines about its body and the connection. flow: as in `lines`."""
+        lines = self.lines(status, media, flow)
         if headers and any(name == "Cache-Control" for name, _ in headers):
             lines = lines.replace(_PRIVATE, b"")
         more = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]

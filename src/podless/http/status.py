@@ -24,7 +24,12 @@ _LONG = 1 << 17  # characters of a message
 _SLICE = 1 << 15  # those that are encoded in one go
 _MARK = "@message"  # its place; what stands before it in a Status is the same in each
 
-_REASONS = {400: "BadRequest", 413: "RequestEntityTooLarge", 431: "RequestHeaderFieldsTooLarge"}
+_REASONS = {
+    429: TooManyRequests.reason,
+    400: "BadRequest",
+    413: "RequestEntityTooLarge",
+    431: "RequestHeaderFieldsTooLarge",
+}
 
 
 def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str]] | None = None) -> Response:

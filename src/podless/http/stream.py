@@ -36,15 +36,19 @@ _PIECE = 1 << 16  # bytes of initial events that are made as one piece
 
 
 class WatchStream:
-    """Sends what a watch sees to one client."""
+    """Sends what a watch sees to one client. over: called once that ends."""
 
-    def __init__(self, api: API, call: Call, watch: Watch, form: Form) -> None:
+    def __init__(self, api: API, call: Call, watch: Watch, form: Form, over: Callable[[], None]) -> None:
+        self._over = over
         self._api = api
         self._call = call
         self._watch = watch
         self._form = form
         self._include = include(call) if form.target == "Table" else ""
+        watch.looks = watch.looks or bool(self._include)
         self._columns_sent = False
+        # the kind and version that were shown last, and what is known of a batch that shows them so
+        self._shown: tuple[Kind | None, Version | None, tuple[Any, ...]] = None, None, ()
         self._sink: Sink
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
@@ -102,6 +106,7 @@ class WatchStream:
     def _stop(self) -> None:
         self._leave()
         self._watch.stop()
+        self._over()
         for timer in self._timers:
             timer.cancel()
 
@@ -149,17 +154,21 @@ class WatchStream:
 
     def _render(self, seen: Sequence[Seen]) -> bytes:
         kind, version = self._call.kind, self._call.version  # the watch keeps them up to date
-        key = (self._form, kind.group, version.name, kind.changed)
+        if kind is not self._shown[0] or version is not self._shown[1]:
+            self._shown = kind, version, (self._form, kind.group, version.name, kind.changed, self._include)
+        key = self._shown[2] if not self._include else (*self._shown[2], self._columns_sent)
         if type(seen) is View and (known := seen.frames.get(key)) is not None:
+            self._columns_sent = True
             return known
         render = _RENDER.get(self._form.target)
         if self._form.media == PROTOBUF and render is not None:
             render = _protobuf
         if render is None:
-            return b"".join(
+            made = b"".join(
                 [self._table_line(item.type, view.inner(kind, version, item.entry), self._include) for item in seen]
             )
-        made = b"".join([render(kind, version, self._form, item) for item in seen])
+        else:
+            made = b"".join([render(kind, version, self._form, item) for item in seen])
         if type(seen) is View:
             seen.frames[key] = made
         return made

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
-from podless.meta import codec
+from podless.kinds.version import Given
 
 
 def condition(definition: dict[str, Any], name: str) -> bool:
@@ -61,7 +60,7 @@ def _version(given: dict[str, Any], stored: bytes) -> Version:
     columns = given.get("additionalPrinterColumns")
     return Version(
         name=given["name"],
-        source=partial(_schema, stored, given["name"]),
+        source=Given(stored, given["name"]),
         columns=tuple(map(_column, columns)) if columns else None,
         status="status" in subresources,
         scale=_scale(scale) if scale else None,
@@ -69,13 +68,6 @@ def _version(given: dict[str, Any], stored: bytes) -> Version:
         deprecated=bool(given.get("deprecated")),
         deprecation_warning=given.get("deprecationWarning") or "",
     )
-
-
-def _schema(stored: bytes, name: str) -> dict[str, Any] | None:
-    versions = codec.decode_json(stored)["spec"]["versions"]
-    version = next(version for version in versions if version["name"] == name)
-    schema: dict[str, Any] | None = (version.get("schema") or {}).get("openAPIV3Schema")
-    return schema
 
 
 def _column(given: dict[str, Any]) -> Column:

@@ -77,18 +77,16 @@ class Converter:
             return obj
         version = kind.by_version[wanted]
         if kind.webhook is None:
-            converted = kind.strategy.convert(kind, version, view.copy(obj))
-        else:
-            (converted,) = await self.ask(kind, [obj], wanted)
-        if kind.custom:
-            _schema(kind, wanted).prune(converted, drop=True)
+            return await self.client.slice(_converted, kind, version, obj)
+        (converted,) = await self.ask(kind, [obj], wanted)
+        await self.client.slice(_prune, kind, wanted, converted)
         return converted
 
     async def stored(self, kind: Kind, obj: Object) -> Object:
         """An object of any version as it is to be stored; may change it in place. Raises ConversionFailed."""
         if kind.webhook is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
             (obj,) = await self.ask(kind, [obj], kind.storage_version)
-            _schema(kind, kind.storage_version).prune(obj, drop=True)
+            await self.client.slice(_prune, kind, kind.storage_version, obj)
         return kind.strategy.store(kind, obj)
 
     async def unstored(self, kind: Kind, version: Version, obj: Object) -> Object:
@@ -102,9 +100,9 @@ class Converter:
             return obj
         there = await self.stored(kind, obj)
         if kind.webhook is not None:
-            _schema(kind, kind.storage_version).normalize(there)
+            await self.client.slice(_schema(kind, kind.storage_version).normalize, there)
             return await self.convert(kind, there, version.name)
-        return kind.strategy.read(kind, version, there)
+        return await self.client.slice(kind.strategy.read, kind, version, there)
 
     async def ready(self, kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
         """Have these entries converted, so that view.body and view.load can show them in a version.
@@ -213,6 +211,19 @@ def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) 
 def _schema(kind: Kind, version: str) -> Schema:
     assert isinstance(kind.strategy, CustomStrategy)
     return kind.strategy.schema(kind.by_version[version])
+
+
+def _prune(kind: Kind, version: str, obj: Object) -> None:
+    """Take away what an object may not have in a version, if the kind has a schema for that."""
+    if kind.custom:
+        _schema(kind, version).prune(obj, drop=True)
+
+
+def _converted(kind: Kind, version: Version, obj: Object) -> Object:
+    """A copy of an object in another version, of a kind that needs no webhook for that."""
+    converted = kind.strategy.convert(kind, version, view.copy(obj))
+    _prune(kind, version.name, converted)
+    return converted
 
 
 class _Unsound(Exception):

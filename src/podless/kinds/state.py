@@ -54,8 +54,8 @@ class State:
         kind = self._namespaces()
         if kind is None:
             return None
-        collection = self.collection(kind)
-        return collection.get(kind.key("", name)) if collection.loaded else None
+        collection = self.cache.collection(kind.keys)
+        return collection.get(kind.keys.key("", name)) if collection.loaded else None
 
     async def namespace(self, name: str) -> Entry | None:
         """Return a namespace, None if it does not exist. Raises LookupError where namespaces are not served."""

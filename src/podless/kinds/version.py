@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from podless.meta import codec
 
 if TYPE_CHECKING:
     from podless.meta.structs import Struct
@@ -35,6 +37,24 @@ class Scale:
     label_selector_path: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Reads the schema of a version out of its stored definition."""
+
+    stored: bytes
+    name: str
+
+    def __call__(self) -> dict[str, Any] | None:
+        """The openAPIV3Schema, None where there is none."""
+        return _schemas(self.stored)[self.name]
+
+
+def _schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
+    """The schemas of a stored definition by version."""
+    versions = codec.decode_json(stored)["spec"]["versions"]
+    return {version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") for version in versions}
+
+
 @dataclass(frozen=True, eq=False)
 class Version:
     """One served version of a kind.
@@ -59,3 +79,18 @@ class Version:
     def schema(self) -> dict[str, Any] | None:
         """The openAPIV3Schema; read anew each time, so keep what is made of it."""
         return self.source() if callable(self.source) else self.source
+
+
+def read(versions: Iterable[Version]) -> list[Version]:
+    """The same versions with their schemas read, where they are of one definition all at once."""
+    known: dict[int, dict[str, dict[str, Any] | None]] = {}
+    found: list[Version] = []
+    for version in versions:
+        schema = version.source
+        if isinstance(schema, Given):
+            stored = schema.stored
+            if id(stored) not in known:
+                known[id(stored)] = _schemas(stored)
+            schema = known[id(stored)][schema.name]
+        found.append(replace(version, source=schema))
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
 from typing import Any
 
@@ -12,6 +13,8 @@ import orjson
 from podless.cache.entry import Entry
 from podless.kinds.kind import Kind, Version
 from podless.meta import codec, structs
+from podless.meta.gcpause import paused
+from podless.meta.meter import charge
 from podless.meta.offloop import is_off_loop
 from podless.meta.structfiles import load_struct
 from podless.store.keys import Stored
@@ -23,6 +26,9 @@ Object = dict[str, Any]
 # stands for the revision while an object is encoded; no client can know it
 _MARK = f"revision-{secrets.token_hex(16)}"
 _MARK_BYTES = _MARK.encode()
+_READ, _DECODED = 32, 64  # bytes of an object for a step: to read it through a schema, and to decode or encode it
+_LONG = 1 << 16  # bytes of an object that the collector would take long to look through
+_AWAKE = nullcontext()
 _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
 
@@ -109,6 +115,7 @@ def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
     Returns its JSON.
     """
     made = encode_form(kind, obj)
+    charge(len(made) // _DECODED)
     return made if is_off_loop() else put(kind, version, entry, made)
 
 
@@ -141,14 +148,24 @@ def body(kind: Kind, version: Version, entry: Entry) -> bytes:
     Raises Internal where a webhook would have to be asked (conversion.ready does so).
     """
     found = known(kind, version, entry)
-    return keep(kind, version, entry, kind.strategy.read(kind, version, entry.decode())) if found is None else found
+    if found is not None:
+        return found
+    with resting(entry):
+        return keep(kind, version, entry, _read(kind, version, entry))
+
+
+def _read(kind: Kind, version: Version, entry: Entry) -> Object:
+    """The object as the schema or struct of a version has it."""
+    charge(len(entry.body) // _READ)
+    return kind.strategy.read(kind, version, entry.decode())
 
 
 def load(kind: Kind, version: Version, entry: Entry) -> Object:
     """The object in one version, decoded: a fresh copy, for those who change it or look inside. Raises as `body`."""
     found = known(kind, version, entry)
     if found is None:
-        return kind.strategy.read(kind, version, entry.decode())
+        return _read(kind, version, entry)
+    charge(len(found) // _DECODED)
     loaded: Object = orjson.loads(found)
     return loaded
 
@@ -175,6 +192,14 @@ def lead(kind: Kind, version: Version) -> bytes:
     if not kind.strategy.ordered:
         return b""
     return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version(version.name)}",'.encode()
+
+
+def resting(entry: Entry) -> AbstractContextManager[None]:
+    """What is to be around work on an entry, from decoding it until all of that is gone.
+
+    The collector, which would look through a long object several times, rests.
+    """
+    return paused() if len(entry.body) >= _LONG else _AWAKE
 
 
 def item(kind: Kind, version: Version, entry: Entry) -> bytes:

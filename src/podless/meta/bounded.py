@@ -14,7 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache, wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from threading import Lock
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -37,6 +38,11 @@ _caches: list[Cache] = []
 def caches() -> tuple[Cache, ...]:
     """Every cache that the modules imported so far keep for the process."""
     return tuple(_caches)
+
+
+def register(cache: Cache) -> None:
+    """List a cache that is bounded by other means than `bounded_cache`."""
+    _caches.append(cache)
 
 
 def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -98,6 +104,48 @@ class _Answers(dict[Any, Any]):
                 with suppress(KeyError, RuntimeError, StopIteration):  # another thread was quicker, or came between
                     del self[next(iter(self))]  # who was asked first
         return answer
+
+
+class Droppable(Protocol):
+    """What holds something large that it can do without."""
+
+    def drop(self) -> None:
+        """Let go of it; it is made again where it is needed."""
+
+
+class Weighted:
+    """What holds something large, by how much that weighs: over a total, the first ones let go of theirs, one by one.
+
+    name: module and what is kept. least: bytes that each weighs at least. total: bytes of all together.
+    """
+
+    def __init__(self, name: str, least: int, total: int) -> None:
+        self._least, self._total = least, total
+        self._weights: dict[Droppable, int] = {}
+        self._lock = Lock()
+        self.weight = 0
+        _caches.append(Cache(name, total // least, self._weights.__len__, self.clear))
+
+    def keep(self, holder: Droppable, weight: int) -> None:
+        """Count what a holder has now."""
+        with self._lock:
+            self._forget(holder)
+            self._weights[holder] = weight = max(weight, self._least)
+            self.weight += weight
+            while self.weight > self._total and len(self._weights) > 1:
+                first = next(iter(self._weights))
+                self._forget(first)
+                first.drop()
+
+    def _forget(self, holder: Droppable) -> None:
+        self.weight -= self._weights.pop(holder, 0)
+
+    def clear(self) -> None:
+        """All let go of theirs."""
+        with self._lock:
+            for holder in list(self._weights):
+                self._forget(holder)
+                holder.drop()
 
 
 class _Long(Exception):

@@ -55,7 +55,8 @@ _BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # what stands befo
 _KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
 _LOOKS = 50  # at digits with a point; in a text with more of them a closer look costs as much
 _ROOMY = 1 << 17  # bytes; the room behind longer texts is mapped, and never touched
-_EXPONENT = re.compile(rb"[0-9]e(?:\+|-6(?![0-9]))")  # or a text that looks like it
+# or a text that looks like it, though no uid such as ...9e-6a...
+_EXPONENT = re.compile(rb"[0-9]e(?:\+[0-9]++|-6)(?![\w\"'./:-])")
 _E, _PLUS = b"e+"
 _PLUSES = 32  # that are looked at one by one
 _LARGE = 1 << 17  # bytes of a value that is not copied in one go
@@ -90,7 +91,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     if duplicates is None and raw.count(b"{") + raw.count(b"[") <= jsontext.MAX_DEPTH:
         pass
     elif (again := _encoded(value)) is None or (
-        duplicates is not None and (raw.count(b":") != again.count(b":") or b"\\u003" in raw)
+        duplicates is not None and (raw.count(b":") != again.count(b":") or (b"\\" in raw and b"\\u003" in raw))
     ):
         if len(raw) <= _SMALL:
             _read(raw, duplicates)

@@ -187,8 +187,13 @@ def duplicate(path: At, value: Any) -> FieldError:
 
 def not_supported(path: At, value: Any, supported: Iterable[str]) -> FieldError:
     """The value is none of a fixed set; supported is listed in the order given."""
+    return FieldError("FieldValueNotSupported", path, value, list_supported(supported))
+
+
+def list_supported(supported: Iterable[str]) -> str:
+    """Return what an error says of the values that a field can have, in the order given."""
     listed = ", ".join(gotext.quote(item) for item in supported)
-    return FieldError("FieldValueNotSupported", path, value, f"supported values: {listed}" if listed else "")
+    return f"supported values: {listed}" if listed else ""
 
 
 def one_of(path: At, value: str | None, supported: Collection[str]) -> list[FieldError]:

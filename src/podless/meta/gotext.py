@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_
-import re
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +12,7 @@ from podless.meta.meter import charge, each
 from podless.meta.sorting import in_order
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # what Go's strings.TrimSpace takes away, of Latin-1
-_HTML = re.compile("[<>&\u2028\u2029]")  # what Go's encoding/json escapes though JSON does not ask for it
+_HTML = "<>&\u2028\u2029"  # what Go's encoding/json escapes though JSON does not ask for it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
 
@@ -90,7 +89,9 @@ def json(item: Any) -> str:
 
 def escaped(text: str) -> str:
     """JSON with what Go's encoding/json escapes, too."""
-    return _HTML.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    for letter in _HTML:
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
 
 
 def strings(items: list[str]) -> str:

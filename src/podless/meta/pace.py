@@ -8,23 +8,27 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TypeVar
+
+from podless.meta.slices import Pull, Slices
 
 T = TypeVar("T")
 
 ALL = 1.0  # seconds; more than there are in any turn
 _TURN = 0.001  # seconds of work in one turn of the loop; the piece that comes over it is the last
 _PIECE = 0.001  # seconds of work in one go of what is done by `slices`
+_SECONDS = 10.0  # of processor time for an item of what is pulled
 _LOOK = 32  # items between two looks at the clock, at the most
 
 
 class Pace:
     """What is to be done when the loop has time, by user."""
 
-    __slots__ = ("_due", "_queues")
+    __slots__ = ("_due", "_queues", "_slices")
 
     def __init__(self) -> None:
+        self._slices = Slices(_SECONDS)
         self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # whoever's turn is next first
         self._due = False
 
@@ -64,6 +68,10 @@ class Pace:
                 look = min(look * 2, _LOOK)
             yield items[start : start + look]
             start += look
+
+    def pull(self, source: Iterator[T]) -> Pull[T]:
+        """What an iterator gives, each item made in slices."""
+        return Pull(self._slices, source)
 
     def _again(self) -> None:
         if not self._due:

@@ -17,7 +17,7 @@ from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from podless.meta.gotypes import STRING, ListOf, MapOf, Time, Type
-from podless.meta.meter import each
+from podless.meta.meter import charge, each
 from podless.meta.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
 from podless.meta.sorting import in_order
 from podless.meta.structs import TYPE_META, Field, Struct
@@ -27,6 +27,7 @@ Object = dict[str, Any]
 
 # unknown fields are looked at up to so many bytes of them, and only skipped where there are more
 _MOST_LOOKED_AT = 64 * 1024
+_LOOK = 1025  # steps after which sliced work looks at the clock
 _MALFORMED = "the protobuf message is truncated, malformed or nested too deep"
 _PACKAGE = "podless"
 _DICTS_IN_MAPS = tuple(int(part) for part in __version__.split(".")[:2]) >= (6, 30)  # taken by constructors, and faster
@@ -118,7 +119,9 @@ class Messages:
         """As podless.meta.protobuf.encode."""
         plan = self._plan(struct)
         try:
-            encoded: bytes = plan.cls(**plan.put(obj)).SerializeToString(deterministic=True)
+            message = plan.cls(**plan.put(obj))
+            charge(_LOOK)  # what is made inside of C, and put into order, is in two parts at least
+            encoded: bytes = message.SerializeToString(deterministic=True)
         except (AttributeError, TypeError, ValueError, EncodeError, RecursionError) as error:
             reason = "it is nested too deep" if isinstance(error, RecursionError) else error
             raise ProtobufError(f"the object cannot be written as protobuf: {reason}") from None

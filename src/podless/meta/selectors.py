@@ -5,8 +5,9 @@ Source: k8s.io/apimachinery pkg/labels and pkg/fields, and the recorded refusals
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,11 @@ from podless.meta import field, gotext, names
 from podless.meta.bounded import bounded_cache
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
-from podless.meta.meter import each
+from podless.meta.meter import FEW, charge, each
 from podless.meta.offloop import made_once
 
 _CACHED = 1024
-_FEW = 4
+_REQUIREMENT = 8  # steps that it takes to read one
 
 _TOKEN = re.compile(r"[ \t\r\n]*+(==|!=|[=!(),<>]|[^=!(),<>\x00 \t\r\n]++\x00?|)")
 _OPERATORS = {"in": "in", "notin": "notin", "=": "=", "==": "==", "!=": "!=", ">": "gt", "<": "lt"}
@@ -34,24 +35,6 @@ def _integer(text: str) -> int | None:
     return value if -(1 << 63) <= value < 1 << 63 else None
 
 
-def _compares(labels: Mapping[str, str], key: str, values: tuple[str, ...], wanted: Callable[[int, int], bool]) -> bool:
-    given = _integer(labels.get(key, ""))
-    bound = _integer(values[0])
-    return given is not None and bound is not None and wanted(given, bound)
-
-
-_Test = Callable[[Mapping[str, str], str, Any], bool]
-_TESTS: dict[str, _Test] = {
-    "=": lambda labels, key, values: labels.get(key) == values[0],
-    "==": lambda labels, key, values: labels.get(key) == values[0],
-    "!=": lambda labels, key, values: labels.get(key) != values[0],
-    "in": lambda labels, key, values: labels.get(key) in values,
-    "notin": lambda labels, key, values: labels.get(key) not in values,
-    "exists": lambda labels, key, values: key in labels,
-    "!": lambda labels, key, values: key not in labels,
-    "gt": lambda labels, key, values: _compares(labels, key, values, int.__gt__),
-    "lt": lambda labels, key, values: _compares(labels, key, values, int.__lt__),
-}
 _PRINTED = {
     "=": "{key}={values}",
     "==": "{key}=={values}",
@@ -67,7 +50,7 @@ _PRINTED = {
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """One demand on one label. operator: a key of _TESTS; values: sorted, none for exists and !."""
+    """One demand on one label. operator: a key of _PRINTED; values: sorted, none for exists and !."""
 
     key: str
     operator: str
@@ -98,21 +81,86 @@ class LabelSelector:
         return None
 
     @made_once
-    def _tests(self) -> tuple[tuple[_Test, str, Collection[str]], ...]:
-        return tuple((_TESTS[need.operator], need.key, _quick(need)) for need in self.requirements)
+    def matches(self) -> Callable[[Mapping[str, str]], bool]:
+        """Tell whether an object with these labels is selected; takes no longer than there are labels."""
+        return _match_nothing if self.nothing else _Demands(self.requirements).meet
 
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether an object with these labels is selected."""
-        return not self.nothing and all(test(labels, key, values) for test, key, values in self._tests)
+    def complete(self) -> None:
+        """Make all that a match needs."""
+        self.matches({})
 
     def __str__(self) -> str:
         return ",".join(map(str, self.requirements))
 
 
-def _quick(need: Requirement) -> Collection[str]:
-    """The values as they are looked for: of many, in a set."""
-    return frozenset(need.values) if need.operator in ("in", "notin") and len(need.values) > _FEW else need.values
+class _Demands:
+    """The requirements of a label selector by their keys, so that a few labels need few of them to be looked at."""
 
+    __slots__ = ("_absent", "_excluded", "_ranges", "_size", "_wanted")
+
+    def __init__(self, requirements: Sequence[Requirement]) -> None:
+        # the values that a label must have one of; None for any
+        self._wanted: dict[str, frozenset[str] | None] = {}
+        self._excluded: dict[str, set[str]] = {}
+        # what a label must be between, both excluded
+        self._ranges: dict[str, tuple[float, float]] = {}
+        absent: set[str] = set()
+        for need in each(requirements):
+            key, operator = need.key, need.operator
+            if operator == "!":
+                absent.add(key)
+            elif operator in ("!=", "notin"):
+                self._excluded.setdefault(key, set()).update(each(need.values))
+            elif operator == "exists":
+                self._wanted.setdefault(key, None)
+            elif operator in ("gt", "lt"):
+                self._wanted.setdefault(key, None)
+                self._ranges[key] = _bounded(self._ranges.get(key, _ANY), operator, _integer(need.values[0]))
+            else:
+                values = frozenset(each(need.values))
+                known = self._wanted.get(key)
+                self._wanted[key] = values if known is None else known & values
+        self._absent = frozenset(absent)
+        self._size = len(self._wanted) + len(self._excluded) + len(absent)
+
+    def meet(self, labels: Mapping[str, str]) -> bool:
+        """Whether labels meet them all."""
+        wanted, excluded = self._wanted, self._excluded
+        if self._size > FEW and len(labels) > FEW:
+            charge(min(len(labels), self._size) >> _QUICK)
+        if len(wanted) > len(labels):
+            return False
+        for key, values in wanted.items():
+            if key not in labels or (values is not None and labels[key] not in values):
+                return False
+        for key, (low, high) in self._ranges.items():
+            value = _integer(labels[key])
+            if value is None or not low < value < high:
+                return False
+        if self._absent and not labels.keys().isdisjoint(self._absent):  # which goes through the smaller of the two
+            return False
+        if not excluded:
+            return True
+        if len(excluded) < len(labels):
+            return all(labels.get(key) not in values for key, values in excluded.items())
+        return all(value not in excluded.get(key, _NONE) for key, value in labels.items())
+
+
+def _bounded(range_: tuple[float, float], operator: str, bound: int | None) -> tuple[float, float]:
+    """What is left of a range; nothing is above or below what is no number."""
+    low, high = range_
+    if bound is None:
+        return math.inf, high
+    return (max(low, bound), high) if operator == "gt" else (low, min(high, bound))
+
+
+def _match_nothing(labels: Mapping[str, str]) -> bool:
+    return False
+
+
+_NONE: frozenset[str] = frozenset()
+_ANY = -math.inf, math.inf
+_QUICK = 2  # looks into a set or a dict are so much quicker than steps, as a power of two
 
 EVERYTHING = LabelSelector()
 NOTHING = LabelSelector(nothing=True)
@@ -159,8 +207,8 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self.tokens: list[str] = []
         pos = 0
-        each(text)
         while not self.tokens or self.tokens[-1]:
+            charge(1)
             match = _TOKEN.match(text, pos)
             self.tokens.append(match.group(1).rstrip("\x00") if match else "")
             pos = match.end() if match else pos
@@ -178,6 +226,7 @@ class _Parser:
         while token := self.peek():
             if token in _SYMBOLS and token != "!":
                 raise BadRequest(f"found '{token}', expected: !, identifier, or 'end of string'")
+            charge(_REQUIREMENT)
             try:
                 found.append(self.requirement())
             except _Fault as fault:
@@ -201,9 +250,9 @@ class _Parser:
         if faults := names.qualified_name(key):
             raise _Fault(str(field.invalid("<nil>", key, "; ".join(faults))))
         if absent:
-            return _require(key, "!", [])
+            return Requirement(key, "!")
         if self.peek() in ("", ","):
-            return _require(key, "exists", [])
+            return Requirement(key, "exists")
         token = self.take()
         if token not in _OPERATORS:
             raise _Fault(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
@@ -236,6 +285,7 @@ class _Parser:
         """Values up to the closing bracket; nothing between two commas is the empty value."""
         found: list[str] = []
         while True:
+            charge(1)
             token = self.take()
             behind = self.peek() if token else ""
             if token not in _SYMBOLS:
@@ -285,7 +335,7 @@ def _checked(key: str, operator: str, values: list[str]) -> Requirement:
         raise BadRequest(str(fault)) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FieldSelector:
     """Demands on fields, which must all hold. requirements: (field, "=" or "!=", value), sorted as given."""
 
@@ -296,16 +346,49 @@ class FieldSelector:
         """Whether everything matches."""
         return not self.requirements
 
+    @made_once
+    def names(self) -> tuple[str, ...]:
+        """The fields that it is about, each once."""
+        return tuple(dict.fromkeys(name for name, _, _ in each(self.requirements)))
+
+    @made_once
+    def _wanted(self) -> dict[str, dict[str, None]]:
+        return _by_field(self.requirements, "=")
+
+    @made_once
+    def _excluded(self) -> dict[str, dict[str, None]]:
+        return _by_field(self.requirements, "!=")
+
     def matches(self, getter: Callable[[str], str]) -> bool:
-        """Whether an object is selected whose fields `getter` tells; a field that is not there is ""."""
-        return all((getter(name) == value) == (operator == "=") for name, operator, value in self.requirements)
+        """Whether an object is selected whose fields `getter` tells; a field that is not there is "".
+
+        Takes as long as there are fields to select by.
+        """
+        for name, values in self._wanted.items():
+            if len(values) > 1 or getter(name) not in values:
+                return False
+        excluded = self._excluded
+        return not excluded or all(getter(name) not in values for name, values in excluded.items())
+
+    def complete(self) -> None:
+        """Make all that a match needs."""
+        _ = self.names, self._wanted, self._excluded
 
     def exact(self, name: str) -> str | None:
         """The only value that the field may have, or None where several may do."""
-        return next((value for found, operator, value in self.requirements if found == name and operator == "="), None)
+        return next(iter(self._wanted.get(name, ())), None)
 
     def __str__(self) -> str:
         return ",".join(f"{name}{operator}{_escape(value)}" for name, operator, value in self.requirements)
+
+
+def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
+    """The values of the requirements of one operator, by field, in their order."""
+    found: dict[str, dict[str, None]] = {}
+    for name, given, value in each(requirements):
+        if given == operator:
+            found.setdefault(name, {})[value] = None
+    return found
 
 
 _SPLIT = re.compile(r"!=|==?")
@@ -320,6 +403,7 @@ def parse_fields(text: str) -> FieldSelector:
     """
     found = []
     for term in sorted(_terms(text)):
+        charge(2)
         match = _SPLIT.search(term)
         if match:
             operator = "!=" if match.group() == "!=" else "="
@@ -331,6 +415,8 @@ def parse_fields(text: str) -> FieldSelector:
 
 def _terms(text: str) -> list[str]:
     """The text split at its commas, other than those behind a backslash."""
+    if "\\" not in text:
+        return text.split(",")
     terms = []
     start, escaped = 0, False
     for place, char in enumerate(each(text)):

@@ -13,10 +13,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterator
 from contextvars import Context, copy_context
 from types import TracebackType
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from greenlet import getcurrent, greenlet
 
@@ -34,6 +34,10 @@ _KEPT: Final = 8  # idle workers; making one takes ten times as long as a slice 
 
 class _Cut(BaseException):
     """Ends suspended work whose request is gone."""
+
+
+class Incomplete(Exception):
+    """An item takes more than one slice."""
 
 
 class _Worker(greenlet):
@@ -104,6 +108,8 @@ class Slices:
 
     async def run(self, work: Callable[..., R], *about: Any) -> R:
         """Return what the work returns. Raise what it raises, and Timeout where it takes too long."""
+        if type(getcurrent()) is _Worker:
+            return work(*about)  # as a part of what is in slices already
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
         worker.work, worker.about = work, about
         worker.began = 0.0
@@ -169,6 +175,39 @@ class Slices:
             asyncio.get_running_loop().call_soon(self._wake)
 
 
+class Pull(Generic[R]):
+    """What an iterator gives, each item made in slices by those who ask again for one that is not complete."""
+
+    __slots__ = ("_slices", "_source", "_worker")
+
+    def __init__(self, slices: Slices, source: Iterator[R]) -> None:
+        self._slices = slices
+        self._source = source
+        self._worker: _Worker | None = None  # while an item is not complete
+
+    def next(self) -> R | None:
+        """Return the next item, None at the end. Raise Incomplete where it takes another slice, in a later turn."""
+        worker = self._worker
+        if worker is None:
+            worker = self._slices.take(copy_context())
+            worker.work, worker.about = next, (self._source, None)
+        found: Any = worker.switch()
+        if found is _SUSPENDED:
+            self._worker = worker
+            raise Incomplete
+        self._worker = None
+        try:
+            return found if found is not _RAISED else worker.fail()  # type: ignore[no-any-return]
+        finally:
+            self._slices.release(worker)
+
+    def close(self) -> None:
+        """Ask for no more."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            self._slices.release(worker)
+
+
 class _Driven(Coroutine[Any, Any, R]):
     """A coroutine each of whose steps is work in slices.
 
@@ -213,6 +252,8 @@ class _Driven(Coroutine[Any, Any, R]):
         self._work.close()
 
     def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
+        if type(getcurrent()) is _Worker:
+            return work(about)  # as a part of what is in slices already
         worker = self._slices.take(self._context)
         worker.work, worker.about = work, (about,)
         return self._after(worker, worker.switch())

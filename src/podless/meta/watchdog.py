@@ -1,6 +1,7 @@
 """How long the event loop is held by one piece of work: what holds it for long is told in the log, and counted.
 
-While the loop is held nobody is served, so this is what one client can take from all others.
+While the loop is held nobody is served, so this is what one client can take from all others. Requests and controllers
+measure their steps here; what else a loop calls is found by meta/heartbeat.py.
 """
 
 from __future__ import annotations
@@ -26,24 +27,47 @@ class Work(NamedTuple):
 
 
 class Watchdog:
-    """Counts what held the loop for long. long: from so many seconds on."""
+    """Counts what held the loop for long. long: from so many seconds on. told: how often something did.
 
-    __slots__ = ("counts", "long", "seconds", "worst")
+    busiest: the longest processor time that something took meanwhile, and what that was, as far as `tell_callback`
+    knows. moved: grows with each piece of work that the loop begins, as far as that is told.
+    """
+
+    __slots__ = ("busiest", "counts", "long", "moved", "seconds", "told", "worst")
 
     def __init__(self, long: float = LONG) -> None:
         self.long = long
         self.counts: dict[tuple[str, str], int] = {}
         self.seconds: dict[tuple[str, str], float] = {}
         self.worst = 0.0
+        self.told = self.moved = 0
+        self.busiest: tuple[float, Work | None] = 0.0, None
 
     def tell(self, seconds: float, work: Work) -> None:
         """Something held the loop for long."""
+        self._count(seconds, work)
+        who = f" of {work.who}" if work.who else ""
+        log.warning("%s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
+
+    def tell_callback(self, seconds: float, processor: float, work: Work, told: int) -> None:
+        """Something that was seen from outside held the loop. told: as it was when that began.
+
+        processor: seconds of the loop's thread, which a busy machine makes no longer. What told of itself meanwhile is
+        not counted again.
+        """
+        if processor > self.busiest[0]:
+            self.busiest = processor, work
+        if told == self.told and seconds > self.long:
+            self._count(seconds, work)
+            text = "%s %s %s held the loop for %d ms (processor: %d ms)"
+            log.warning(text, work.sort, work.verb, work.what, seconds * 1000, processor * 1000)
+
+    def _count(self, seconds: float, work: Work) -> None:
+        self.told += 1
         key = work.sort, work.verb
         self.counts[key] = self.counts.get(key, 0) + 1
         self.seconds[key] = self.seconds.get(key, 0.0) + seconds
         self.worst = max(self.worst, seconds)
-        who = f" of {work.who}" if work.who else ""
-        log.warning("%s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
 
     def steps(self, work: Coroutine[Any, Any, Any], about: Callable[[], Work]) -> Steps:
         """The same work, with an eye on each of its steps. about: what it is, asked where one is long."""
@@ -63,6 +87,7 @@ class Steps(Coroutine[Any, Any, Any]):
 
     def send(self, value: Any) -> Any:
         """One step."""
+        self._watchdog.moved += 1
         began = _clock()
         try:
             return self._send(value)
@@ -71,6 +96,7 @@ class Steps(Coroutine[Any, Any, Any]):
                 self._watchdog.tell(_clock() - began, self._about())
 
     def __next__(self) -> Any:  # as `send`, which nearly every step would call
+        self._watchdog.moved += 1
         began = _clock()
         try:
             return self._send(None)

@@ -12,6 +12,7 @@ import math
 import os
 import re
 import ssl
+import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
@@ -29,6 +30,7 @@ R = TypeVar("R")
 ANSWER_MOST = 64 << 20  # bytes of an answer
 # when the time is over that a client gave its request, by time.monotonic(); None for no such time
 DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
+_REFUSAL_MOST = 1 << 17  # bytes that are read of an answer that is no success: it is decoded on the event loop
 _LONG = 1 << 18  # bytes of an answer that is read elsewhere
 _KEEP_CONTEXTS = 200
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that does not end in what is trusted
@@ -81,6 +83,8 @@ class Client:
 
         seconds: how long it may take in all; the webhook is told. until: when it must be over, as in DEADLINE.
         """
+        if "aiohttp" not in sys.modules and self._aside is not None:
+            await self._aside.run_off_loop(_load)
         import aiohttp
 
         within: float = seconds
@@ -117,6 +121,10 @@ class Client:
         """What some work on so many bytes gives, done beside the loop where they are many. Raises what it raises."""
         return work(*about) if self._aside is None else await self._aside.make(size, work, *about)
 
+    async def slice(self, work: Callable[..., R], *about: Any) -> R:
+        """What some work gives, done on the loop in slices. Raises what it raises, and Timeout."""
+        return await self.beside(0, work, *about)
+
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
         """What some work makes of an answer, in the way that long bodies of requests are read and looked through.
 
@@ -141,6 +149,9 @@ class Client:
             read = bytearray()
             async for piece in answer.content.iter_any():
                 read += piece
+                if not 200 <= answer.status <= 206 and len(read) > _REFUSAL_MOST:
+                    del read[_REFUSAL_MOST:]
+                    break
                 if len(read) > most:
                     raise ValueError(f"the answer is larger than {most} bytes")
             return answer.status, answer.headers.get("Content-Type", ""), bytes(read)
@@ -165,6 +176,13 @@ class Client:
                 self._trusted.clear()
             known = self._trusted[authority] = _judging(authority) if authority else _system()
         return known
+
+
+def _load() -> None:
+    """Import what calls are made with, which takes a quarter of a second."""
+    import aiohttp  # noqa: F401
+
+    from podless.remote import trust  # noqa: F401
 
 
 def _system() -> ssl.SSLContext:

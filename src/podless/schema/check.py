@@ -7,6 +7,7 @@ matched most is reported.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from podless.meta import field, gotext
@@ -22,25 +23,58 @@ _SIZES = {int: "int64", float: "float64"}
 _TYPE_META = frozenset(("apiVersion", "kind"))
 
 
+# steps: of a look at a value, of an error, and characters of an error's text that are written in one
+_VALUE, _ERROR, _PER_STEP = 4, 8, 1024
+_TEXT = 5 << 20  # characters of all errors after which no further values are looked at: a client is told of fewer
+
+
+# what was counted, by the identity of an alternative's node and the path of the value
+Known = dict[tuple[int, Path], "Result"]
+
+
 class Result:
-    """Errors by their whole text, in order and each once, and how much matched. at: where the whole value stands."""
+    """Errors by what they say, in order and each once, and how much matched.
 
-    __slots__ = ("at", "errors", "matched")
+    at: where the whole value stands. known: what was counted of alternatives within alternatives, by their nodes and
+    paths, so that nothing is counted again for the errors of the best; None outside of alternatives.
+    """
 
-    def __init__(self, at: Path = ()) -> None:
+    __slots__ = ("at", "errors", "known", "left", "matched")
+
+    def __init__(self, at: Path = (), known: Known | None = None) -> None:
         self.at = at
-        self.errors: dict[str, FieldError] = {}
+        self.known = known
+        self.errors: dict[Any, FieldError] = {}
         self.matched = 0
+        self.left = _TEXT
+
+    def fresh(self) -> Result:
+        """A result of the same sort, with nothing in it."""
+        return Result(self.at, self.known)
+
+    @property
+    def wrong(self) -> bool:
+        """Whether anything is wrong."""
+        return bool(self.errors)
+
+    @property
+    def full(self) -> bool:
+        """Whether more is wrong than a client is told of."""
+        return len(self.errors) >= MOST or self.left < 0
+
+    def forgive(self) -> None:
+        """What is wrong was so before."""
+        self.errors.clear()
+        self.left = _TEXT
 
     def merge(self, other: Result) -> None:
         """Take over another result."""
-        for text, error in other.errors.items():
-            self.errors.setdefault(text, error)
+        if other.errors:
+            charge(len(other.errors))
+            for key, error in other.errors.items():
+                self.errors.setdefault(key, error)
+            self.left -= _TEXT - other.left
         self.matched += other.matched
-
-    def plain(self, text: str) -> None:
-        """An error that a real server ties to no field."""
-        self.errors.setdefault(text, field.invalid(self.at or "<nil>", "", text))
 
     def where(self, path: Path) -> At:
         """The field of an error at a path."""
@@ -49,19 +83,74 @@ class Result:
         rest = path[1:] if path and path[0] == "" else path
         return (*self.at, *(() if rest == ("",) else rest)) or "<nil>"
 
+    def logic(self, path: Path, rule: str) -> None:
+        """An error that a real server ties to no field. rule: what the value must do."""
+        self.plain(lambda: f"{gotext.quote(field.text(path))} {rule}")
+
+    def plain(self, write: Callable[[], str]) -> None:
+        """An error that a real server ties to no field."""
+        self.add(write, lambda text: field.invalid(self.at or "<nil>", "", text))
+
     def typed(self, path: Path, wanted: str, value: str) -> None:
         """The value has the wrong type; value is a type name, or the text that has not the format."""
-        text = f"{field.text(path)} in body must be of type {wanted}: {gotext.quote(value)}"
-        self.errors.setdefault(text, field.type_invalid(self.where(path), value, text))
+        self.add(
+            lambda: f"{field.text(path)} in body must be of type {wanted}: {gotext.quote(value)}",
+            lambda text: field.type_invalid(self.where(path), value, text),
+        )
 
-    def invalid(self, path: Path, value: Any, rule: str) -> None:
-        """The value breaks a rule."""
-        text = f"{field.text(path)} {rule}"
-        self.errors.setdefault(text, field.invalid(self.where(path), value, text))
+    def invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
+        """The value breaks a rule. shown: what stands for %s in it."""
+        self.add(
+            lambda: f"{field.text(path)} {rule % shown if shown != '' else rule}",
+            lambda text: field.invalid(self.where(path), value, text),
+        )
 
-    def add(self, text: str, error: FieldError) -> None:
+    def add(self, write: Callable[[], str], make: Callable[[str], FieldError]) -> None:
         """An error with a text of its own, which tells it from others."""
-        self.errors.setdefault(text, error)
+        text = write()
+        self.put(text, len(text), lambda: make(text))
+
+    def put(self, key: Any, size: int, make: Callable[[], FieldError]) -> None:
+        """An error that takes so many characters, where there is none with the same key."""
+        charge(_ERROR + size // _PER_STEP)
+        if key not in self.errors:
+            self.errors[key] = make()
+            self.left -= size
+
+
+class _Tally(Result):
+    """Whether anything is wrong, and how much matched: of alternatives, only the errors of the best are told."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, known: Known) -> None:
+        self.count = self.matched = 0
+        self.at, self.known = (), known
+
+    def fresh(self) -> Result:
+        return _tally(self)
+
+    @property
+    def wrong(self) -> bool:
+        return self.count > 0
+
+    @property
+    def full(self) -> bool:
+        return self.count >= MOST
+
+    def forgive(self) -> None:
+        self.count = 0
+
+    def merge(self, other: Result) -> None:
+        assert isinstance(other, _Tally)
+        self.count += other.count
+        self.matched += other.matched
+
+    def tell(self, *said: Any) -> None:
+        """Something is wrong."""
+        self.count += 1
+
+    logic = plain = typed = invalid = add = put = tell  # type: ignore[assignment]
 
 
 def validate(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
@@ -76,15 +165,16 @@ def validate(value: Any, node: Node, at: Path = (), pair: Pair | None = None) ->
 
 
 def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: Pair | None) -> None:
-    result = _check(value, node, path, into.at, pair)
-    if result.errors and pair is not None and pair.unchanged():
-        result.errors.clear()
+    result = _check(value, node, path, into, pair)
+    if pair is not None and result.wrong and pair.unchanged():
+        result.forgive()
     into.merge(result)
 
 
-def _check(value: Any, node: Node, path: Path, at: Path, pair: Pair | None) -> Result:
-    result = Result(at)
-    charge(1)
+def _check(value: Any, node: Node, path: Path, like: Result, pair: Pair | None = None) -> Result:
+    """What is found of a value and all below it. like: a result of the sort that is wanted."""
+    result = like.fresh()
+    charge(_VALUE)
     if value is None:
         if node.types and not node.nullable:
             result.typed(path, ",".join(node.types), "null")
@@ -140,68 +230,105 @@ def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
     if raw.get("oneOf"):
         _one(value, node, path, result)
     if raw.get("allOf"):
-        parts = [_check(value, part, path, result.at, None) for part in node.branches("allOf")]
-        for part in each(parts):
-            result.merge(part)
-        valid = sum(not part.errors for part in each(parts))
-        if valid != len(parts):
+        valid, branches = 0, node.branches("allOf")
+        for branch in branches:
+            part = _check(value, branch, path, _Tally({}) if result.full else result)
+            valid += not part.wrong
+            if part.__class__ is result.__class__:
+                result.merge(part)
+        if valid != len(branches):
             none = "" if valid else ". None validated"
-            result.plain(f"{gotext.quote(field.text(path))} must validate all the schemas (allOf){none}")
+            result.logic(path, f"must validate all the schemas (allOf){none}")
     refused = node.refused
-    if refused is not None and not _check(value, refused, path, result.at, None).errors:
-        result.plain(f"{gotext.quote(field.text(path))} must not validate the schema (not)")
+    if refused is not None and not _weigh(value, refused, path, _tally(result)).wrong:
+        result.logic(path, "must not validate the schema (not)")
     result.matched += 1
 
 
+def _tally(result: Result) -> _Tally:
+    """What counts alternatives of a value with a result."""
+    return _Tally({} if result.known is None else result.known)
+
+
+def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
+    """What is found of one alternative; where it takes long, it is kept."""
+    if not branch.deep:
+        return _check(value, branch, path, tally)
+    assert tally.known is not None
+    place = id(branch), path
+    found = tally.known.get(place)
+    if found is None:
+        found = tally.known[place] = _check(value, branch, path, tally)
+    return found
+
+
 def _any(value: Any, node: Node, path: Path, result: Result) -> None:
-    best: Result | None = None
+    best: tuple[Node, Result] | None = None
+    tally = _tally(result)
     for branch in node.branches("anyOf"):
-        part = _check(value, branch, path, result.at, None)
-        if not part.errors:
-            result.merge(part)
+        part = _weigh(value, branch, path, tally)
+        if not part.wrong:
+            result.matched += part.matched
             return
-        if best is None or part.matched > best.matched:
-            best = part
-    result.plain(f"{gotext.quote(field.text(path))} must validate at least one schema (anyOf)")
+        if best is None or part.matched > best[1].matched:
+            best = branch, part
+    result.logic(path, "must validate at least one schema (anyOf)")
     if best is not None:
-        result.merge(best)
+        _tell(value, *best, path, result)
 
 
 def _one(value: Any, node: Node, path: Path, result: Result) -> None:
-    parts = [_check(value, branch, path, result.at, None) for branch in node.branches("oneOf")]
-    valid = [part for part in each(parts) if not part.errors]
+    tally = _tally(result)
+    parts = [(branch, _weigh(value, branch, path, tally)) for branch in node.branches("oneOf")]
+    valid = [part for _, part in parts if not part.wrong]
     if len(valid) == 1:
-        result.merge(valid[0])
+        result.matched += valid[0].matched
         return
     found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
-    result.plain(f"{gotext.quote(field.text(path))} must validate one and only one schema (oneOf). {found}")
+    result.logic(path, f"must validate one and only one schema (oneOf). {found}")
     if not valid:
-        result.merge(max(parts, key=lambda part: part.matched))
+        _tell(value, *max(parts, key=lambda part: part[1].matched), path, result)
+
+
+def _tell(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
+    """Take over what is wrong with the best alternative; where that is only counted, it was counted already."""
+    if not isinstance(result, _Tally):
+        part = _check(value, branch, path, Result(result.at, part.known))
+    result.merge(part)
 
 
 def _string(value: str, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
-    most, least, pattern = raw.get("maxLength"), raw.get("minLength"), raw.get("pattern")
+    most, least, pattern = raw.get("maxLength"), raw.get("minLength"), node.pattern
     if most is not None and len(value) > most:
-        text = f"{field.text(path)} in body should be at most {most} chars long"
-        result.add(text, field.too_long(result.where(path), most))
+        result.add(
+            lambda: f"{field.text(path)} in body should be at most {most} chars long",
+            lambda text: field.too_long(result.where(path), most),
+        )
     elif least is not None and len(value) < least:
-        result.invalid(path, value, f"in body should be at least {least} chars long")
-    elif pattern:
-        compiled = regex.compile(pattern)
-        if compiled is None:
-            said = f"{pattern}, but pattern is invalid: {regex.problem(pattern)}"
-            result.invalid(path, value, f"in body should match '{said}'")
-        elif len(value) > (limit := regex.longest(compiled)):
-            result.add(f"{field.text(path)} is too long: {pattern}", field.too_long(result.where(path), limit))
-        elif compiled.search(value) is None:
-            result.invalid(path, value, f"in body should match '{pattern}'")
+        result.invalid(path, value, "in body should be at least %s chars long", least)
+    elif pattern is not None and not pattern.run(value):
+        _mismatch(value, pattern, path, result)
     if node.format:
         known = formats.check(node.format)
         if known is not None:
             if not known(value):
                 result.typed(path, node.format, value)
             result.matched += 1
+
+
+def _mismatch(value: str, pattern: regex.Matcher, path: Path, result: Result) -> None:
+    """A text has not the pattern that it must have."""
+    text = pattern.pattern
+    if pattern.problem:
+        result.invalid(path, value, "in body should match '%s'", f"{text}, but pattern is invalid: {pattern.problem}")
+    elif len(value) > pattern.longest:
+        result.add(
+            lambda: f"{field.text(path)} is too long: {text}",
+            lambda _: field.too_long(result.where(path), pattern.longest),
+        )
+    else:
+        result.invalid(path, value, "in body should match '%s'", text)
 
 
 def _number(value: float, node: Node, path: Path, result: Result) -> None:
@@ -214,7 +341,7 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
     def fits(number: float, what: str) -> bool:
         if numbers.in_range(number, kind, form):
             return True
-        result.plain(f"{what} value must be of type {type_text} in {field.text(path)}")
+        result.plain(lambda: f"{what} value must be of type {type_text} in {field.text(path)}")
         return False
 
     fits(value, "Checked")
@@ -227,13 +354,13 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
         strict = raw.get("exclusiveMaximum")
         if value > over or (strict and value == over):
             than = "less than" if strict else "less than or equal to"
-            result.invalid(path, value, f"in body should be {than} {numbers.show(over)}")
+            result.invalid(path, value, f"in body should be {than} %s", numbers.show(over))
     if least is not None:
         under = _bound(least, fits(float(least), "Minimum boundary") and exact)
         strict = raw.get("exclusiveMinimum")
         if value < under or (strict and value == under):
             than = "greater than" if strict else "greater than or equal to"
-            result.invalid(path, value, f"in body should be {than} {numbers.show(under)}")
+            result.invalid(path, value, f"in body should be {than} %s", numbers.show(under))
     result.matched += 1
 
 
@@ -246,27 +373,31 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
         factor = numbers.truncate(factor)
     if factor <= 0:
         # the text names the factor, the value shown is the factor too
-        text = f"factor MultipleOf declared for {field.text(path)} must be positive: {numbers.show(factor)}"
-        result.add(text, field.invalid(result.where(path), factor, text))
+        result.add(
+            lambda: f"factor MultipleOf declared for {field.text(path)} must be positive: {numbers.show(factor)}",
+            lambda text: field.invalid(result.where(path), factor, text),
+        )
     elif (value % factor != 0) if exact else not numbers.multiple(float(value), factor):
         shown = value if exact else float(value)
-        result.invalid(path, shown, f"in body should be a multiple of {numbers.show(factor)}")
+        result.invalid(path, shown, "in body should be a multiple of %s", numbers.show(factor))
 
 
 def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
     raw = node.raw
     if node.items is not None:
         for place, item in enumerate(each(value)):
-            if len(result.errors) >= MOST:
+            if result.full:
                 break
             inner = pair.index(place) if pair is not None else None
             _ratcheted(item, node.items, (*path, place), result, inner)
     most, least = raw.get("maxItems"), raw.get("minItems")
     if least is not None and len(value) < least:
-        result.invalid(path, len(value), f"in body should have at least {least} items")
+        result.invalid(path, len(value), "in body should have at least %s items", least)
     if most is not None and len(value) > most:
-        text = f"{field.text(path)} in body should have at most {most} items"
-        result.add(text, field.too_many(result.where(path), len(value), most))
+        result.add(
+            lambda: f"{field.text(path)} in body should have at most {most} items",
+            lambda text: field.too_many(result.where(path), len(value), most),
+        )
     if raw.get("uniqueItems") and lists.repeated(value, exact=True):
         result.invalid(path, "", "in body shouldn't contain duplicates")
     result.matched += 1
@@ -276,29 +407,44 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
     raw = node.raw
     most, least = raw.get("maxProperties"), raw.get("minProperties")
     if least is not None and len(value) < least:
-        result.invalid(path, len(value), f"in body should have at least {least} properties")
+        result.invalid(path, len(value), "in body should have at least %s properties", least)
     if most is not None and len(value) > most:
-        text = f"{field.text(path)} in body should have at most {most} properties"
-        result.add(text, field.too_many(result.where(path), len(value), most))
+        result.add(
+            lambda: f"{field.text(path)} in body should have at most {most} properties",
+            lambda text: field.too_many(result.where(path), len(value), most),
+        )
     if node.closed:
         for name in each(value):
-            if name not in node.properties and len(result.errors) < MOST:
-                text = f"{field.text(path)}.{name} in body is a forbidden property"
-                result.add(text, field.invalid(result.where(path), name, text))
+            if name not in node.properties and not result.full:
+                _unknown(name, path, result)
     elif node.additional is not None:
         for name, item in each(value).items():
-            if name not in node.properties and len(result.errors) < MOST:
+            if name not in node.properties and not result.full:
                 at = (*path, name) if path else ("", name)  # a real server writes .name there
                 _ratcheted(item, node.additional, at, result, _inner(pair, name, path))
-    for name in node.properties:
-        if name in value:
-            child = node.child(name)
-            assert child is not None
-            _ratcheted(value[name], child, (*path, name), result, _inner(pair, name, path))
+    for name in node.declared(value):
+        child = node.child(name)
+        assert child is not None
+        _ratcheted(value[name], child, (*path, name), result, _inner(pair, name, path))
     for name in each(raw.get("required") or ()):
         if name not in value:
-            text = f"{field.text(path)}.{name} in body is required"
-            result.add(text, field.required(result.where((*path, name))))
+            if result.full:
+                break
+            _missing(name, path, result)
+
+
+def _unknown(name: str, path: Path, result: Result) -> None:
+    result.add(
+        lambda: f"{field.text(path)}.{name} in body is a forbidden property",
+        lambda text: field.invalid(result.where(path), name, text),
+    )
+
+
+def _missing(name: str, path: Path, result: Result) -> None:
+    result.add(
+        lambda: f"{field.text(path)}.{name} in body is required",
+        lambda text: field.required(result.where((*path, name)), ""),
+    )
 
 
 def _inner(pair: Pair | None, name: str, path: Path) -> Pair | None:
@@ -308,12 +454,19 @@ def _inner(pair: Pair | None, name: str, path: Path) -> Pair | None:
 
 
 def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
-    allowed = node.raw.get("enum")
-    if not allowed or (value is not None and any(numbers.same(value, item) for item in each(allowed))):
+    allowed = node.enum
+    if allowed is None or allowed.allows(value):
         return
-    listed = [item if isinstance(item, str) else gotext.json(shown(item)) for item in each(allowed)]
-    text = f"{field.text(path)} in body should be one of {listed}"
-    result.add(text, field.not_supported(result.where(path), shown(value), listed))
+    if isinstance(result, _Tally):
+        result.tell()
+        return
+    said = allowed.said
+    # the listed values are a part of the error's text; they are the same text for all errors
+    result.put(
+        (field.text(path), said),
+        len(said),
+        lambda: FieldError("FieldValueNotSupported", result.where(path), shown(value), said),
+    )
 
 
 def scalar(value: float, node: Node) -> bool:

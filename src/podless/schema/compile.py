@@ -5,32 +5,51 @@ else is found: an unknown field, a wrong value, a rare case. The caller then tak
 what it is; walking a value again that was begun here leads to the same result. So the generated code builds no paths
 and no errors.
 
-Big parts of a schema are functions of their own (`Part`), compiled when a value first gets there.
+Big parts of a schema are functions of their own (`Part`), compiled when a value first gets there: what is compiled in
+one go is a few hundred lines. The code charges for what it does at the head of its loops (meta/meter.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
 from typing import Any
 
-from podless.meta.meter import charge
+from podless.meta.meter import charge, each
 from podless.meta.offloop import fill, once
-from podless.schema import check, default, embedded, lists
-from podless.schema.emit import Values, literal
+from podless.schema import default, embedded, lists
+from podless.schema.emit import FEW, Values, literal
 from podless.schema.mode import Mode
-from podless.schema.node import Node, copy, leaf, weigh
+from podless.schema.node import Node, leaf, weigh
 from podless.schema.prune import META
 
 # a part with more nodes than this becomes a function of its own
 _INLINE = 48
+# a function with more lines than this makes functions of all that is below what it is about
+_LINES = 300
 # an object with more properties than this is walked by the fields it has
 _WIDE = 12
-# items of one list or object that are not charged: most have fewer, and all together are no more than a body has
-_FREE = 64
-# steps that a line of code costs: it takes as long to compile as that many items to walk
-_LINE = 50
+# defaults, and required fields, of such an object that are written one by one
+_MANY = 24
+# bytes of a default, with all that is filled into it, that is written down as it is
+_LITERAL = 512
+# steps of one loop that are not charged there, but to what is around it
+_FREE = 16
+# steps that a line of code costs: it takes as long to compile as that many items to walk; and a part that is not used
+_LINE, _FIELD = 50, 4
+# lines of code in a step, of which a third is executed; calling another function takes as long as so many
+_PER_STEP, _CALL = 16, 256
+# steps of an item from which on items are charged one by one, and of a function from which on it is charged
+_HEAVY_ITEM, _HEAVY = 4, 32
+# items that are charged to what is around them, where that is no more than so many steps
+_FEW_ITEMS, _AROUND = 8, 1024
+# parts that are compiled before work off the loop: it makes others for itself, and they go with it
+_MOST = 2000
+# branches of logic that are looked at for a charge
+_SOME = 32
 _DEPTH = 24
 _LOOPS = 6
 
@@ -50,6 +69,32 @@ def _hides(value: dict[str, Any], known: frozenset[str]) -> bool:
     return any(item.__class__ in _BOXES and item and key not in known for key, item in value.items())
 
 
+Walk = Callable[[Any], bool]
+
+
+def _holds(parts: tuple[Part, ...], value: Any, most: int) -> int:
+    """How many of some parts find a value in order, counted up to a number."""
+    found = 0
+    for place, part in enumerate(parts):
+        if not place % _SOME:
+            charge(_SOME * _CALL // _PER_STEP)
+        if part.run(value):
+            found += 1
+            if found == most:
+                break
+    return found
+
+
+def _all(parts: tuple[Part, ...], value: Any) -> bool:
+    """Whether all of some parts find a value in order."""
+    for place, part in enumerate(parts):
+        if not place % _SOME:
+            charge(_SOME * _CALL // _PER_STEP)
+        if not part.run(value):
+            return False
+    return True
+
+
 # what the code of every part can name
 _NAMES: dict[str, Any] = {
     "BOXES": _BOXES,
@@ -60,9 +105,12 @@ _NAMES: dict[str, Any] = {
     "inf": float("inf"),
     "different": lambda items: not lists.repeated(items, exact=True),
     "charge": charge,
+    "take": default.take,
+    "add": default.add,
+    "holds": _holds,
+    "every": _all,
 }
 
-Walk = Callable[[Any], bool]
 # the parts for simple values, by what they check
 Leaves = dict[tuple[Mode, bytes], "Part"]
 
@@ -93,37 +141,68 @@ class Part:
         return self.run != self._compile_and_run
 
     def complete(self) -> None:
-        """Compile this part, and all that it can come to."""
-        todo: list[Part] = [self]
+        """Compile this part, and what it can come to: of very much, that which is nearest."""
+        todo: deque[Part] = deque([self])
         done = {id(_ANYTHING)}
-        while todo:
-            part = todo.pop()
+        while todo and len(done) <= _MOST:
+            part = todo.popleft()
             if id(part) in done:
                 continue
             done.add(id(part))
             run = part.run if part.is_compiled else part._compiled()
             assert isinstance(run, FunctionType)
+            if run is _ANYTHING.run:
+                continue
             for name, value in run.__globals__.items():
                 if isinstance(value, Part):
                     todo.append(value)
                 elif value.__class__ is dict and name != "__builtins__":  # of a wide object
                     todo.extend(value.values())
+                elif value.__class__ is tuple:  # of alternatives
+                    todo.extend(value)
 
     def _compile_and_run(self, value: Any) -> bool:
         return self._compiled()(value)
 
     def _compiled(self) -> Walk:
-        return fill(self, "run", self._compile)
+        return fill(self, "run", self._compile, needed=False)
 
     def _compile(self) -> Walk:
+        return self._write(self._node, self._mode)
+
+    def _write(self, node: Node, mode: Mode) -> Walk:
         writer = Writer(self._leaves)
-        writer.slot(self._node, "v", 1, self._mode, ["return False"] if self._mode.fill else None)
-        charge(len(writer.lines) * _LINE)
-        body = "\n".join(writer.lines) if writer.lines else " pass"
+        writer.slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
+        head = writer.head(mode)
+        charge((len(head) + len(writer.lines)) * _LINE)
+        body = "\n".join([*head, *writer.lines]) or " pass"
         names = writer.names
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
         made: Walk = names.pop("walk")  # which the function does not need itself: no circle for the collector
         return made
+
+
+class Field(Part):
+    """The part of a declared property, which is not looked at before a value has it."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, parent: Node, name: str, mode: Mode, leaves: Leaves) -> None:
+        super().__init__(parent, mode, leaves)
+        self._name = name
+
+    def _compile(self) -> Walk:
+        charge(_LINE)
+        node = self._node.child(self._name)
+        assert node is not None
+        writer = Writer(self._leaves)
+        if writer.idle(node, self._mode) and not writer.fills(node, self._mode):
+            return _ANYTHING.run
+        says = leaf(node)
+        if not says:
+            return self._write(node, self._mode)
+        shared = writer.part(node, self._mode)  # with others that say the same
+        return shared.run if shared.is_compiled else shared._compiled()
 
 
 class Writer(Values):
@@ -134,6 +213,7 @@ class Writer(Values):
         self.leaves = leaves
         self.names = dict(_NAMES)
         self.loops = 0
+        self.given = 0  # bytes of defaults that are filled in once for each time that what is written is executed
 
     def constant(self, prefix: str, value: Any) -> str:
         """A name for a value."""
@@ -143,6 +223,7 @@ class Writer(Values):
 
     def part(self, node: Node, mode: Mode) -> Part:
         """The part for a node, which simple values of one form share."""
+        charge(_LINE)
         found = Part(node, mode, self.leaves)
         says = leaf(node)
         return once(self.leaves, (mode, says), lambda: found) if says else found
@@ -150,6 +231,15 @@ class Writer(Values):
     def put(self, indent: int, text: str) -> None:
         """One line."""
         self.lines.append(" " * indent + text)
+        self.weight += 1
+
+    def head(self, mode: Mode) -> list[str]:
+        """The lines before all others: what the function costs, but for its loops."""
+        steps = self.weight // _PER_STEP
+        lines = [f" charge({steps})"] if steps >= _HEAVY else []
+        if self.given and (not mode.root or self.given > default.MOST):
+            lines.append(f" take({self.given})")
+        return lines
 
     def block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
         """A compound statement; an empty body becomes pass."""
@@ -159,13 +249,40 @@ class Writer(Values):
         if len(self.lines) == before:
             self.put(indent + 1, "pass")
 
-    def charge(self, indent: int, var: str) -> None:
-        """Charge for a loop over a list or an object, where that costs less than the loop."""
-        self.put(indent, f"if len({var}) > {_FREE}: charge(len({var}))")
+    def loop(self, var: str, indent: int, head: str, body: Callable[[int], None]) -> None:
+        """A loop over a list or an object that is charged: for each item, or at once where items cost little.
 
-    def fail(self, indent: int, condition: str) -> None:
+        What is short is charged to what is around it, for a charge takes as long as some lines.
+        """
+        place, space = len(self.lines), " " * indent
+        before = self.weight, self.given
+        self.weight = self.given = 0
+        self.loops += 1
+        self.block(indent, head, body)
+        self.loops -= 1
+        steps, given = max(self.weight // _PER_STEP, 1), self.given
+        self.weight, self.given = before
+        lines = []
+        if steps < _HEAVY_ITEM:
+            lines.append(f"{space}if len({var}) > {_FREE // steps}: charge(len({var}) * {steps})")
+            self.weight += _FREE * _PER_STEP
+        elif steps * _FEW_ITEMS > _AROUND:
+            self.lines.insert(place + 1, f"{space} charge({steps})")
+            self.weight += 1
+        else:
+            many = self.fresh()
+            lines.append(f"{space}{many} = len({var}) > {_FEW_ITEMS}")
+            self.lines.insert(place + 1, f"{space} if {many}: charge({steps})")
+            self.weight += _FEW_ITEMS * steps * _PER_STEP
+        if given:
+            lines.append(f"{space}if len({var}) > {_FEW_ITEMS}: take(len({var}) * {given})")
+            self.given += _FEW_ITEMS * given
+        self.lines[place:place] = lines
+
+    def fail(self, indent: int, condition: str, lines: int = 1) -> None:
         """Give up if the condition holds."""
         self.put(indent, f"if {condition}: return False")
+        self.weight += lines - 1
 
     def slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
         """The code for a value; null: what to do if it is null, or None to let the schema decide."""
@@ -231,9 +348,11 @@ class Writer(Values):
 
     def child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
         """A value below another: inline when small, else a call."""
-        if indent < _DEPTH and self.loops < _LOOPS and weigh(node.raw, _INLINE) <= _INLINE:
+        short = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
+        if short and weigh(node.raw, _INLINE) <= _INLINE:
             self.slot(node, var, indent, mode, null)
             return
+        self.weight += _CALL
         name = self.constant("f", self.part(node, mode))
         self.block(indent, f"if {var} is None:", lambda inner: self.puts(inner, null))
         self.put(indent, f"elif not {name}.run({var}): return False")
@@ -250,8 +369,9 @@ class Writer(Values):
             if mode.prune and not keep and not node.extra:
                 known = frozenset(names) | (META if resource else frozenset())
                 self.fail(indent, f"not {var}.keys() <= {self.constant('K', known)}" if known else var)
+            required = self.required(node, mode)
             for name in names:
-                self.property(node, name, var, indent, self.meta(mode, node, name, inner))
+                self.property(node, name, var, indent, self.meta(mode, node, name, inner), name in required)
         if node.extra:
             self.additional(node, var, indent, inner, resource)
         if mode.check:
@@ -267,23 +387,24 @@ class Writer(Values):
             return Mode(check=mode.check)
         return replace(inner, prune=False) if node.embedded else inner
 
-    def property(self, node: Node, name: str, var: str, indent: int, mode: Mode) -> None:
+    def required(self, node: Node, mode: Mode) -> frozenset[str]:
+        """The fields that must be there, as far as that is checked."""
+        return frozenset(node.raw.get("required") or () if mode.check else ())
+
+    def property(self, node: Node, name: str, var: str, indent: int, mode: Mode, required: bool) -> None:
         """One declared property of an object."""
         child = node.child(name)
         assert child is not None
         key = literal(name)
-        required = mode.check and name in (node.raw.get("required") or ())
         if self.idle(child, mode) and not self.fills(child, mode):
             if required:
                 self.fail(indent, f"{key} not in {var}")
             return
-        filled = self.filled(child, mode)
+        filled = self.filled(child, mode, len(name))
         null = self.null(child, mode)
         if mode.fill and not child.nullable:
             null = [f"{var}[{key}] = {filled}"] if filled else [f"del {var}[{key}]"]
             if not filled and required:
-                null = ["return False"]
-            if filled == "False":
                 null = ["return False"]
         item = self.fresh()
 
@@ -292,54 +413,56 @@ class Writer(Values):
             self.child(child, item, inner, mode, null)
 
         self.block(indent, f"if {key} in {var}:", body)
-        if filled == "False" or (required and not filled):
+        if required and not filled:
             self.put(indent, "else: return False")
         elif filled:
             self.put(indent, f"else: {var}[{key}] = {filled}")
 
-    def filled(self, child: Node, mode: Mode) -> str:
-        """The expression of a child's default with all inner defaults; "" for none, "False" when it is not valid."""
+    def filled(self, child: Node, mode: Mode, name: int = 0) -> str:
+        """The expression of a child's default with all inner defaults; "" for none.
+
+        name: characters of the name that it is filled in under.
+        """
         if not mode.fill or not child.has_default:
             return ""
-        value = copy(default.given(child))
-        default.fill(value, child)
-        if mode.check and (check.validate(value, child) or lists.validate(value, child)):
-            return "False"
-        if value is False:
-            return "(not 1)"
-        return literal(value)
+        try:
+            value, size = default.expand(child, _LITERAL)
+        except default.Overfull:  # it counts for itself
+            self.weight += _CALL
+            return f"{self.constant('D', partial(default.make, child))}()"
+        self.given += size + name
+        return "(not 1)" if value is False else literal(value)
 
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """An object with many properties: each field that it has is looked up."""
         inner = replace(mode, keep=False, root=False)
         table: dict[str, Part] = {}
-        for name, child in node.children():
-            own = self.meta(mode, node, name, inner)
-            if self.idle(child, own) and not self.fills(child, own):
-                table[name] = _ANYTHING
-                continue
-            table[name] = self.part(child, own)
+        for name in node.properties:
+            charge(_FIELD)
+            table[name] = Field(node, name, self.meta(mode, node, name, inner), self.leaves)
         if node.embedded or mode.root:
             for name in META - table.keys():
                 table[name] = _ANYTHING
         parts, key, item, run = self.constant("T", table), self.fresh(), self.fresh(), self.fresh()
-        self.charge(indent, var)
-        self.put(indent, f"for {key}, {item} in {var}.items():")
         # `run` becomes a variable: the interpreter finds an attribute faster than a method
+        self.put(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {_CALL // _PER_STEP})")
+        self.put(indent, f"for {key}, {item} in {var}.items():")
         if keep or node.extra:
             self.put(indent + 1, f"{run} = {parts}.get({key}, {self.constant('R', _ANYTHING)}).run")
         else:  # what is not declared is rare, so that an exception costs nothing
             self.put(indent + 1, f"try: {run} = {parts}[{key}].run")
             self.put(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
-        self.fail(indent + 1, f"not {run}({item})")
-        for name, child in node.children():
-            filled = self.filled(child, self.meta(mode, node, name, inner))
-            if filled == "False":
-                self.fail(indent, f"{literal(name)} not in {var}")
-            elif filled:
-                self.put(indent, f"if {literal(name)} not in {var}: {var}[{literal(name)}] = {filled}")
-            elif mode.check and name in (node.raw.get("required") or ()):
-                self.fail(indent, f"{literal(name)} not in {var}")
+        self.fail(indent + 1, f"not {run}({item})", _CALL)
+        if mode.fill and len(node.defaulted) > _MANY:
+            names = self.constant("K", frozenset(name for name, _ in each(node.defaulted)))
+            self.put(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
+        elif mode.fill:
+            for name, child in node.defaulted:
+                key, filled = literal(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
+                if filled:
+                    self.put(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
+        known = node.properties
+        self.require([name for name in node.raw.get("required") or () if mode.check and name in known], var, indent)
 
     def additional(self, node: Node, var: str, indent: int, mode: Mode, resource: bool) -> None:
         """The fields that are not declared, by additionalProperties."""
@@ -357,19 +480,17 @@ class Writer(Values):
             return
         null = self.null(child, mode)
         key, item = self.fresh(), self.fresh()
-        if mode.fill and not child.nullable:
-            filled = self.filled(child, mode)
-            null = [f"{var}[{key}] = {filled}"] if filled and filled != "False" else ["return False"]
 
         def body(inner: int) -> None:
+            lines = null
+            if mode.fill and not child.nullable:
+                filled = self.filled(child, mode)
+                lines = [f"{var}[{key}] = {filled}"] if filled else ["return False"]
             if known:
                 self.put(inner, f"if {key} in {self.constant('K', known)}: continue")
-            self.child(child, item, inner, mode, null)
+            self.child(child, item, inner, mode, lines)
 
-        self.loops += 1
-        self.charge(indent, var)
-        self.block(indent, f"for {key}, {item} in {var}.items():", body)
-        self.loops -= 1
+        self.loop(var, indent, f"for {key}, {item} in {var}.items():", body)
 
     def list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """The body for a list."""
@@ -402,19 +523,19 @@ class Writer(Values):
                 self.fail(indent, f"boxes({var})")
             return
         inner_mode = replace(mode, keep=keep, root=False)
-        filled = self.filled(child, inner_mode) if not child.nullable else ""
-        if self.idle(child, inner_mode) and not filled:
+        fills = inner_mode.fill and child.has_default and not child.nullable
+        if self.idle(child, inner_mode) and not fills:
             return
         item, place = self.fresh(), self.fresh()
-        null = self.null(child, inner_mode)
-        head = f"for {item} in {var}:"
-        if filled:
-            head = f"for {place}, {item} in enumerate({var}):"
-            null = ["return False"] if filled == "False" else [f"{var}[{place}] = {filled}"]
-        self.loops += 1
-        self.charge(indent, var)
-        self.block(indent, head, lambda inner: self.child(child, item, inner, inner_mode, null))
-        self.loops -= 1
+        head = f"for {place}, {item} in enumerate({var}):" if fills else f"for {item} in {var}:"
+
+        def body(inner: int) -> None:
+            null = self.null(child, inner_mode)
+            if fills:
+                null = [f"{var}[{place}] = {self.filled(child, inner_mode)}"]
+            self.child(child, item, inner, inner_mode, null)
+
+        self.loop(var, indent, head, body)
 
     def logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
         """enum, allOf, anyOf, oneOf and not, for a value that is not null; kind: its class if known."""
@@ -424,17 +545,29 @@ class Writer(Values):
         nested = Mode(check=True, nested=True)
 
         def test(part: Node) -> str:
-            return self.simple(part, var, kind) or f"{self.constant('f', self.part(part, nested))}.run({var})"
+            simple = self.simple(part, var, kind)
+            self.weight += 1 if simple else _CALL
+            return simple or f"{self.constant('f', self.part(part, nested))}.run({var})"
 
-        for part in node.branches("allOf"):
-            if not self.idle(part, nested):
+        def several(branches: Sequence[Node]) -> str:
+            return self.constant("A", tuple(self.part(part, nested) for part in each(branches)))
+
+        branches = [part for part in node.branches("allOf") if not self.idle(part, nested)]
+        if len(branches) > FEW:
+            self.fail(indent, f"not every({several(branches)}, {var})")
+        else:
+            for part in branches:
                 self.fail(indent, f"not {test(part)}")
-        branches = node.branches("anyOf")
-        if branches:
-            self.fail(indent, f"not ({' or '.join(map(test, branches))})")
-        branches = node.branches("oneOf")
-        if branches:
-            self.fail(indent, f"{' + '.join(map(test, branches))} != 1")
+        either = node.branches("anyOf")
+        if len(either) > FEW:
+            self.fail(indent, f"not holds({several(either)}, {var}, 1)")
+        elif either:
+            self.fail(indent, f"not ({' or '.join(map(test, either))})")
+        one = node.branches("oneOf")
+        if len(one) > FEW:
+            self.fail(indent, f"holds({several(one)}, {var}, 2) != 1")
+        elif one:
+            self.fail(indent, f"{' + '.join(map(test, one))} != 1")
         refused = node.refused
         if refused is not None:
             self.fail(indent, test(refused))

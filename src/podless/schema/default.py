@@ -2,31 +2,128 @@
 
 A null where the schema says neither nullable nor default is dropped from objects; where there is a default and no
 nullable it becomes the default; other nulls stay. Defaults are given to absent fields, and inside given defaults.
+
+Defaults within defaults can make a hundred bytes into gigabytes. So no default is kept with those inside it, each walk
+fills in what the object lacks, and the bytes of all that one object is given are counted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
+from podless.meta.errors import TooLarge
 from podless.meta.meter import charge, each
 from podless.meta.offloop import fill as fill_in
 from podless.schema import embedded, prune
 from podless.schema.node import Node, copy
 
 _HOLDERS = (dict, list)
+# bytes of JSON that defaults may add to one object, about: a body has no more, and etcd takes half of it
+MOST = 3 << 20
+_TOO_LARGE = f"Request entity too large: the default values of the object's fields have more than {MOST} bytes"
+_PUNCTUATION = 4  # bytes around a field's name and after its value
+
+
+class Overfull(Exception):
+    """One object is given more bytes of defaults than it may have, as they are counted in advance."""
+
+
+# bytes that the object under way may still be given: as they are counted in advance, and as they are. Where nothing
+# is bounded there are none.
+_room: ContextVar[list[int] | None] = ContextVar("room", default=None)
+
+
+def take(size: int) -> None:
+    """Count bytes of defaults that may be given to the object under way. Raise Overfull where they are too many."""
+    room = _room.get()
+    if room is not None:
+        room[0] -= size
+        if room[0] < 0:
+            raise Overfull
+
+
+def bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
+    """Whether a compiled walk finds an object in order. Raises TooLarge where it is given too many defaults."""
+    token = _room.set([MOST, MOST])
+    try:
+        return walk(obj)
+    except Overfull:
+        return False
+    finally:
+        _room.reset(token)
 
 
 def given(node: Node) -> Any:
     """The default value of a node that has one, as this very node prunes and coerces it; to be copied before use."""
-    return fill_in(node, "default", partial(_given, node), needed=False) if node.default is Node else node.default
+    return _known(node)[0]
 
 
-def _given(node: Node) -> Any:
-    value = copy(node.raw["default"])
-    prune.prune(value, node, embedded=node.embedded)
-    embedded.coerce(value, node, drop=True)
+def _known(node: Node) -> tuple[Any, int]:
+    """The default value of a node, and its bytes."""
+    known: tuple[Any, int] | None = node.default
+    return known if known is not None else fill_in(node, "default", partial(_given, node), needed=False)
+
+
+def _given(node: Node) -> tuple[Any, int]:
+    value = node.raw["default"]
+    if isinstance(value, _HOLDERS):
+        value = copy(value)
+        prune.prune(value, node, embedded=node.embedded)
+        embedded.coerce(value, node, drop=True)
+    return value, measure(value)
+
+
+def measure(value: Any) -> int:
+    """The bytes of a value as JSON, about: texts count by their characters."""
+    if isinstance(value, str):
+        return len(value) + _PUNCTUATION
+    if not isinstance(value, _HOLDERS):
+        return 2 * _PUNCTUATION
+    total, todo = 0, [value]
+    while todo:
+        part = todo.pop()
+        total += _PUNCTUATION
+        if isinstance(part, dict):
+            charge(len(part))
+            total += sum(map(len, part)) + _PUNCTUATION * len(part)
+            todo += part.values()
+        elif isinstance(part, list):
+            charge(len(part))
+            todo += part
+        elif isinstance(part, str):
+            total += len(part)
+    return total
+
+
+def expand(node: Node, most: int) -> tuple[Any, int]:
+    """The default of a node with all that is filled into it, and its bytes. Raises Overfull past so many bytes."""
+    room = [most, most]
+    token = _room.set(room)
+    try:
+        return make(node), most - room[1]
+    except TooLarge:
+        raise Overfull from None
+    finally:
+        _room.reset(token)
+
+
+def make(node: Node) -> Any:
+    """The default of a node with all that is filled into it, made anew. Raises TooLarge."""
+    value = _give(node)
+    if isinstance(value, _HOLDERS):
+        _fill(value, node, frozenset())
     return value
+
+
+def add(value: dict[str, Any], node: Node) -> None:
+    """Give defaults to the absent fields of an object, with all that is filled into them. Raises TooLarge."""
+    for name, child in each(node.defaulted):
+        if name not in value:
+            charge(1)
+            value[name] = make(child)
 
 
 def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
@@ -50,7 +147,15 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> No
 
 
 def fill(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
-    """Give defaults, in place; skip: root fields to leave alone."""
+    """Give defaults, in place; skip: root fields to leave alone. Raises TooLarge where they are more than `MOST`."""
+    token = _room.set([MOST, MOST])
+    try:
+        _fill(value, node, skip)
+    finally:
+        _room.reset(token)
+
+
+def _fill(value: Any, node: Node, skip: frozenset[str]) -> None:
     charge(1)
     if isinstance(value, dict):
         _fields(value, node, skip)
@@ -58,22 +163,36 @@ def fill(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
         items = node.items
         for index, item in enumerate(each(value)):
             if item is None and not items.nullable and items.has_default:
-                item = value[index] = copy(given(items))
+                item = value[index] = _give(items)
             if isinstance(item, dict | list):
-                fill(item, items)
+                _fill(item, items, _NOTHING)
 
 
 def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
-    for name, child in node.children():
-        if name in skip or not child.has_default:
-            continue
-        if name not in value or (value[name] is None and not child.nullable):
-            value[name] = copy(given(child))
+    for name, child in each(node.defaulted):
+        if name not in skip and (name not in value or (value[name] is None and not child.nullable)):
+            value[name] = _give(child, len(name))
     for key, item in each(value).items():
+        if item is not None and not isinstance(item, _HOLDERS):
+            continue
         child_or_none = None if key in skip else node.field(key)
         if child_or_none is None:
             continue
         if item is None and not child_or_none.nullable and child_or_none.has_default:
-            item = value[key] = copy(given(child_or_none))
-        if isinstance(item, dict | list):
-            fill(item, child_or_none)
+            item = value[key] = _give(child_or_none)
+        if isinstance(item, _HOLDERS):
+            _fill(item, child_or_none, _NOTHING)
+
+
+def _give(node: Node, name: int = 0) -> Any:
+    """A default of a node that is given to the object under way, under a name of so many characters."""
+    value, size = _known(node)
+    room = _room.get()
+    if room is not None:
+        room[1] -= size + name
+        if room[1] < 0:
+            raise TooLarge(_TOO_LARGE, {})
+    return copy(value) if isinstance(value, _HOLDERS) else value
+
+
+_NOTHING: frozenset[str] = frozenset()

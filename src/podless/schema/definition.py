@@ -10,12 +10,14 @@ from typing import Any
 
 from podless.meta import field, gotext
 from podless.meta.field import FieldError
-from podless.meta.meter import each
-from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, shape
+from podless.meta.meter import charge, each
+from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import Options
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
 
+# nanoseconds that the patterns of one schema may take together: none but podless asks for that
+MOST = 500_000_000.0
 _AT_ROOT = (
     "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern"
     " MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example"
@@ -58,7 +60,21 @@ def structural(
             errors += found
             compiled = None if found else rules
     errors += keywords.validate(schema, path, options, compiled, skip)
+    if options.patterns and (cost := price(schema)) > MOST:
+        text = f"patterns are too large together: {cost / 1e6:.0f} ms to compile them are more than {MOST / 1e6:.0f} ms"
+        errors.append(field.invalid(path, "", text))
     return errors or late
+
+
+def price(schema: dict[str, Any]) -> float:
+    """Nanoseconds that compiling all patterns of a schema takes, about: what an object of the kind may cost at first.
+
+    A pattern that no one could compile counts for nothing: it is refused for that.
+    """
+    if not plain.mentions(schema, b'"pattern":'):
+        return 0
+    texts = {node["pattern"] for node in nodes(schema) if node.get("pattern")}
+    return sum(cost for cost in map(regex.price, each(texts)) if cost <= regex.MOST)
 
 
 def shapely(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
@@ -89,6 +105,7 @@ def nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[dict[
     todo = [schema]
     while todo:
         node = todo.pop()
+        charge(2)
         yield node
         below = [child for child in shape.children(node) if id(child) not in plain]
         below.reverse()
@@ -124,6 +141,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> Options:
         ),
         atomic_sets=not any(keywords.loose_set(part, "") for part in each(parts)),
         map_keys=not any(keywords.stable(part, "") for part in each(parts)),
+        patterns=all(price(schema) <= MOST for schema in each(olds)),
     )
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.schema import check, formats, numbers, regex
+from podless.schema import check, formats
 from podless.schema.mode import Mode
-from podless.schema.node import Node
+from podless.schema.node import Node, weigh
 
 _ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
 _ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
 _SIZES = ("maxLength", "minLength", "pattern", "maximum", "minimum", "multipleOf")
 _BOXES = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
 _MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
+FEW = 12  # names or alternatives that are written one by one; more of them are looked through
+# lines of code that take as long as a search for a pattern, and as an exact check
+_SEARCH, _EXACT = 24, 48
 _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 
 
@@ -26,6 +29,7 @@ class Values:
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.weight = 0  # lines that what is written takes as long as
         self.used = 0
 
     def constant(self, prefix: str, value: Any) -> str:
@@ -36,8 +40,8 @@ class Values:
         """One line."""
         raise NotImplementedError
 
-    def fail(self, indent: int, condition: str) -> None:
-        """Give up if the condition holds."""
+    def fail(self, indent: int, condition: str, lines: int = 1) -> None:
+        """Give up if the condition holds. lines: that take as long as to look."""
         raise NotImplementedError
 
     def fresh(self) -> str:
@@ -100,12 +104,11 @@ class Values:
             self.fail(indent, f"len({var}) > {int(raw['maxLength'])}")
         if raw.get("minLength"):
             self.fail(indent, f"len({var}) < {int(raw['minLength'])}")
-        if raw.get("pattern"):
-            matches = regex.matcher(raw["pattern"])
-            self.fail(indent, f"not {self.constant('P', matches)}({var})")
+        if node.pattern is not None:
+            self.fail(indent, f"not {self.constant('P', node.pattern)}.run({var})", _SEARCH)
         known = formats.check(node.format) if node.format else None
         if known is not None:
-            self.fail(indent, f"not {self.constant('F', known)}({var})")
+            self.fail(indent, f"not {self.constant('F', known)}({var})", _SEARCH)
 
     def number(self, node: Node, var: str, indent: int, kind: str) -> None:
         """Bounds, when they are simple; all else is left to the exact check."""
@@ -143,14 +146,12 @@ class Values:
         def good(value: Any) -> bool:
             return not check.scalar(value, node)
 
-        self.fail(indent, f"not {self.constant('G', good)}({var})")
+        self.fail(indent, f"not {self.constant('G', good)}({var})", _EXACT)
 
     def sizes(self, node: Node, var: str, indent: int) -> None:
         """The number of fields, and required ones that are not declared."""
         raw = node.raw
-        for name in raw.get("required") or ():
-            if name not in node.properties:
-                self.fail(indent, f"{literal(name)} not in {var}")
+        self.require([name for name in raw.get("required") or () if name not in node.properties], var, indent)
         if raw.get("maxProperties") is not None:
             self.fail(indent, f"len({var}) > {int(raw['maxProperties'])}")
         if raw.get("minProperties"):
@@ -158,17 +159,22 @@ class Values:
 
     def enum(self, node: Node, var: str, indent: int, kind: str) -> None:
         """Membership; strings in a set of strings at once, all else by Go's conversions."""
-        allowed = node.raw.get("enum")
-        if not allowed:
+        allowed = node.enum
+        if allowed is None:
             return
-        if kind == "str" and all(isinstance(item, str) for item in allowed):
-            self.fail(indent, f"{var} not in {self.constant('E', frozenset(allowed))}")
+        texts = allowed.texts if kind == "str" else None
+        if texts is not None:
+            self.fail(indent, f"{var} not in {self.constant('E', texts)}")
+        else:
+            self.fail(indent, f"not {self.constant('G', allowed.allows)}({var})", _EXACT)
+
+    def require(self, names: list[str], var: str, indent: int) -> None:
+        """Fields that must be there."""
+        if len(names) > FEW:
+            self.fail(indent, f"not {self.constant('N', frozenset(names))} <= {var}.keys()", len(names))
             return
-
-        def good(value: Any) -> bool:
-            return any(numbers.same(value, item) for item in allowed)
-
-        self.fail(indent, f"not {self.constant('G', good)}({var})")
+        for name in names:
+            self.fail(indent, f"{literal(name)} not in {var}")
 
     def has_logic(self, node: Node) -> bool:
         """Whether there are rules that hold for values of every class."""
@@ -187,12 +193,13 @@ class Values:
         rules = {name for name in _RULES if raw.get(name) not in (None, "", [], {})}
         if kind != "dict":
             return ""
-        if rules == {"required"}:
+        if rules == {"required"} and len(raw["required"]) <= FEW:
             return "(" + " and ".join(f"{literal(name)} in {var}" for name in raw["required"]) + ")"
         if rules == {"not"}:
-            inner = self.simple(Node(raw["not"]), var, kind)
+            refused = node.refused
+            inner = self.simple(refused, var, kind) if refused is not None and weigh(raw, FEW) <= FEW else ""
             return f"(not {inner})" if inner else ""
-        if rules in ({"anyOf"}, {"allOf"}):
+        if rules in ({"anyOf"}, {"allOf"}) and weigh(raw, FEW) <= FEW:
             name = rules.pop()
             parts = [self.simple(part, var, kind) for part in node.branches(name)]
             return "(" + (" or " if name == "anyOf" else " and ").join(parts) + ")" if all(parts) else ""

@@ -38,6 +38,7 @@ class Options:
     pruned_defaults: bool = True
     atomic_sets: bool = True
     map_keys: bool = True
+    patterns: bool = True
     no_default: str = ""
 
 

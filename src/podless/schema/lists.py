@@ -11,9 +11,14 @@ import orjson
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
 from podless.meta.meter import charge, each
+from podless.schema.enums import flatten
 from podless.schema.node import Node
 from podless.schema.shown import MOST, shown
 
+_ITEM = 4  # steps of an object or list that is written
+_STEP = 256  # bytes of text that are written for a step
+_AT_ONCE = 1 << 14  # items that become a set in one go
+_HOLDERS = (dict, list)
 _UNSPECIFIED = object()  # stands for a key that is not there
 
 
@@ -27,12 +32,13 @@ def validate(value: Any, node: Node | None, path: Path = ()) -> list[FieldError]
 def _walk(value: Any, node: Node | None, path: Path, errors: list[FieldError]) -> None:
     if node is None:
         return
+    charge(1)
     if isinstance(value, dict):
         if node.additional is not None:
             for key, item in each(value).items():
                 _walk(item, node.additional, (*path, Key(key)), errors)
         for key, item in each(value).items():
-            if key in node.properties:
+            if key in node.properties and item.__class__ in _HOLDERS:
                 _walk(item, node.child(key), (*path, key), errors)
     elif isinstance(value, list):
         if node.list_type == "set":
@@ -94,7 +100,8 @@ def _identity(item: Any) -> Any:
     try:
         text = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deep for the encoder
-        return _flat(item)
+        return flatten(item)
+    charge(_ITEM + len(text) // _STEP)
     return text if b"." not in text else orjson.dumps(_settled(item), option=orjson.OPT_SORT_KEYS)
 
 
@@ -110,31 +117,20 @@ def _settled(item: Any) -> Any:
 
 
 def _exact(item: Any) -> Any:
-    return _flat(item) if isinstance(item, dict | list) else (item.__class__, item)
-
-
-def _flat(item: Any) -> tuple[Any, ...]:
-    """A value as the flat sequence of what is in it."""
-    out: list[Any] = []
-    todo = [item]
-    while todo:
-        part = todo.pop()
-        charge(1)
-        if isinstance(part, dict):
-            out.append(tuple(sorted(part)))
-            todo += [part[key] for key in sorted(each(part))]
-        elif isinstance(part, list):
-            out.append(len(part))
-            todo += part
-        else:
-            out.append((part.__class__, part))
-    return tuple(out)
+    return flatten(item) if isinstance(item, dict | list) else (item.__class__, item)
 
 
 def unique(items: list[Any]) -> bool:
     """Whether the items of a set are all different."""
     try:
-        if len(set(items)) == len(items):
+        if len(items) <= _AT_ONCE:
+            different = set(items)
+        else:
+            different = set()
+            for place in range(0, len(items), _AT_ONCE):
+                charge(_AT_ONCE)
+                different.update(items[place : place + _AT_ONCE])
+        if len(different) == len(items):
             return True
     except TypeError:
         pass

@@ -5,7 +5,7 @@ Children are made when a walk first goes there, so that a schema nobody uses cos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -14,11 +14,19 @@ from podless.meta.meter import charge, each
 from podless.meta.offloop import remember
 from podless.meta.pairs import map_keys
 from podless.schema import formats
+from podless.schema.enums import Enum
+from podless.schema.regex import Matcher, matcher
 
 EMPTY: dict[str, Any] = {}
-# keywords that change nothing
-_WORDS = frozenset(("description", "title", "example", "externalDocs"))
+# keywords that change nothing of how a value is walked; the object above it fills in its default
+_WORDS = frozenset(("default", "description", "title", "example", "externalDocs"))
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
+_DEEP = frozenset((*_JUNCTORS, "additionalProperties", "items", "properties"))
+# what is made once of a node, among the nodes of its properties
+_DEFAULTED, _PLACES, _NOT, _ENUM = ("defaulted",), ("places",), ("not",), ("enum",)
+_NODE = 8  # steps of a node that is made
+# properties for each field of an object that are looked for in it; where there are more, the fields are looked up
+_FEW_PER_FIELD = 8
 
 
 class Node:
@@ -26,7 +34,7 @@ class Node:
 
     types: the JSON types that are allowed; none for any. format: the supported format, or "". additional: the node of
     additionalProperties when it is a schema; closed: additionalProperties is false; extra: it is given at all.
-    preserve, embedded: the x-kubernetes extensions. raw: the JSON it was read from.
+    preserve, embedded: the x-kubernetes extensions. deep: there are other nodes below. raw: the JSON it was read from.
 
     With plain=True the types and formats are read as a real server does when it checks default values: formats are
     not narrowed to the supported ones and int-or-string is not a type.
@@ -36,6 +44,7 @@ class Node:
         "_kids",
         "additional",
         "closed",
+        "deep",
         "default",
         "embedded",
         "extra",
@@ -54,6 +63,7 @@ class Node:
     )
 
     def __init__(self, raw: dict[str, Any], plain: bool = False) -> None:
+        charge(_NODE)
         self.raw = raw
         self.plain = plain
         self.int_or_string = bool(raw.get("x-kubernetes-int-or-string"))
@@ -64,6 +74,7 @@ class Node:
             self.types = (kind,) if kind else ()
         name: str = raw.get("format") or ""
         self.format = name if plain else formats.narrow(name, self.types)
+        self.deep = not _DEEP.isdisjoint(raw)
         self.nullable = bool(raw.get("nullable"))
         self.preserve = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
         self.embedded = bool(raw.get("x-kubernetes-embedded-resource"))
@@ -77,12 +88,12 @@ class Node:
         self.additional = Node(additional, plain) if isinstance(additional, dict) else None
         items = raw.get("items")
         self.items = Node(items, plain) if isinstance(items, dict) else None
-        self._kids: dict[str, Node] = {}
-        self.default: Any = Node  # as default.given has it, in the place of Node
+        self._kids: dict[Any, Any] = {}  # by name the nodes of properties; by a tuple what else is made once
+        self.default: tuple[Any, int] | None = None  # as default.given has it, and its bytes
 
     def child(self, name: str) -> Node | None:
         """The node of a declared property, or None."""
-        kid = self._kids.get(name)
+        kid: Node | None = self._kids.get(name)
         if kid is None and name in self.properties:
             kid = remember(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
         return kid
@@ -93,6 +104,24 @@ class Node:
             kid = self.child(name)
             assert kid is not None
             yield name, kid
+
+    @property
+    def defaulted(self) -> tuple[tuple[str, Node], ...]:
+        """The declared properties that have a default, with their nodes."""
+        found: tuple[tuple[str, Node], ...] = self._made(_DEFAULTED, self._defaulted)
+        return found
+
+    def _defaulted(self) -> tuple[tuple[str, Node], ...]:
+        names = [name for name, part in each(self.properties).items() if part and part.get("default") is not None]
+        return tuple((name, child) for name in each(names) if (child := self.child(name)) is not None)
+
+    def declared(self, value: dict[str, Any]) -> list[str]:
+        """The declared properties that an object has, in the order of their declaration."""
+        properties = self.properties
+        if len(properties) <= _FEW_PER_FIELD * len(value) + _FEW_PER_FIELD:
+            return [name for name in each(properties) if name in value]
+        places = self._made(_PLACES, lambda: {name: place for place, name in enumerate(each(properties))})
+        return sorted((name for name in each(value) if name in places), key=places.__getitem__)
 
     def field(self, name: str) -> Node | None:
         """The node that a field's value obeys: the property's, else that of additionalProperties."""
@@ -105,15 +134,38 @@ class Node:
             if part is not None:
                 yield part
 
-    def branches(self, keyword: str) -> list[Node]:
+    def branches(self, keyword: str) -> Sequence[Node]:
         """The nodes under allOf, anyOf or oneOf."""
-        return [Node(part or {}, self.plain) for part in each(self.raw.get(keyword) or ())]
+        parts = self.raw.get(keyword)
+        if not parts:
+            return ()
+        found: Sequence[Node] = self._made(
+            (keyword,), lambda: tuple(Node(part or {}, self.plain) for part in each(parts))
+        )
+        return found
 
     @property
     def refused(self) -> Node | None:
         """The node under not."""
         part = self.raw.get("not")
-        return Node(part, self.plain) if isinstance(part, dict) else None
+        return self._made(_NOT, lambda: Node(part, self.plain)) if isinstance(part, dict) else None
+
+    @property
+    def enum(self) -> Enum | None:
+        """The values that are allowed, where only some are."""
+        allowed = self.raw.get("enum")
+        return self._made(_ENUM, lambda: Enum(allowed)) if allowed else None
+
+    @property
+    def pattern(self) -> Matcher | None:
+        """What says whether texts contain the pattern that they must, if any; it is shared by the whole process."""
+        text = self.raw.get("pattern")
+        return matcher(text) if text else None
+
+    def _made(self, key: tuple[str], make: Callable[[], Any]) -> Any:
+        """What is made once of this node."""
+        found = self._kids.get(key)
+        return found if found is not None else remember(self._kids, key, make)
 
     @property
     def has_default(self) -> bool:
@@ -124,10 +176,10 @@ class Node:
 def copy(value: Any) -> Any:
     """A deep copy of a JSON value."""
     if isinstance(value, dict):
-        charge(len(value))
+        charge(len(value) + 1)
         return {key: copy(item) for key, item in value.items()}
     if isinstance(value, list):
-        charge(len(value))
+        charge(len(value) + 1)
         return [copy(item) for item in value]
     return value
 
@@ -135,7 +187,7 @@ def copy(value: Any) -> Any:
 def leaf(node: Node) -> bytes:
     """What a schema without parts says, to share its function with others that say the same; b"" if it has parts."""
     raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
-    if any(value.__class__ is dict and key != "default" for key, value in each(raw).items()):
+    if any(value.__class__ is dict for value in each(raw).values()):
         return b""
     return orjson.dumps(raw, option=orjson.OPT_SORT_KEYS) if not raw.keys() & _JUNCTORS else b""
 
@@ -149,8 +201,14 @@ def weigh(raw: Any, limit: int) -> int:
         if not isinstance(part, dict):
             continue
         count += 1
-        todo.extend((part.get("properties") or {}).values())
+        properties = part.get("properties") or {}
+        if len(properties) > limit:
+            return limit + 1
+        todo.extend(properties.values())
         todo += [part.get("items"), part.get("additionalProperties"), part.get("not")]
         for keyword in ("allOf", "anyOf", "oneOf"):
-            todo.extend(part.get(keyword) or ())
+            parts = part.get(keyword) or ()
+            if len(parts) > limit:
+                return limit + 1
+            todo.extend(parts)
     return count

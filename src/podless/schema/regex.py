@@ -1,62 +1,159 @@
-"""Patterns: RE2, the language of Go's regexp, compiled once, with Go's words for what is wrong with one."""
+"""Patterns: RE2, the language of Go's regexp, compiled when first used, with Go's words for what is wrong with one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import re2
 
-from podless.meta import patterns
-from podless.meta.bounded import bounded_cache
+from podless.meta import patternprice, patterns
+from podless.meta.bounded import Weighted, bounded_cache
+from podless.meta.meter import charge
 
-# RE2 writes to stderr by default; a schema's mistakes belong in the answer only
-_OPTIONS = re2.Options()
-_OPTIONS.log_errors = False
-_OPTIONS.never_capture = True
-# Go allows bigger programs than RE2 does by default
-_OPTIONS.max_mem = 16 << 20
 
-_STEPS = 10**8  # for one text, some 0.4 s at the worst
+def _options(memory: int) -> re2.Options:
+    options = re2.Options()
+    options.log_errors = False  # RE2 writes to stderr by default; a schema's mistakes belong in the answer only
+    options.never_capture = True
+    options.max_mem = memory
+    return options
+
+
+MOST = patternprice.MOST  # nanoseconds that compiling one pattern may take
+# how much memory a pattern may take, and what the patterns cost that get it: what is too large then gets more. Go
+# allows bigger programs than RE2 does by default
+_LADDER = ((200_000.0, 128 << 10), (4_000_000.0, 1 << 20), (15_000_000.0, 4 << 20), (MOST, 16 << 20))
+_ONLY_PARSE = _options(24 << 10)  # with which all but the smallest are too large, after they were read
+
+_STEPS = 3 * 10**7  # for one text, some 50 ms at the worst
 _ALWAYS = 1024  # characters that are looked at whatever the pattern
-_ANY = 3 << 20  # characters; no body has more
+_DEAR = 2_000_000.0  # what a pattern costs that is looked for in a way that compiles it only once
+_NANOSECONDS = 500  # of a step that is charged
+_SHORT = 2048  # characters times instructions that are not charged
+# steps for so many characters times instructions, and for so many characters, at the worst
+_PER_STEP, _CHARACTERS_PER_STEP = 300, 4
+_KEPT = 96 << 20  # bytes of all patterns of the process that are compiled
+
+_kept = Weighted("podless.schema.regex.matcher", _LADDER[0][1] * 2 // 3, _KEPT)
 
 
-@bounded_cache(4096)
 def compile(pattern: str) -> Any:
     """The compiled pattern, or None if it is none."""
     try:
-        return patterns.compiled(pattern, _OPTIONS)
+        return _compile(pattern, price(pattern))[0]
     except patterns.PatternFault:
         return None
 
 
 @bounded_cache(512)
+def price(pattern: str) -> float:
+    """Nanoseconds that compiling a pattern takes, about."""
+    cost = patternprice.price(pattern)
+    if cost > _DEAR and (less := patternprice.counted(pattern)) is not None:
+        return patternprice.price(less[0])
+    return cost
+
+
+@bounded_cache(512)
 def problem(pattern: str) -> str:
-    """Why the pattern does not compile, in Go's words; "" if it does."""
+    """Why the pattern does not compile, in Go's words; "" if it does. It is only read for that."""
+    cost = price(pattern)
+    charge(int(cost) // _NANOSECONDS // 8)
+    if cost > MOST:
+        return str(patterns.TooLarge(pattern))
     try:
-        patterns.compiled(pattern, _OPTIONS)
+        patterns.parse(pattern, _ONLY_PARSE)
+    except patterns.TooLarge:
+        return ""
     except patterns.PatternFault as fault:
         return str(fault)
     return ""
 
 
-def longest(compiled: Any) -> int:
-    """How many characters a text may have that is held against a compiled pattern.
+def _compile(pattern: str, cost: float) -> tuple[Any, int]:
+    """The compiled pattern, and the bytes that it may take. Raises PatternFault."""
+    if cost > MOST:
+        raise patterns.TooLarge(pattern)
+    charge(int(cost) // _NANOSECONDS)
+    for most, memory in _LADDER:
+        if cost > most:
+            continue
+        try:
+            return patterns.parse(pattern, _options(memory)), memory * 2 // 3
+        except patterns.TooLarge:
+            if memory == _LADDER[-1][1]:
+                raise
+    raise AssertionError("the last memory is for all")
 
-    RE2 takes a step for each character and instruction where its automaton gets too big, as with a.{0,900}c.
+
+class Matcher:
+    """Says whether texts contain a pattern: `run` does, which is compiled when it is first called.
+
+    Nothing contains a pattern that does not compile, and no text does that is too long for it.
     """
-    size: int = compiled.programsize
-    return max(_STEPS // size, _ALWAYS)
+
+    __slots__ = ("__weakref__", "longest", "pattern", "problem", "run")
+
+    run: Callable[[str], bool]
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = pattern
+        # known once a text was looked at: why the pattern does not compile, and characters that a text may have
+        self.problem, self.longest = "", _ALWAYS
+        self.run = self._load_and_run
+
+    def __call__(self, text: str) -> bool:
+        """Whether a text contains the pattern."""
+        return self.run(text)
+
+    def drop(self) -> None:
+        """Forget what was compiled; it is compiled again for the next text."""
+        self.run = self._load_and_run
+
+    def _load_and_run(self, text: str) -> bool:
+        run = self._load()
+        self.run = run
+        return run(text)
+
+    def _load(self) -> Callable[[str], bool]:
+        cost, least, most, begins, pattern = price(self.pattern), 0, None, False, self.pattern
+        self.problem = problem(pattern)
+        if self.problem:
+            return lambda text: False
+        if cost > _DEAR or patternprice.price(pattern) > _DEAR:
+            less = patternprice.counted(pattern)
+            if less is not None:
+                pattern, least, most = less
+            else:  # RE2 compiles a pattern backwards, too, where it does not know where a match begins
+                pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.unquote(pattern)})", True
+        try:
+            compiled, weight = _compile(pattern, cost)
+        except patterns.PatternFault as fault:
+            self.problem = str(fault)
+            return lambda text: False
+        size: int = compiled.programsize
+        # RE2 takes a step for each character and instruction where its automaton gets too big, as with a.{0,900}c
+        self.longest = longest = max(_STEPS // size, _ALWAYS)
+
+        def look(length: int) -> bool:
+            if length > longest:
+                return False
+            charge(length * size // _PER_STEP + length // _CHARACTERS_PER_STEP)
+            return True
+
+        _kept.keep(self, weight)
+        contains = patterns.container(compiled, begins=begins, short=_SHORT // size, look=look)
+        if least == 0 and most is None:
+            return contains
+        return lambda text: least <= len(text) and (most is None or len(text) <= most) and contains(text)
 
 
-def matcher(pattern: str) -> Callable[[str], bool]:
-    """A function that says whether a text contains the pattern; none does that is too long for it.
+_matchers: WeakValueDictionary[str, Matcher] = WeakValueDictionary()
 
-    Nothing contains a pattern that does not compile.
-    """
-    compiled = compile(pattern)
-    if compiled is None:
-        return lambda text: False
-    contains, most = patterns.container(compiled), longest(compiled)
-    return contains if most >= _ANY else lambda text: len(text) <= most and contains(text)
+
+def matcher(pattern: str) -> Matcher:
+    """What says whether a text contains the pattern: the same for all who ask at a time."""
+    found = _matchers.get(pattern)
+    return found if found is not None else _matchers.setdefault(pattern, Matcher(pattern))

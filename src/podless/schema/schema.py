@@ -96,7 +96,7 @@ class Schema:
         """Make all that walks over objects can need, which is done as they need it where nobody asks for it before."""
         todo = [self.node]
         while todo:
-            charge(1)
+            charge(8)
             node = todo.pop()
             if node.has_default:
                 default.given(node)
@@ -119,8 +119,8 @@ class Schema:
             embedded.coerce(obj, self.node, unknown, drop)
 
     def default(self, obj: Any) -> None:
-        """Fill in defaults, in place, and drop the nulls that the schema does not allow."""
-        if not self.preserve and not self._walk(FILL)(obj):
+        """Fill in defaults, in place, and drop the nulls that the schema does not allow. Raises TooLarge."""
+        if not self.preserve and not default.bounded(self._walk(FILL), obj):
             default.drop_nulls(obj, self.node, prune.META)
             default.fill(obj, self.node, prune.META)
 
@@ -129,16 +129,16 @@ class Schema:
         default.drop_nulls(obj, self.node, prune.META)
 
     def fill(self, obj: Any) -> None:
-        """Fill in defaults, in place; nulls that the schema does not allow stay, to be refused."""
+        """Fill in defaults, in place; nulls that the schema does not allow stay, to be refused. Raises TooLarge."""
         if not self.preserve:
             default.fill(obj, self.node, prune.META)
 
     def normalize(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = True) -> None:
         """Prune and default in one walk; as it is, what a stored object needs as it is read, and nothing is refused.
 
-        The parameters are those of prune.
+        The parameters are those of prune. Raises TooLarge where the defaults are more than `default.MOST` bytes.
         """
-        if self.preserve or not self._walk(NORMALIZE)(obj):
+        if self.preserve or not default.bounded(self._walk(NORMALIZE), obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 

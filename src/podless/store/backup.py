@@ -20,7 +20,8 @@ from podless.store.keys import OWN, Stored
 FORMAT = 1
 RESTORING = f"{OWN}restoring"  # a key that is there while a restore is under way
 _PAGE = 100  # records that are read or written together, as many as etcd takes at the most in one go
-_BYTES = 1 << 20  # and their bytes
+_BYTES = 1 << 20  # and their bytes, about
+_FEW = 8  # records that are read first
 
 
 class BadBackup(Exception):
@@ -61,9 +62,20 @@ class Foot:
 
 
 async def page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
-    """Lines of the state at a revision, from behind a key on, and the key to go on behind. Raises Compacted."""
-    records, following = await store.page(revision, after, _PAGE)
-    return b"".join(line(record) for record in records if record.key != RESTORING), following
+    """Lines of the state at a revision, from behind a key on, and the key to go on behind. Raises Compacted.
+
+    Their bytes are bounded, too, by what the first few have: objects may be small, or megabytes.
+    """
+    found: list[bytes] = []
+    read, size, most = 0, 0, _FEW
+    while True:
+        records, after = await store.page(revision, after, most)
+        found += [line(record) for record in records if record.key != RESTORING]
+        read += most
+        size = sum(map(len, found))
+        most = min(_PAGE - read, (_BYTES - size) * read // max(size, 1))
+        if most <= 0 or not after:
+            return b"".join(found), after
 
 
 class Told(NamedTuple):

@@ -20,6 +20,10 @@ from podless.store.rows import checksum
 FORMAT = 3
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
 _LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
+# Pages of the log that are moved into the database by the commit that fills it, while all who write wait. With SQLite's
+# default of 1,000 pages that was 4 of 353 commits where 16 clients created. In two rounds of 2,000 commits on a busy
+# machine, checkpoints took 4 to 20 ms at 1,000 pages and 16 to 21 ms at 4,000, of which there are a quarter as many.
+_LOG_PAGES = 4000
 _CHECK_TIME = 0.5  # seconds that checking the file as a whole may take at the start
 _CHECK_EVERY = 20_000  # steps of SQLite's machine between two looks at the clock
 
@@ -128,6 +132,7 @@ def _open(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = FULL")
         database.execute(f"PRAGMA journal_size_limit = {_LOG_MOST}")
+        database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         database.execute("BEGIN EXCLUSIVE")  # takes the lock now, so that a second server fails at its start
         database.execute("COMMIT")
         if ends:

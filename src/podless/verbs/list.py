@@ -21,6 +21,7 @@ from podless.verbs.options import ListOptions, parse_revision, revision_error, t
 Match = Callable[[Entry], bool]
 
 _VERSION = "meta.k8s.io/v1"
+_SHORT = 512  # characters of fields that are kept for other watches
 _TOKEN = Struct(
     "continueToken", (Field("v", String()), Field("rv", Int(64)), Field("start", String())), package="storage"
 )
@@ -87,24 +88,41 @@ def _decode_base64(text: str) -> bytes:
     return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
-def selector(call: Call, options: ListOptions) -> Match | None:
-    """What the selectors leave of a list; None where they leave all."""
+def selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match | None:
+    """What the selectors leave of a list; None where they leave all. keep: whether others will ask the same soon."""
     labels, fields = options.labels, options.fields
     if labels.empty and fields.empty:
         return None
     if fields.empty and call.kind.webhook is None:
-        return lambda entry: labels.matches(entry.labels)
-    deep = any(name not in ("metadata.name", "metadata.namespace") for name, _, _ in fields.requirements)
+        matches = labels.matches
+        return lambda entry: matches(entry.labels)
+    deep = looks_inside(options)
 
     def match(entry: Entry) -> bool:
         if not labels.empty and not labels.matches(_labels(call, entry)):
             return False
         known = {"metadata.name": entry.name, "metadata.namespace": entry.namespace}
         if deep:
-            known |= call.kind.strategy.fields(call.version, view.load(call.kind, call.version, entry))
+            known |= _fields(call, entry, keep)
         return fields.matches(lambda name: known.get(name, ""))
 
     return match
+
+
+def looks_inside(options: ListOptions) -> bool:
+    """Whether objects have to be decoded to be selected."""
+    return any(name not in ("metadata.name", "metadata.namespace") for name in options.fields.names)
+
+
+def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
+    """The fields that an object may be selected by. keep: with the entry, where they are short."""
+    key = ("fields", call.kind.group, call.version.name, call.kind.changed)
+    known: dict[str, str] | None = entry.forms.get(key) if keep else None
+    if known is None:
+        known = call.kind.strategy.fields(call.version, view.load(call.kind, call.version, entry))
+        if keep and sum(map(len, known.values())) < _SHORT:
+            entry.forms[key] = known
+    return known
 
 
 def _labels(call: Call, entry: Entry) -> dict[str, str]:

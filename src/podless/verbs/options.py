@@ -21,6 +21,7 @@ DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
 _MOST_DIGITS = 20  # of a number of 64 bits
+_LONG = 1024  # characters of selectors that are not read on the way to the first match
 _SELECTOR = 8  # times as long as the text of an object a selector of that length takes
 
 
@@ -136,6 +137,8 @@ def _manager_errors(manager: str) -> list[FieldError]:
     errors = []
     if len(manager.encode()) > 128:
         errors.append(field.too_long("fieldManager", 128))
+    if manager.isprintable():
+        return errors
     for position, char in enumerate(manager):
         if not char.isprintable():
             detail = f"invalid character U+{ord(char):04X} (at position {position})"
@@ -170,16 +173,15 @@ def write(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
 _PLAIN_WRITE = WriteOptions(False, "Warn", "")
 
 
-def listing(call: Call) -> ListOptions:
+def listing(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
     """Options of a list or watch: numbers, selectors, what fits together, fields that may be selected by.
 
-    Raises BadRequest or Invalid.
+    parsed: the selectors, where they have been read before. Raises BadRequest or Invalid.
     """
     if not call.query:
         return _PLAIN_LIST
     timeout, limit = integer(call, "timeoutSeconds"), integer(call, "limit") or 0
-    labels = selectors.parse_labels(text(call, "labelSelector"))
-    fields = selectors.parse_fields(text(call, "fieldSelector"))
+    labels, fields = parsed or _parse(text(call, "labelSelector"), text(call, "fieldSelector"))
     revision, match, initial = text(call, "resourceVersion"), text(call, "resourceVersionMatch"), None
     if "sendInitialEvents" in call.query:
         initial = truth(call, "sendInitialEvents")
@@ -203,21 +205,30 @@ def listing(call: Call) -> ListOptions:
     return options
 
 
-async def listed(api: API, call: Call) -> ListOptions:
+def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
+    """Selectors, with all that a match needs of them. Raises BadRequest."""
+    parsed = selectors.parse_labels(labels), selectors.parse_fields(fields)
+    if len(labels) + len(fields) >= _LONG:
+        parsed[0].complete()
+        parsed[1].complete()
+    return parsed
+
+
+async def listed(api: API, call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
     """The same, beside the loop where the selectors are long. Raises what `listing` does, and TooManyRequests."""
-    size = sum(map(len, (*call.query.get("labelSelector", ()), *call.query.get("fieldSelector", ()))))
-    return await api.aside.run(size * _SELECTOR, listing, call) if size else listing(call)
+    size = 0 if parsed else len(text(call, "labelSelector")) + len(text(call, "fieldSelector"))
+    return await api.aside.make(size * _SELECTOR, listing, call) if size else listing(call, parsed)
 
 
 _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)
 
 
 def _check_fields(call: Call, selector: FieldSelector) -> None:
-    strategy = call.kind.strategy
-    for name, _, _ in selector.requirements:
+    strategy, selectable = call.kind.strategy, call.kind.strategy.selectable(call.version)
+    for name in selector.names:
         if name == "metadata.name" or (name == "metadata.namespace" and (call.kind.namespaced or strategy.anywhere)):
             continue
-        if name not in strategy.selectable(call.version):
+        if name not in selectable:
             raise BadRequest(strategy.unselectable(name))
 
 

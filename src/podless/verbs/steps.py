@@ -22,6 +22,7 @@ from podless.verbs.runner import Wait, Write
 
 Object = dict[str, Any]
 
+_SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_PLACED = "not allowed on this type"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # letters of generated names: no vowels, nothing that looks like another
 _PREFIX_MOST = 58  # bytes of generateName that are kept
@@ -66,8 +67,8 @@ def generate_name(metadata: Object) -> None:
 
 def strip_server_fields(metadata: Object) -> None:
     """Take away what the server alone says about a new object."""
-    for name in ("uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"):
-        metadata.pop(name, None)
+    for name in _SERVERS.intersection(metadata):
+        del metadata[name]
 
 
 def identify(kind: Kind, metadata: Object) -> None:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.events import Batch, Event
+from podless.cache.fanout import Follower
 from podless.cache.watchcache import WatchCache
 from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import Compacted
 from podless.verbs.call import API, Call
-from podless.verbs.list import selector
+from podless.verbs.list import Match, looks_inside, selector
 from podless.verbs.options import ListOptions, parse_revision, revision_error
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -29,26 +30,35 @@ class Seen(NamedTuple):
 
 
 class View(list[Seen]):
-    """A batch as all watchers of a scope see it who select nothing. frames: its bytes, for each form that was asked."""
+    """A batch as all watchers of a scope see it who select the same. frames: its bytes, for each form that was asked.
 
-    __slots__ = ("frames",)
+    options: of the first of them; it keeps the selectors that the view is known by.
+    """
 
-    def __init__(self, seen: Iterable[Seen]) -> None:
+    __slots__ = ("frames", "options")
+
+    def __init__(self, seen: Iterable[Seen], options: ListOptions) -> None:
         super().__init__(seen)
         self.frames: dict[Any, bytes] = {}
+        self.options = options
 
 
 Receive = Callable[[Sequence[Seen]], object]
 
 # events that wait for a conversion webhook; a watch that has more of them ends, as one that does not read
 _WAITING_MOST = 4096
+_WAITING_BYTES = 8 << 20  # the same of their objects
+_LONG = 1 << 14  # bytes of objects that are looked into in slices
 _TOGETHER = 256  # initial objects that are looked at together
+_MUCH = 1 << 18  # bytes of those that a selector may have to look into
+_VIEWS = 64  # views of a batch that are kept for watchers who select the same
 _AFTERWARDS = 1.0  # seconds that a watch goes on after its kind has changed, about as on a real server
 
 
 class Watch:
     """One watch. `prepare` first, then `start`; `stop` ends it.
 
+    looks: whether objects are looked into to be shown, which is done in slices where they are long.
     initial: what is to be sent before all else, found as it is asked for. bookmark_after: whether the end of the
     initial state is to be marked. begun: what happened up to this revision is in `initial`, or known to the client.
     """
@@ -58,14 +68,16 @@ class Watch:
         self.options = options
         self.initial: Iterator[Sequence[Seen]] = iter(())
         self.bookmark_after = False
+        self.looks = looks_inside(options)
         self.begun = 0
         self._api = api
         self._collection = collection
-        self._match = selector(call, options)
+        self._match = selector(call, options, keep=True)
         self._shown = 0  # the revision of what has been handed over last
         self._early: list[Event] | None = []
         self._receive: Receive | None = None
-        self._leave: Callable[[], None] | None = None
+        self._follower: Follower | None = None
+        self._over = False  # the resource went away before the start
         self._ended: Callable[[], None] | None = None
         self._failed: Callable[[APIError], None] | None = None
         # batches that wait for what came before them to be converted; an empty one is the end
@@ -73,6 +85,7 @@ class Watch:
         self._work: asyncio.Task[None] | None = None
         self._kind = call.kind  # as it was when the watch began
         self._scope = call.scope
+        self._view: Any = self._view_key()
         self._generation = -1  # of the registry, when the kind was looked up last
         self._unheard: Callable[[], None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
@@ -82,7 +95,8 @@ class Watch:
         """The revision that a bookmark would carry now: all that happened up to it has been handed over."""
         if self._early is not None:
             return self.begun
-        self._collection.deliver()
+        if self._follower is not None:
+            self._follower.catch_up()
         if self._waiting and self._waiting[0]:
             return max(self.begun, self._shown)
         return self._api.cache.revision
@@ -90,13 +104,13 @@ class Watch:
     async def prepare(self) -> None:
         """Find what is to be sent first. Raises Internal for a bad revision, Expired for a forgotten one."""
         wanted = self._wanted()
-        self._leave = self._collection.add_watcher(self._take)
+        self._follower = self._collection.add_watcher(self._take)
         self.begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.under(self._scope)[0]
             await self._convert(entries)
-            self.initial = self._chosen(entries)
+            self.initial = self._chosen(entries, selector(self.call, options))
             self.bookmark_after = bool(options.initial) and options.bookmarks
             return
         if not wanted:
@@ -109,14 +123,24 @@ class Watch:
         # what came in while the history was read is in _early
         events = [event for event in events if event.revision <= self.begun]
         await self._convert(self._involved(events))
-        self.initial = iter([self._see(events)])
+        self.initial = (self._see(events[start : start + _TOGETHER]) for start in range(0, len(events), _TOGETHER))
 
-    def _chosen(self, entries: Sequence[Entry]) -> Iterator[Sequence[Seen]]:
-        """What is selected of a state; so many are looked at together."""
-        match = self._match
-        for start in range(0, len(entries), _TOGETHER):
-            some = entries[start : start + _TOGETHER]
-            yield [Seen(ADDED, entry) for entry in some if match is None or match(entry)]
+    def _chosen(self, entries: Sequence[Entry], match: Match | None) -> Iterator[Sequence[Seen]]:
+        """What is selected of a state; so many are looked at together, and so many bytes where there is a selector."""
+        if match is None:
+            for start in range(0, len(entries), _TOGETHER):
+                yield [Seen(ADDED, entry) for entry in entries[start : start + _TOGETHER]]
+            return
+        some: list[Seen] = []
+        size = 0
+        for count, entry in enumerate(entries, 1):
+            if match(entry):
+                some.append(Seen(ADDED, entry))
+            size += len(entry.body)
+            if size > _MUCH or not count % _TOGETHER:
+                yield some
+                some, size = [], 0
+        yield some
 
     def _wanted(self) -> int:
         given = self.options.revision
@@ -137,6 +161,8 @@ class Watch:
         early, self._early = self._early or [], None
         if early:
             self._take(early)
+        if self._over:
+            self._take(())
 
     def _look(self) -> None:
         """End the watch in a moment where its kind is another one now, so that the client lists anew under it."""
@@ -155,9 +181,9 @@ class Watch:
             self._unheard = None
         if self._expiry is not None:
             self._expiry.cancel()
-        if self._leave is not None:
-            self._leave()
-            self._leave = None
+        if self._follower is not None:
+            self._follower.leave()
+            self._follower = None
         self._receive = self._ended = self._failed = None
         self._waiting.clear()
         if self._work is not None and self._work is not asyncio.current_task():
@@ -166,19 +192,21 @@ class Watch:
     def _take(self, events: Sequence[Event]) -> None:
         if self._early is not None:
             self._early.extend(events)
+            self._over = self._over or not events
             return
         if events and events[0].revision <= self.begun:
             events = [event for event in events if event.revision > self.begun]
             if not events:
                 return
-        self._renew()
+        if self._generation != self._api.registry.generation:
+            self._renew()
         call = self.call
         unready = call.kind.webhook is not None and conversion.missing(call.kind, call.version, self._involved(events))
-        if self._work is None and not unready:
+        if self._work is None and not unready and not (self.looks and _size(events) > _LONG):
             self._hand_over(events)
             return
         self._waiting.append(events)
-        if sum(map(len, self._waiting)) > _WAITING_MOST and self._ended is not None:
+        if len(self._waiting) > 1 and self._is_behind() and self._ended is not None:
             self._ended()
         elif self._work is None:
             self._work = asyncio.get_running_loop().create_task(self._work_off())
@@ -193,17 +221,24 @@ class Watch:
         if found is not None:
             call.kind, call.version = found
             self._scope = call.scope
+            self._view = self._view_key()
+        if call.version.name != call.kind.storage_version or not call.kind.settled:
+            self.looks = True
+
+    def _is_behind(self) -> bool:
+        return sum(map(len, self._waiting)) > _WAITING_MOST or sum(map(_size, self._waiting)) > _WAITING_BYTES
 
     async def _work_off(self) -> None:
-        """Have what waits converted, batch by batch, in order."""
+        """Have what waits converted and shown, batch by batch, in order."""
         try:
             while self._waiting:
                 events = self._waiting[0]
                 self._renew()
                 await self._convert(self._involved(events))
                 if self._waiting:  # unless it was stopped meanwhile
+                    await self._api.aside.slice(self._hand_over, events)
+                if self._waiting:
                     self._waiting.popleft()
-                    self._hand_over(events)
         except APIError as error:
             if self._failed is not None:
                 self._failed(error)
@@ -232,17 +267,27 @@ class Watch:
             if self._ended is not None:
                 self._ended()
             return
-        self._shown = events[-1].revision
-        alike = self._match is None and self.call.kind.webhook is None
-        seen = self._alike(events) if alike and isinstance(events, Batch) else self._see(events)
+        alike = isinstance(events, Batch) and self.call.kind.webhook is None
+        seen = self._alike(events) if alike else self._see(events)  # type: ignore[arg-type]
         if seen and self._receive is not None:
             self._receive(seen)
+        self._shown = events[-1].revision
 
-    def _alike(self, batch: Batch) -> View:
+    def _view_key(self) -> Any:
+        """What those watchers have in common who see the same of a batch. Equal selectors are mostly one object."""
+        if self._match is None:
+            return self._scope
+        call, options = self.call, self.options
+        return self._scope, call.version.name, call.kind.changed, id(options.labels), id(options.fields)
+
+    def _alike(self, batch: Batch) -> Sequence[Seen]:
         """The events, shared with all who see the same."""
-        seen: View | None = batch.views.get(self._scope)
-        if seen is None:
-            seen = batch.views[self._scope] = View(self._see(batch))
+        seen: View | None = batch.views.get(self._view)
+        if seen is not None:
+            return seen
+        if len(batch.views) > _VIEWS and self._match is not None:
+            return self._see(batch)
+        seen = batch.views[self._view] = View(self._see(batch), self.options)
         return seen
 
     def _see(self, events: Sequence[Event]) -> list[Seen]:
@@ -263,3 +308,10 @@ class Watch:
                     view.carry(self.call.kind, self.call.version, before, last)
                 seen.append(Seen(DELETED, last, event))
         return seen
+
+
+def _size(events: Sequence[Event]) -> int:
+    """Bytes of what events show."""
+    if isinstance(events, Batch):
+        return events.size
+    return sum(len(shown.body) for event in events if (shown := event.after or event.before) is not None)

@@ -53,7 +53,7 @@ async def review(api: API, call: Call) -> Document:
     write = Review(call, asked)
     await REVIEW.run(api, write)
     if write.subject is not None:
-        return Document(_decided(api, write.obj, write.subject), 201)
+        return Document(await api.aside.slice(_decided, api, write.obj, write.subject), 201)
     return Document(await _ANSWERS[asked.kind](api, call, write.obj), 201)
 
 
@@ -226,7 +226,7 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     namespace = obj["spec"].get("namespace", "")
     if not namespace:
         raise BadRequest("no namespace on request")
-    found, errors = api.authorizer.rules(call.user, namespace)
+    found, errors = await api.aside.slice(api.authorizer.rules, call.user, namespace)
     status = await api.aside.run(len(found) * _RULE, _listed, found)
     if errors:
         status["evaluationError"] = rules.joined(errors)

@@ -38,6 +38,8 @@ async def request(api: API, call: Call, obj: Object) -> Object:
     now = int(clock.time())
     if (accounts := api.authenticator.accounts) is None:
         raise NotServed
+    if not accounts.is_loaded:
+        await api.aside.run_off_loop(accounts.load)
     token = accounts.issue(account, uid, audiences, seconds, bound)
     shown = {"name": account.name, "namespace": account.namespace, "uid": metadata.get("uid") or uid}
     managed = {"managedFields": metadata["managedFields"]} if "managedFields" in metadata else {}

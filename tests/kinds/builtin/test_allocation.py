@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.kinds.builtin import allocation
 from podless.kinds.builtin.allocation import Allocation, Pool, addresses, ports
 from podless.meta.errors import APIError, Invalid
+from tests.cost import assert_linear
 
 
 def service(kind: str = "ClusterIP", **spec: Any) -> dict[str, Any]:
@@ -97,3 +99,36 @@ def test_a_range_that_is_full_is_an_internal_error() -> None:
         allocate(pool, service())
     with pytest.raises(APIError, match="failed to allocate a serviceIP: range is full"):
         allocate(pool, service())
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_many_ports_cost_no_more_than_they_are(monkeypatch: pytest.MonkeyPatch, dry_run: bool) -> None:
+    compared = 0
+
+    def most(*numbers: Any, **default: int) -> int:
+        nonlocal compared
+        compared += len(numbers) if len(numbers) > 1 else len(numbers[0])
+        found: int = max(*numbers, **default)  # type: ignore[call-overload]
+        return found
+
+    monkeypatch.setattr(allocation, "max", most, raising=False)
+
+    def make(size: int) -> dict[str, Any]:
+        return service("NodePort", ports=[{"port": number + 1, "protocol": "TCP"} for number in range(size)])
+
+    assert_linear(lambda obj: allocate(Pool(), obj, dry_run=dry_run), make, 600)
+    assert compared < 50_000
+
+
+def test_the_last_ports_are_given_one_by_one_at_the_cost_of_all() -> None:
+    pool = Pool()
+    pool.ports.update(range(30000, 32768, 2))  # every second one
+
+    def fill(size: int) -> None:
+        wanted = service("NodePort", ports=[{"port": number + 1, "protocol": "TCP"} for number in range(size)])
+        Allocation(pool, wanted, None, dry_run=False)
+        assert all(one["nodePort"] % 2 for one in wanted["spec"]["ports"])
+
+    assert_linear(fill, lambda size: size, 340)
+    with pytest.raises(APIError, match="failed to allocate a nodePort: range is full"):
+        fill(1385)

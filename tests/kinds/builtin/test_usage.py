@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from podless.kinds.builtin import catalog, usage
+from podless.kinds.builtin.podspec import amounts
+from tests.cost import assert_linear
 
 
 def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
@@ -57,3 +61,21 @@ def test_what_containers_do_not_say_is_told() -> None:
 def test_who_asks_for_nothing_has_no_guarantee() -> None:
     effort = {"spec": {"scopes": ["BestEffort"]}}
     assert usage.applies(effort, measured(pod({"requests": {"cpu": "0"}})))
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_many_sidecars_cost_no_more_than_they_ask_for(alike: bool) -> None:
+    def make(size: int) -> dict[str, Any]:
+        names = ("cpu" if alike else f"example.com/r{place}" for place in range(size))
+        asked = [{"requests": {name: "1", "memory": "1Mi"}, "limits": {name: "1"}} for name in names]
+        before = [{"name": f"s{i}", "restartPolicy": "Always", "resources": one} for i, one in enumerate(asked)]
+        return pod({"requests": {"cpu": "1"}}, initContainers=[*before, {"name": "i"}])
+
+    assert_linear(measured, make)
+    assert_linear(lambda obj: amounts.total(obj["spec"], "requests"), make)
+    assert measured(make(100)).amounts["requests.memory"] == "100Mi"
+
+
+def test_many_containers_that_say_nothing_cost_what_they_are() -> None:
+    wanted = ["requests.cpu", "limits.memory"]
+    assert_linear(lambda obj: usage.missing(obj, wanted), lambda size: pod(*[{}] * size))

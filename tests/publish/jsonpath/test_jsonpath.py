@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.publish import jsonpath
+from tests import cost
 
 ITEMS = [
     {"name": "one", "port": 80, "on": True, "tags": ["x", "y"]},
@@ -150,3 +151,31 @@ def test_paths_are_compiled_once() -> None:
 @given(st.recursive(st.none() | st.integers(), lambda inner: st.dictionaries(st.sampled_from("ab"), inner)))
 def test_a_path_of_names_finds_what_its_steps_find(obj: Any) -> None:
     assert jsonpath.parse(".a.b").find(obj) == jsonpath.parse("['a']['b']").find(obj)
+
+
+DEEP = {"spec": {"l": [{"a": place, "b": [{"c": place}]} for place in range(2000)]}}
+
+
+@pytest.mark.parametrize(
+    "text", ["..a", "..c", "..b[0]", "..b[*].c", "..missing", "..[0]", "..l[?(@.a==3)].b", ".spec.l[1].a"]
+)
+def test_what_several_paths_look_through_together_is_what_each_finds(text: str) -> None:
+    searched = jsonpath.Searched(DEEP)
+    path = jsonpath.parse(text)
+    jsonpath.parse("..a").find(searched)
+    assert path.find(searched) == path.find(DEEP)
+    assert path.find(searched) == path.find(searched)
+
+
+def test_an_object_is_looked_through_once_for_many_paths() -> None:
+    def find(count: int) -> None:
+        searched = jsonpath.Searched(DEEP)
+        for place in range(count):
+            jsonpath.parse(f"..missing{place}").find(searched)
+
+    one, many = cost.lines(find, 1), cost.lines(find, 60)
+    assert many < one * 1.5
+
+
+def test_a_search_is_charged_as_it_goes() -> None:
+    cost.assert_linear(jsonpath.parse("..a").find, lambda size: {"l": [{"a": [place]} for place in range(size)]}, 1000)

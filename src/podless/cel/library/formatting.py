@@ -19,9 +19,11 @@ from podless.cel.syntax import Expr, ListOf, MapOf
 from podless.cel.types import LIST_DYN, STRING, Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
 from podless.meta import gotext
+from podless.meta.meter import charge
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _MOST_DIGITS = 1000
+_VALUE = 8  # steps that a value takes within a list or map
 # clause -> what is said of a value that it cannot show
 REFUSED = {
     "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
@@ -187,9 +189,9 @@ def _string(value: Any, precision: int | None = None) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        return f"[{together(map(_inner, value))}]"
+        return f"[{together(map(_inner, bounds.stepwise(value)))}]"
     if value.__class__ is dict:
-        entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in value.items())
+        entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in bounds.stepwise(value.items()))
         return f"{{{together(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in TAKES["s"]:
         raise refusal("s", value)
@@ -203,6 +205,7 @@ def together(parts: Iterable[str]) -> str:
     """Parts with commas between; the length is paid for as it grows."""
     out, size = [], 0
     for part in parts:
+        charge(_VALUE)
         out.append(part)
         size += len(part) + 2
         bounds.afford(size)

@@ -38,6 +38,7 @@ from podless.cel.types import (
     optional,
 )
 from podless.cel.values import NONE, Duration, Optional, Timestamp, Uint, size_of
+from podless.meta.meter import charge
 
 _ORDERED = frozenset((bool, bytes, Duration, float, int, str, Timestamp, Uint))
 _COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
@@ -45,11 +46,11 @@ _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": 
 
 
 def _sorted(items: list[Any]) -> bool:
-    return all(compare.compare(one, other) <= 0 for one, other in itertools.pairwise(items))
+    return all(compare.compare(one, other) <= 0 for one, other in itertools.pairwise(bounds.stepwise(items)))
 
 
 def _sum(zero: Any) -> Callable[[list[Any]], Any]:
-    return lambda items: functools.reduce(arithmetic.add, items, zero)
+    return lambda items: functools.reduce(arithmetic.add, bounds.stepwise(items), zero)
 
 
 def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
@@ -57,7 +58,7 @@ def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         found = items[0]
-        for item in items[1:]:
+        for item in itertools.islice(bounds.stepwise(items), 1, None):
             if compare.compare(item, found) == sign:
                 found = item
         return found
@@ -66,11 +67,12 @@ def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
 
 
 def _index(items: list[Any], wanted: Any) -> int:
-    return next((place for place, item in enumerate(items) if compare.equal(item, wanted)), -1)
+    return next((place for place, item in enumerate(bounds.stepwise(items)) if compare.equal(item, wanted)), -1)
 
 
 def _last_index(items: list[Any], wanted: Any) -> int:
-    return next((place for place in range(len(items) - 1, -1, -1) if compare.equal(items[place], wanted)), -1)
+    places = range(len(items) - 1, -1, -1)
+    return next((place for place in bounds.stepwise(places) if compare.equal(items[place], wanted)), -1)
 
 
 def _slice(items: list[Any], start: int, end: int) -> list[Any]:
@@ -88,7 +90,7 @@ def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     out: list[Any] = []
-    for item in items:
+    for item in bounds.stepwise(items):
         if isinstance(item, list) and depth:
             out += _flatten(item, depth - 1)
         else:
@@ -114,6 +116,7 @@ def _distinct(items: list[Any]) -> list[Any]:
     bounds.afford(len(items) ** 2)
     out: list[Any] = []
     for item in items:
+        charge(len(out))
         if not any(compare.equal(item, other) for other in out):
             out.append(item)
     return out

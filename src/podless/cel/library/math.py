@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from podless.cel import arithmetic, compare
+from podless.cel.bounds import stepwise
 from podless.cel.decls import Function, Library, Overload, function, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
@@ -21,7 +23,7 @@ def _pick(sign: int) -> Callable[..., Any]:
         if not items:
             raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
         found = items[0]
-        for item in items[1:]:
+        for item in islice(stepwise(items), 1, None):
             if compare.compare(item, found) == sign:
                 found = item
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel import values
+from podless.cel.bounds import stepwise
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.types import BOOL, DYN, LIST_A, PARAM_A, list_of, optional
@@ -35,7 +36,7 @@ def _given(value: Any) -> Optional:
 
 
 def _unwrap(items: list[Optional]) -> list[Any]:
-    return [item.value for item in items if item.present]
+    return [item.value for item in stepwise(items) if item.present]
 
 
 LIBRARY = Library(

@@ -59,7 +59,7 @@ values.NAMES[Quantity] = "kubernetes.Quantity"
 def parse(text: str) -> Quantity:
     """Read a quantity. What is finer than a billionth is rounded up. Raises EvaluationError."""
     try:
-        amount = quantity.parse(text)
+        amount = quantity.nanos(text)
     except quantity.QuantityError as error:
         raise EvaluationError(str(error)) from None
     parts = _PARTS.match(text)
@@ -78,8 +78,7 @@ def parse(text: str) -> Quantity:
         mantissa = int(number + fraction) * factor
         if mantissa <= INT_MAX:
             return Quantity(-mantissa if text[0] == "-" else mantissa, power, True)
-    scaled = amount * 10**-_NANO
-    return Quantity(scaled.numerator, _NANO, False)
+    return Quantity(amount, _NANO, False)
 
 
 def _is_quantity(text: str) -> bool:

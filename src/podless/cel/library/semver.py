@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podless.cel import values
+from podless.cel.bounds import stepwise
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
@@ -53,7 +54,7 @@ def compare(one: Semver, other: Semver) -> int:
 
 
 def _number(text: str, name: str) -> int:
-    if not text or any(char not in _DIGITS for char in text):
+    if not text or any(char not in _DIGITS for char in stepwise(text)):
         if not text:
             raise EvaluationError('strconv.ParseUint: parsing "": invalid syntax')
         raise EvaluationError(f"Invalid character(s) found in {name} number {gotext.quote(text)}")
@@ -92,26 +93,26 @@ def _before(text: str, given: bool) -> tuple[str, ...]:
     if not given:
         return ()
     parts = tuple(text.split("."))
-    for part in parts:
+    for part in stepwise(parts):
         if not part:
             raise EvaluationError("Prerelease is empty")
-        if all(char in _DIGITS for char in part):
+        if all(char in _DIGITS for char in stepwise(part)):
             if len(part) > 1 and part[0] == "0":
                 raise EvaluationError(
                     f"Numeric PreRelease version must not contain leading zeroes {gotext.quote(part)}"
                 )
             _unsigned(part)
-        elif any(char not in _IDENTIFIER for char in part):
+        elif any(char not in _IDENTIFIER for char in stepwise(part)):
             raise EvaluationError(f"Invalid character(s) found in prerelease {gotext.quote(part)}")
     return parts
 
 
 def _build(text: str, given: bool) -> tuple[str, ...]:
     parts = tuple(text.split(".")) if given else ()
-    for part in parts:
+    for part in stepwise(parts):
         if not part:
             raise EvaluationError("Build meta data is empty")
-        if any(char not in _IDENTIFIER for char in part):
+        if any(char not in _IDENTIFIER for char in stepwise(part)):
             raise EvaluationError(f"Invalid character(s) found in build meta data {gotext.quote(part)}")
     return parts
 

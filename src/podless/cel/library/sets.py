@@ -8,12 +8,18 @@ from podless.cel import access, bounds
 from podless.cel.decls import Library, function, plain
 from podless.cel.sizes import ONE, Cost, Estimate, Site
 from podless.cel.types import BOOL, LIST_A
+from podless.meta.meter import charge
 
 
 def contains(items: list[Any], others: list[Any]) -> bool:
     """Whether each of the others is among the items."""
     bounds.afford(len(items) * len(others))
-    return all(access.within(other, items) for other in others)
+    return all(_within(other, items) for other in others)
+
+
+def _within(item: Any, items: list[Any]) -> bool:
+    charge(len(items))
+    return access.within(item, items)
 
 
 def _equivalent(one: list[Any], other: list[Any]) -> bool:
@@ -22,7 +28,7 @@ def _equivalent(one: list[Any], other: list[Any]) -> bool:
 
 def _intersects(one: list[Any], other: list[Any]) -> bool:
     bounds.afford(len(one) * len(other))
-    return any(access.within(item, one) for item in other)
+    return any(_within(item, one) for item in other)
 
 
 def _cost(factor: float) -> Cost:

@@ -91,7 +91,7 @@ def split(text: str, separator: str, count: int = -1) -> list[str]:
 
 def join(items: list[Any], separator: str = "") -> str:
     """All texts of a list in one, with a separator between them."""
-    for item in items:
+    for item in bounds.stepwise(items):
         if item.__class__ is not str:
             raise EvaluationError(f"join: invalid input: {access.show(item)}")
     bounds.bounded(sum(map(len, items)) + len(separator) * len(items))

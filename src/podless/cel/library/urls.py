@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from podless.cel import values
+from podless.cel.bounds import stepwise
 from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
@@ -50,7 +51,7 @@ def _unescape(text: str, host: bool = False) -> str:
         for pair in _HEX_PAIR.findall(text):
             if int(pair, 16) < 128 and pair != "25":
                 raise _Bad(f'invalid URL escape "%{pair}"')
-        for char in text:
+        for char in stepwise(text):
             if ord(char) < 128 and char not in _HOST and char != "%":
                 raise _Bad(f"invalid character {gotext.quote(char)} in host name")
     if "%" not in text:
@@ -94,7 +95,7 @@ def parse(text: str, request: bool = False) -> Url:
 
 
 def _parse(text: str, request: bool) -> Url:
-    if any(ord(char) < 32 or ord(char) == 127 for char in text):
+    if any(ord(char) < 32 or ord(char) == 127 for char in stepwise(text)):
         raise _Bad("net/url: invalid control character in URL")
     if not text and request:
         raise _Bad("empty url")
@@ -153,16 +154,17 @@ def _port(url: Url) -> str:
 
 
 def _escaped_path(url: Url) -> str:
-    if url.raw and all(ord(char) < 128 and (ord(char) in _PATH or char in "!'()*[]%") for char in url.raw):
+    if url.raw and all(ord(char) < 128 and (ord(char) in _PATH or char in "!'()*[]%") for char in stepwise(url.raw)):
         return url.raw
     if url.path == "*":
         return "*"
-    return "".join(chr(code) if code in _PATH else f"%{code:02X}" for code in url.path.encode("utf-8", "surrogatepass"))
+    path = url.path.encode("utf-8", "surrogatepass")
+    return "".join(chr(code) if code in _PATH else f"%{code:02X}" for code in stepwise(path))
 
 
 def _query(url: Url) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
-    for part in url.query.split("&"):
+    for part in stepwise(url.query.split("&")):
         if not part or ";" in part:
             continue
         name, _, value = part.partition("=")

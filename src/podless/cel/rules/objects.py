@@ -103,8 +103,11 @@ class Rules:
         declared = Declared(self.schema, resource=self.resource, doubtful=self.doubtful) if given else None
         if declared is None or declared.root is None:
             return []
-        charge(len(given) * _RULE)
-        return [(compile_rule(each, declared), field_path(each.get("fieldPath") or "", self.schema)) for each in given]
+        made = []
+        for one in given:
+            charge(_RULE)
+            made.append((compile_rule(one, declared), field_path(one.get("fieldPath") or "", self.schema)))
+        return made
 
     def complete(self) -> None:
         """Compile all rules of this node and of those below it."""

@@ -5,6 +5,7 @@ All functions take objects that were decoded by the structs of admissionregistra
 
 from podless.kinds.admission.bindings import check_binding
 from podless.kinds.admission.policies import check_mutating, check_status, check_validating
+from podless.kinds.admission.rules import load_expressions
 from podless.kinds.admission.webhooks import check_webhooks, fill_webhooks
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "check_validating",
     "check_webhooks",
     "fill_webhooks",
+    "load_expressions",
 ]

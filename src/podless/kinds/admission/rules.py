@@ -115,6 +115,13 @@ def _check_named(rule: Object, path: str) -> list[FieldError]:
     return errors + check_rule(rule, path)
 
 
+def load_expressions() -> None:
+    """Import what expressions are compiled with, and all that this imports when it is first used."""
+    from podless.cel.policies import Environment
+
+    check_expression("object.metadata.name.matches('a')", Environment(), "", kind="BOOL")
+
+
 def check_conditions(conditions: Sequence[Object], environment: Environment, path: str) -> list[FieldError]:
     """Conditions that a request must meet for a webhook or policy to count."""
     errors: list[FieldError] = []

@@ -18,6 +18,7 @@ from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.errors import APIError, Invalid
 from podless.meta.field import FieldError
+from podless.meta.meter import each
 
 # those of a kube-apiserver that is told of no others
 NETWORK = ipaddress.IPv4Network("10.0.0.0/24")
@@ -26,6 +27,7 @@ _PORTS = range(30000, 32768)
 # what is left for those who name an address or a port of their own, as long as there are others
 _KEPT_ADDRESSES = min(max(16, NETWORK.num_addresses // 16), 256)
 _KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
+_AT_RANDOM = 16  # ports that are looked for at random
 _GUESS = 32768  # a dry run makes ports up, from the next one on
 _TAKEN = "provided port is already allocated"
 _HOLDER = "spec.parentRef.name"
@@ -60,14 +62,22 @@ class Pool:
                     return text
         raise Refused("range is full")
 
-    def free_port(self, chosen: set[int]) -> int:
-        """A port that nobody has, and that is none of those chosen. Raises Refused."""
+    def free_ports(self) -> Iterator[int]:
+        """Ports that nobody has, each of them once: some at random, then one after the other.
+
+        To go through all of them takes as long as there are ports.
+        """
         first, last = _PORTS[0], _PORTS[-1]
         for low, high in ((first + _KEPT_PORTS, last), (first, first + _KEPT_PORTS - 1)):
+            given = set[int]()
+            for _ in range(_AT_RANDOM):
+                port = low + secrets.randbelow(high - low + 1)
+                if port not in self.ports and port not in given:
+                    given.add(port)
+                    yield port
             for port in _from_anywhere(low, high):
-                if port not in self.ports and port not in chosen:
-                    return port
-        raise Refused("range is full")
+                if port not in self.ports and port not in given:
+                    yield port
 
 
 class Allocation:
@@ -78,6 +88,8 @@ class Allocation:
         self._name = obj["metadata"].get("name") or ""
         self.addresses: set[str] = set()
         self.ports: set[int] = set()
+        self._free = pool.free_ports()
+        self._highest = 0  # of the ports that were chosen
         spec, before = obj["spec"], old["spec"] if old is not None else None
         if before is None or before["type"] == EXTERNAL:
             self._give_addresses(spec)
@@ -145,12 +157,21 @@ class Allocation:
             raise Refused(_OUTSIDE)
         if port in self._pool.ports or port in self.ports:
             raise Refused(_TAKEN)
+        self._choose(port)
+
+    def _choose(self, port: int) -> None:
         self.ports.add(port)
+        self._highest = max(self._highest, port)
 
     def _next(self) -> int:
         """Any port. Raises Refused."""
-        port = max(self.ports, default=_GUESS) + 1 if self._dry_run else self._pool.free_port(self.ports)
-        self.ports.add(port)
+        if self._dry_run:
+            port = (self._highest or _GUESS) + 1
+        else:
+            port = next((free for free in self._free if free not in self.ports), 0)
+            if not port:
+                raise Refused("range is full")
+        self._choose(port)
         return port
 
     def _give_ports(self, spec: Object, before: Object | None) -> None:
@@ -168,11 +189,11 @@ class Allocation:
     def _new_ports(self, wanted: list[tuple[int, Object]]) -> None:
         """Ports of one number, of several protocols, get one port of the nodes."""
         named: dict[int, int] = {}
-        for _, port in wanted:
+        for _, port in each(wanted):
             if port.get("nodePort"):
                 named.setdefault(port["port"], port["nodePort"])
         given: dict[int, int] = {}
-        for place, port in wanted:
+        for place, port in each(wanted):
             node = given.get(port["port"])
             if node is None:
                 node = named.get(port["port"])
@@ -189,7 +210,7 @@ class Allocation:
     def _changed_ports(self, wanted: list[tuple[int, Object]], before: Object) -> None:
         had = {port["nodePort"] for port in before.get("ports") or () if port.get("nodePort")}
         seen = set()
-        for place, port in wanted:
+        for place, port in each(wanted):
             node = port.get("nodePort")
             if not node:
                 node = port["nodePort"] = self._next()

@@ -39,6 +39,11 @@ class PolicyStrategy(_SpecStrategy):
     """A policy says what it is about, and its expressions compile."""
 
     created_by_status = ("apply",)
+    loads = True
+
+    def load(self) -> None:
+        """Import what expressions are compiled with."""
+        admission.load_expressions()
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """The status is the server's."""

@@ -11,12 +11,24 @@ from typing import NamedTuple
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.meta import quantity
-from podless.meta.meter import each
+from podless.meta.meter import charge, each
 
 Amounts = dict[str, str]
+_Amount = tuple[int, str]  # billionths, and the suffix that tells the form
+_Sums = dict[str, _Amount]
 
+_STEPS = 8  # that an amount takes
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
-_NEEDED = frozenset(("cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"))
+# what a quota limits and containers must say -> where they say it
+_PLACES = {
+    "cpu": ("requests", "cpu"),
+    "memory": ("requests", "memory"),
+    "requests.cpu": ("requests", "cpu"),
+    "requests.memory": ("requests", "memory"),
+    "limits.cpu": ("limits", "cpu"),
+    "limits.memory": ("limits", "memory"),
+}
+_NEEDED = frozenset(_PLACES)
 _CLASS = ".storageclass.storage.k8s.io/"
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
 _DEVICES_MOST = 32  # of one request, which is what a request for all of them counts as
@@ -47,33 +59,46 @@ def names(kind: Kind, hard: Iterable[str]) -> list[str]:
 
 def applies(quota: Object, usage: Usage) -> bool:
     """Whether a quota is about an object."""
+    return scoped(quota)(usage)
+
+
+def scoped(quota: Object) -> Callable[[Usage], bool]:
+    """What tells whether a quota is about an object; its scopes are read once."""
     spec = quota["spec"]
-    if not set(spec.get("scopes") or ()) <= usage.scopes | {name for name, values in usage.named.items() if values}:
-        return False
-    wanted = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
-    return all(_in(one, usage) for one in each(wanted))
+    scopes = frozenset(spec.get("scopes") or ())
+    expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
+    wanted = [(one["scopeName"], one["operator"], frozenset(one.get("values") or ())) for one in each(expressions)]
+    if not scopes and not wanted:
+        return lambda usage: True
+
+    def about(usage: Usage) -> bool:
+        if not scopes <= usage.scopes | {name for name, values in usage.named.items() if values}:
+            return False
+        return all(_in(scope, operator, values, usage) for scope, operator, values in each(wanted))
+
+    return about
 
 
-def _in(one: Object, usage: Usage) -> bool:
-    scope, operator, values = one["scopeName"], one["operator"], set(one.get("values") or ())
+def _in(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool:
     given = usage.named.get(scope)
     if given is None:
         return (scope in usage.scopes) == (operator in ("Exists", "In"))
     if operator in ("In", "Exists"):
-        return bool(values & set(given)) if operator == "In" else bool(given)
-    return not values & set(given) if operator == "NotIn" else not given
+        return not values.isdisjoint(given) if operator == "In" else bool(given)
+    return values.isdisjoint(given) if operator == "NotIn" else not given
 
 
 def missing(pod: Object, hard: Iterable[str]) -> str:
     """What the containers of a pod do not say, though a quota limits it; "" where nothing is missing."""
-    wanted = sorted(_NEEDED & set(hard))
+    wanted = sorted(_NEEDED.intersection(hard))
     lacking: dict[str, set[str]] = {}
     spec = pod["spec"]
-    for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        charge(1)
         resources = container.get("resources") or {}
-        said = _computed(resources.get("requests") or {}, resources.get("limits") or {})
-        for name in each(wanted):
-            if name not in said:
+        for name in wanted:
+            part, amount = _PLACES[name]
+            if amount not in (resources.get(part) or {}):
                 lacking.setdefault(name, set()).add(container["name"])
     return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in each(wanted) if name in lacking)
 
@@ -98,29 +123,38 @@ def _computed(requests: Amounts, limits: Amounts) -> Amounts:
         found[f"requests.{name}"] = text
         if name in _PLAIN or name.startswith("hugepages-"):
             found[name] = text
-    return found | {f"limits.{name}": text for name, text in each(limits).items() if name in _PLAIN}
+    for name, text in each(limits).items():
+        if name in _PLAIN:
+            found[f"limits.{name}"] = text
+    return found
 
 
 def _total(spec: Object, part: str) -> Amounts:
     """What a pod needs at the most at one time: its containers, or one that goes before them."""
-    always: list[Amounts] = [_amounts(one, part) for one in each(spec.get("containers") or ())]
-    before: list[Amounts] = []
-    beside: list[Amounts] = []
-    for one in each(spec.get("initContainers") or ()):
+    always: _Sums = {}
+    for one in spec.get("containers") or ():
+        charge(1)
+        _add(always, _read(_amounts(one, part)))
+    before: list[_Sums] = []  # of each that goes before, names of which those before it have told less
+    stay: _Sums = {}
+    for one in spec.get("initContainers") or ():
+        charge(1)
+        asked = _read(_amounts(one, part))
         if one.get("restartPolicy") == "Always":
-            beside.append(_amounts(one, part))
-            before.append(_sum(beside))
+            _add(stay, asked)
+            before.append({name: stay[name] for name in asked})
         else:
-            before.append(_sum([_amounts(one, part), *beside]))
-    total = _sum([*always, *beside])
-    for amounts in each(before):
-        for name, text in each(amounts).items():
-            if name not in total or quantity.parse(text) > quantity.parse(total[name]):
-                total[name] = text
+            before.append({name: _plus(amount, stay.get(name)) for name, amount in asked.items()})
+    _add(always, stay)
+    for sums in before:
+        for name, amount in each(sums).items():
+            if name not in always or amount[0] > always[name][0]:
+                always[name] = amount
     whole = (spec.get("resources") or {}).get(part) or {}
+    found = _read({name: quantity.written(*amount) for name, amount in each(always).items()} | whole)
     over = spec.get("overhead") or {}
-    extra = {name: text for name, text in each(over).items() if part == "requests" or name in total}
-    return _sum([{**total, **whole}, extra])
+    _add(found, _read({name: text for name, text in each(over).items() if part == "requests" or name in always}))
+    return {name: quantity.written(*amount) for name, amount in each(found).items()}
 
 
 def _amounts(container: Object, part: str) -> Amounts:
@@ -128,12 +162,24 @@ def _amounts(container: Object, part: str) -> Amounts:
     return found
 
 
-def _sum(parts: Iterable[Amounts]) -> Amounts:
-    texts: dict[str, list[str]] = {}
-    for part in parts:
-        for name, text in each(part).items():
-            texts.setdefault(name, []).append(text)
-    return {name: quantity.total(given) for name, given in each(texts).items()}
+def _read(amounts: Amounts) -> _Sums:
+    found: _Sums = {}
+    for name, text in amounts.items():
+        charge(_STEPS)
+        found[name] = quantity.nanos(text), quantity.suffix(text)
+    return found
+
+
+def _add(sums: _Sums, more: _Sums) -> None:
+    for name, amount in each(more).items():
+        sums[name] = _plus(sums[name], amount) if name in sums else amount
+
+
+def _plus(one: _Amount, other: _Amount | None) -> _Amount:
+    """Two amounts, in the form of the first that is not zero."""
+    if other is None:
+        return one
+    return one[0] + other[0], one[1] if one[0] else other[1]
 
 
 def _best_effort(pod: Object) -> bool:
@@ -180,15 +226,17 @@ def _service(service: Object) -> Usage:
 
 def _device_claim(claim: Object) -> Usage:
     """How many devices of each class the requests may get; of alternatives the largest number counts."""
-    asked: list[Amounts] = []
+    asked: dict[str, int] = {}
     for request in each(((claim["spec"].get("devices") or {}).get("requests")) or ()):
         most: dict[str, int] = {}
         for one in each(request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ())):
             name, mode = f"{one.get('deviceClassName', '')}{_DEVICES}", one.get("allocationMode")
             number = one.get("count") or 0 if mode == "ExactCount" else _DEVICES_MOST if mode == "All" else 0
             most[name] = max(number, most.get(name, 0))
-        asked.append({name: str(number) for name, number in most.items()})
-    return Usage(_sum(asked), frozenset(), {})
+        for name, number in most.items():
+            asked[name] = asked.get(name, 0) + number
+    amounts = {name: quantity.canonical(str(number)) for name, number in each(asked).items()}
+    return Usage(amounts, frozenset(), {})
 
 
 def _of_pods(name: str) -> bool:

@@ -24,6 +24,11 @@ class WebhookStrategy(LiteralStrategy):
     unconditional = False
     rechecks = (1, 0)
     qualified = False
+    loads = True
+
+    def load(self) -> None:
+        """Import what expressions are compiled with."""
+        admission.load_expressions()
 
     def default(self, version: Version, obj: Object) -> None:
         """The ports of services."""

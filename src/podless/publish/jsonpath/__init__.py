@@ -11,33 +11,75 @@ import re
 from typing import Any
 
 from podless.meta.bounded import bounded_cache
+from podless.meta.meter import charge, each
 from podless.publish.jsonpath.parser import Parser
-from podless.publish.jsonpath.steps import Fault, Step, Values, run
+from podless.publish.jsonpath.steps import Fault, Field, Step, Values, descend, run
 
 _CACHED = 4096
+_PART = 512  # values that are looked at between two charges
 _PLAIN = re.compile(r"(?:\.[A-Za-z]+)+")  # names of fields and nothing else, as most paths are
 
 
-class Path:
-    """A compiled path."""
+class Searched:
+    """An object in which several paths look for the same: what is at and below it is found once for all of them."""
 
-    __slots__ = ("_names", "_nodes", "text")
+    __slots__ = ("_below", "_named", "obj")
+
+    def __init__(self, obj: Any) -> None:
+        self.obj = obj
+        self._below: Values | None = None
+        self._named: dict[str, Values] | None = None
+
+    def follow(self, steps: list[Step]) -> Values:
+        """The values that the steps of a path lead to. Raises Fault."""
+        if not steps or steps[0] is not descend:
+            return run(steps, [self.obj])
+        if self._below is None:
+            self._below = descend([self.obj])
+        if len(steps) < 2 or not isinstance(steps[1], Field):
+            return run(steps[1:], self._below)
+        if self._named is None:
+            self._named = _by_name(self._below)
+        return run(steps[2:], self._named.get(steps[1].name, []))
+
+
+def _by_name(values: Values) -> dict[str, Values]:
+    """The fields of all objects among some values, by their names."""
+    found: dict[str, Values] = {}
+    for place, value in enumerate(values):
+        if not place % _PART:
+            charge(_PART)
+        if type(value) is dict:
+            for name, item in each(value).items():
+                found.setdefault(name, []).append(item)
+    return found
+
+
+class Path:
+    """A compiled path. descends: whether it looks through all of an object."""
+
+    __slots__ = ("_names", "_nodes", "descends", "text")
 
     def __init__(self, text: str, nodes: list[list[Step]]) -> None:
         self.text = text
         self._nodes = nodes
         self._names = text[1:].split(".") if _PLAIN.fullmatch(text) else None
+        self.descends = any(steps and steps[0] is descend for steps in nodes)
 
     def find(self, obj: Any) -> Values:
-        """The values that the path leads to, in order; none where it cannot be followed."""
+        """The values that the path leads to, in order; none where it cannot be followed. obj: may be a Searched."""
+        searched = obj if type(obj) is Searched else None
         if self._names is not None:
+            if searched is not None:
+                obj = searched.obj
             for name in self._names:
                 if type(obj) is not dict or name not in obj:
                     return []
                 obj = obj[name]
             return [obj]
         try:
-            found = [run(steps, [obj]) for steps in self._nodes]
+            follow = (searched or Searched(obj)).follow
+            found = [follow(steps) for steps in self._nodes]
         except Fault:
             return []
         return found[0]

@@ -6,13 +6,13 @@ import re
 
 from podless.meta.meter import each
 from podless.publish.jsonpath.steps import (
+    Field,
     Step,
     array,
     comparing,
     constant,
     descend,
     existing,
-    field,
     repeat,
     union,
     unknown,
@@ -99,7 +99,7 @@ class Parser:
             self.pos += 2 if self.text[self.pos] == "\\" else 1
         self.pos = min(self.pos, len(self.text))
         name = self.text[start : self.pos]
-        return wildcard if name == "*" else field(name.replace("\\", ""))
+        return wildcard if name == "*" else Field(name.replace("\\", ""))
 
     def word(self) -> Step:
         """A word without quotes, of which only true and false mean something."""

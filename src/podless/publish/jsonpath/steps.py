@@ -13,7 +13,8 @@ Values = list[Any]
 Step = Callable[[Values], Values]
 
 # values at a time: unions and descents of the same values can multiply them
-_MOST = 1 << 18
+_MOST = 1 << 20
+_PART = 512  # values that are looked at between two charges
 _SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 
 
@@ -58,9 +59,18 @@ def unknown(name: str) -> Step:
     return step
 
 
-def field(name: str) -> Step:
+class Field:
     """The field of the objects that have it."""
-    return lambda values: [value[name] for value in values if type(value) is dict and name in value]
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, values: Values) -> Values:
+        """The step."""
+        name = self.name
+        return [value[name] for value in values if type(value) is dict and name in value]
 
 
 def _children(value: Any) -> Values:
@@ -70,7 +80,7 @@ def _children(value: Any) -> Values:
         return list(value.values())
     if type(value) is list:
         return value
-    return list(value.encode()) if isinstance(value, str) else []
+    return list(each(value.encode())) if isinstance(value, str) else []
 
 
 def wildcard(values: Values) -> Values:
@@ -82,15 +92,26 @@ def descend(values: Values) -> Values:
     """Everything at and below the values that has something in it, the outer before the inner."""
     found: Values = []
     rest = values[::-1]
+    left = _PART
     while rest:
         value = rest.pop()
-        charge(1)
-        if children := _children(value):
-            found.append(value)
-            if not isinstance(value, str):
-                rest += reversed(children)
+        left -= 1
+        if not left:
+            charge(_PART)
             _counted(found)
-    return found
+            left = _PART
+        if not value:
+            continue
+        kind = type(value)
+        if kind is dict:
+            found.append(value)
+            rest += reversed(value.values())
+        elif kind is list:
+            found.append(value)
+            rest += reversed(value)
+        elif kind is str:
+            found.append(value)
+    return _counted(found)
 
 
 def union(parts: list[list[Step]]) -> Step:

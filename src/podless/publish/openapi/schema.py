@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.meta import gotext
+from podless.meta.bounded import bounded_cache
 from podless.meta.meter import charge, each
 from podless.publish import texts
 from podless.publish.openapi.builtin import described, type_meta
@@ -64,7 +65,11 @@ def _literals(value: list[Any]) -> list[Any] | None:
 
 
 def _children(value: dict[str, Schema]) -> dict[str, Schema] | None:
-    return {name: publish(value[name]) for name in sorted(each(value))} or None
+    # most children are a type and nothing else, and are shown as they are
+    return {
+        name: part if len(part := value[name]) == 1 and part.get("type") else publish(part)
+        for name in sorted(each(value))
+    } or None
 
 
 def _nested(value: Schema) -> Schema:
@@ -140,6 +145,7 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "x-kubernetes-validations": _rules,
 }
 _ORDER = {keyword: place for place, keyword in enumerate(_KEYWORDS)}
+_Steps = tuple[tuple[str, Callable[[Any], Any] | None], ...]
 _Plan = dict[str, tuple[int, Callable[[Any], Any] | None]]
 # keyword -> its place, and how its value is published, None for what is left out when it is empty
 _PLAN: _Plan = {
@@ -153,6 +159,23 @@ _NESTED: _Plan = _PLAN | {
 }
 
 
+def _planned(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
+    """What a plan shows of a schema with these keywords, in order."""
+    known = sorted((plan[keyword][0], keyword) for keyword in keywords if keyword in plan)
+    return tuple((keyword, plan[keyword][1]) for _, keyword in known)
+
+
+# schemas have the same few sets of keywords again and again
+@bounded_cache(1024)
+def _steps(keywords: tuple[str, ...]) -> _Steps:
+    return _planned(_PLAN, keywords)
+
+
+@bounded_cache(1024)
+def _nested_steps(keywords: tuple[str, ...]) -> _Steps:
+    return _planned(_NESTED, keywords)
+
+
 def publish(schema: Schema, *, nested: bool = False) -> Schema:
     """The schema as version 3 shows it. nested: it stands inside allOf, oneOf, anyOf or not.
 
@@ -161,30 +184,21 @@ def publish(schema: Schema, *, nested: bool = False) -> Schema:
     """
     if len(schema) == 1 and (kind := schema.get("type")):
         return {"type": kind}  # as most nodes are
-    shown = _shown(schema, _NESTED if nested else _PLAN)
+    shown = _shown(schema, _nested_steps if nested else _steps)
     return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
 
 
-def _shown(schema: Schema, plan: _Plan) -> Schema:
+def _shown(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Schema:
     shown: Schema = {}
     charge(len(schema))
-    last, ordered = -1, True
-    for keyword, value in schema.items():
-        known = plan.get(keyword)
-        if known is None or value is None:
-            continue
-        place, show = known
-        if show is not None:
-            value = show(value)
-            if value is None:
-                continue
-        elif not value:
-            continue
-        shown[keyword] = value
-        if place < last:
-            ordered = False
-        last = place
-    return shown if ordered else _sorted(shown)
+    for keyword, show in steps(tuple(schema)):
+        value = schema[keyword]
+        if show is None:
+            if value:
+                shown[keyword] = value
+        elif value is not None and (value := show(value)) is not None:
+            shown[keyword] = value
+    return shown
 
 
 def _sorted(shown: Schema) -> Schema:
@@ -203,6 +217,7 @@ def _unfold(shown: Schema) -> Schema:
 
 
 _CHILDREN = ("items", "properties")
+_SHOWN_OTHERWISE = ("array", "", None)
 # the plan of version 2: what it does not know is gone, and null is told by what else is not said
 _SAID: _Plan = {
     keyword: known
@@ -217,9 +232,23 @@ _LOSSY: _Plan = _SAID | {
     "items": (_ORDER["items"], lambda value: lossy(value)),
     "properties": (
         _ORDER["properties"],
-        lambda value: {name: lossy(value[name]) for name in sorted(each(value))} or None,
+        lambda value: {name: _lossy_part(value[name]) for name in sorted(each(value))} or None,
     ),
 }
+
+
+def _lossy_part(part: Schema) -> Schema:
+    return part if len(part) == 1 and part.get("type") not in _SHOWN_OTHERWISE else lossy(part)
+
+
+@bounded_cache(1024)
+def _lossy_steps(keywords: tuple[str, ...]) -> _Steps:
+    return _planned(_LOSSY, keywords)
+
+
+@bounded_cache(1024)
+def _said_steps(keywords: tuple[str, ...]) -> _Steps:
+    return _planned(_SAID, keywords)
 
 
 def lossy(schema: Schema) -> Schema:
@@ -232,7 +261,7 @@ def lossy(schema: Schema) -> Schema:
     if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
         return {"type": kind}  # as most nodes are
     null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
-    shown = _shown(schema, _SAID if null or free else _LOSSY)
+    shown = _shown(schema, _said_steps if null or free else _lossy_steps)
     kind = shown.get("type")
     if kind and (null or (kind == "array" and "items" not in shown) or (free and kind == "object")):
         del shown["type"]

@@ -1,27 +1,30 @@
 """The documents over HTTP: which document, which form, whether the client has it already.
 
-`Library` keeps what was built for as long as the kinds live: digests and the parts of the version 2 document by kind,
-and the bytes of the version 3 documents that were asked for last. It does no I/O; one server has one of it.
+`Library` keeps what was built for as long as the kinds live: digests and parts by kind, which documents of custom kinds
+are put together from as they are sent; of built-in kinds the documents that were asked for last. It does no I/O; one
+server has one of it. What is missing for an answer it tells as steps (`Missing`), so that its caller takes them when
+and where there is time.
 """
 
 from __future__ import annotations
 
-import copy
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Generic, TypeVar
-from weakref import WeakKeyDictionary
-
-import orjson
+from hashlib import sha512
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, WeakSet
 
 from podless.kinds.kind import Kind, Version
+from podless.kinds.version import read
 from podless.meta import clock, codec
 from podless.meta.accept import clauses
 from podless.meta.gvk import GroupVersion
-from podless.publish.openapi import pages, v2, v2pb, v3, v3pb
+from podless.publish.openapi import documents, pages, parts, v3, v3pb
+from podless.publish.openapi.parts import Form, Part
+from podless.publish.openapi.pieces import Body
 from podless.publish.openapi.routes import Operation
 
 JSON = "application/json"
@@ -38,9 +41,12 @@ V2_FORMS = {
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": V2_PROTOBUF,
     V2_PROTOBUF: V2_PROTOBUF,
 }
+_Custom = list[tuple[Kind, Version]]  # what a document of custom kinds tells of
 _YEAR = timedelta(days=365)
 _KEPT = 32
-Part = TypeVar("Part")
+_MANY = 500  # kinds, whose parts it takes long to put in order
+_FEW = 4  # versions of a definition, of which more are long to look through
+_LONG = 1 << 15  # bytes of a schema from which on it takes long to be shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Reply:
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
+    body: bytes | Body = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,36 @@ def unchanged(if_none_match: str, etag: str) -> bool:
     return "*" in tags or f'"{etag}"' in tags
 
 
-def _conditional(request: Request, headers: dict[str, str], etag: str, body: Callable[[], bytes]) -> Reply:
+class Step(NamedTuple):
+    """Something that an answer needs. make: gives it, from what does not change; keep: takes it.
+
+    long: it may take longer than some milliseconds.
+    """
+
+    make: Callable[[], Any]
+    keep: Callable[[Any], object]
+    long: bool = False
+
+
+class Missing(Exception):
+    """An answer needs more than is there. steps: make it, in any order; there may be more to do after that."""
+
+    def __init__(self, steps: list[Step]) -> None:
+        super().__init__()
+        self.steps = steps
+
+
+def complete(work: Callable[[], Reply]) -> Reply:
+    """The answer that some work gives once all is there that it needs."""
+    while True:
+        try:
+            return work()
+        except Missing as missing:
+            for step in missing.steps:
+                step.keep(step.make())
+
+
+def _conditional(request: Request, headers: dict[str, str], etag: str, body: Callable[[], bytes | Body]) -> Reply:
     if request.if_none_match and unchanged(request.if_none_match, etag):
         if request.method not in ("GET", "HEAD"):
             return Reply(412, headers)
@@ -119,25 +154,19 @@ class Library:
         self._now = now
         self._generation = generation
         self._index: tuple[object, bytes] = (None, b"")
-        self._digests: WeakKeyDictionary[Kind, dict[str, bytes]] = WeakKeyDictionary()
-        # parts of the version 2 document, encoded: a tenth of the memory of a tree, and a join is cheap
-        self._json: _Parts[v2.Document] = _Parts(_frozen)
-        self._protobuf: _Parts[v2pb.Part] = _Parts(lambda *kinds: v2pb.part(v2.parts(*kinds)))
-        self._documents: OrderedDict[tuple[str, str], bytes] = OrderedDict()
-        self._whole: dict[str, tuple[str, bytes]] = {}
+        self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
+        self._long: WeakSet[Kind] = WeakSet()  # those whose schemas are
+        self._parts: dict[str, WeakKeyDictionary[Kind, dict[str, Part]]]
+        self._parts = {name: WeakKeyDictionary() for name in parts.FORMS}
+        # of version 2: all built-in kinds, which have much in common
+        self._builtin: dict[str, tuple[list[Kind], Part]] = {}
+        self._documents: OrderedDict[tuple[str, str], bytes | Body] = OrderedDict()
+        self._whole: dict[str, tuple[str, Body]] = {}
         # the kinds, and the ETag, that a document was last asked for with: by its path and form
         self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
 
-    def copy(self) -> Library:
-        """Another library that knows the same: for a thread that adds to it, to be taken whole in place of this one."""
-        made = copy.copy(self)
-        made._digests = WeakKeyDictionary({kind: dict(digests) for kind, digests in self._digests.items()})
-        made._json, made._protobuf = self._json.copy(), self._protobuf.copy()
-        made._documents, made._whole, made._asked = self._documents.copy(), dict(self._whole), self._asked.copy()
-        return made
-
     def answer(self, document: str, request: Request) -> Reply:
-        """document: v2 or v3."""
+        """The answer of a document: v2 or v3. Raises Missing."""
         if document == "v2":
             return self.swagger(request)
         return self.document(request) if request.group_version else self.index()
@@ -157,32 +186,38 @@ class Library:
         return (form, etag) in self._documents if document == "v3" else self._whole[form][0] == etag
 
     def _note(self, where: str, form: str, generation: object, etag: str) -> None:
-        self._asked.pop((where, form), None)
+        _, before = self._asked.pop((where, form), (None, etag))
+        if before != etag:
+            self._documents.pop((form, before), None)
         self._asked[where, form] = generation, etag
         if len(self._asked) > _KEPT:
             self._asked.popitem(last=False)
 
     def index(self) -> Reply:
-        """/openapi/v3. A real server sends it without a type, which makes it text."""
+        """/openapi/v3. A real server sends it without a type, which makes it text. Raises Missing."""
         generation = self._generation()
         if self._index[0] != generation:
             self._index = generation, self._indexed()
         return Reply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index[1])
 
     def _indexed(self) -> bytes:
-        found: dict[str, list[bytes]] = {}
-        for kind in self._kinds():
+        found: dict[tuple[str, str], list[bytes]] = {}
+        kinds = list(self._kinds())
+        for kind, digests in zip(kinds, self._told(kinds), strict=True):
             for version in kind.versions:
-                name = v3.path(GroupVersion(kind.group, version.name))
-                found.setdefault(name, []).append(self._digest(kind, version))
+                found.setdefault((kind.group, version.name), []).append(digests[version.name])
         tags = {name: v3.page_etag(name) for name in self._pages()}
-        return codec.encode(v3.index(tags | {name: v3.etag(digests) for name, digests in found.items()}))
+        tags |= {v3.path(GroupVersion(*where)): v3.etag(digests) for where, digests in found.items()}
+        return codec.encode(v3.index(tags))
 
     def _pages(self) -> dict[str, Operation]:
         return pages.pages({kind.group for kind in self._kinds() if not kind.custom})
 
     def document(self, request: Request) -> Reply:
-        """/openapi/v3/…: one group-version or page; 404 where none is served, 301 where the hash is an old one."""
+        """/openapi/v3/…: one group-version or page; 404 where none is served, 301 where the hash is an old one.
+
+        Raises Missing.
+        """
         generation = self._generation()
         found = self._found(request.group_version)
         if found is None:
@@ -200,97 +235,151 @@ class Library:
         self._note(request.group_version, form, generation, etag)
         return _conditional(request, headers, etag, lambda: self._document(form, etag, make))
 
-    def _found(self, name: str) -> tuple[str, Callable[[], v3.Document]] | None:
-        """The hash of a document, and what makes it; None where nothing is served under its name."""
+    def _found(self, name: str) -> tuple[str, _Custom | Callable[[], v3.Document]] | None:
+        """The hash of a document, and the custom kinds in it or what makes it; None where nothing is under its name."""
         where = group_version(name)
         if where is None:
             page = self._pages().get(name)
             return (v3.page_etag(name), partial(v3.page, page, self._release)) if page is not None else None
-        served = [
-            (kind, version)
-            for kind in self._kinds()
-            if kind.group == where.group
-            for version in kind.versions
-            if version.name == where.version
-        ]
-        kinds = [kind for kind, _ in served]
-        etag = v3.etag(self._digest(kind, version) for kind, version in served)
-        return (etag, partial(v3.document, where.group, where.version, kinds, self._release)) if served else None
+        group, served = where.group, where.version
+        kinds = [kind for kind in self._kinds() if kind.group == group and _serves(kind, served)]
+        if not kinds:
+            return None
+        etag = v3.etag(digests[served] for digests in self._told(kinds))
+        if all(kind.custom for kind in kinds):
+            return etag, [(kind, kind.by_version[served]) for kind in kinds]
+        return etag, partial(v3.document, group, served, kinds, self._release)
 
     def swagger(self, request: Request) -> Reply:
-        """/openapi/v2: all kinds in one document."""
+        """/openapi/v2: all kinds in one document. Raises Missing."""
         form = accepted(request.accept, V2_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
         generation, kinds = self._generation(), list(self._kinds())
-        etag = v3.etag(self._digest(kind, version) for kind in kinds for version in kind.versions)
+        told = zip(kinds, self._told(kinds, shown=form == JSON), strict=True)
+        etag = v3.etag(digests[version.name] for kind, digests in told for version in kind.versions)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         reply = _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
         if self._whole.get(form, ("",))[0] == etag:
             self._note("", form, generation, etag)
         return reply
 
-    def _digest(self, kind: Kind, version: Version) -> bytes:
-        kept = self._digests.setdefault(kind, {})
-        if version.name not in kept:
-            kept[version.name] = v3.digest(kind, version)
-        return kept[version.name]
+    # what is kept by kind
 
-    def _document(self, form: str, etag: str, make: Callable[[], v3.Document]) -> bytes:
-        body = self._documents.pop((form, etag), b"")
-        if not body:
-            document = make()
-            body = v3pb.document(document) if form == V3_PROTOBUF else codec.fitted(codec.encode(document))
-        self._documents[form, etag] = body
-        if len(self._documents) > _KEPT:
-            self._documents.popitem(last=False)
+    def _told(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
+        """The digests of kinds, by version. shown: they are about to be shown as JSON. Raises Missing."""
+        found = [self._digests.get(kind) for kind in kinds]
+        if None not in found:
+            return [one for one in found if one is not None]
+        raise Missing(
+            [
+                Step(partial(_look, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW)
+                for kind, known in zip(kinds, found, strict=True)
+                if known is None
+            ]
+        )
+
+    def _keep_look(self, kind: Kind, found: _Look) -> None:
+        self._digests[kind] = found.digests
+        if found.length > _LONG:
+            self._long.add(kind)
+        for name, made in found.parts.items():
+            self._parts[name][kind] = made
+
+    def _of(self, form: Form, served: Iterable[tuple[Kind, Version]]) -> list[Part]:
+        """The parts of versions of custom kinds. Raises Missing."""
+        kept = self._parts[form.name]
+        found: list[Part] = []
+        steps: list[Step] = []
+        for kind, version in served:
+            known = kept.get(kind)
+            if known is None:
+                known = kept[kind] = {}
+            part = known.get(version.name)
+            if part is not None:
+                found.append(part)
+                continue
+            make, keep = partial(parts.part, form, kind, version), partial(known.__setitem__, version.name)
+            steps.append(Step(make, keep, kind in self._long))
+        if steps:
+            raise Missing(steps)
+        return found
+
+    # documents
+
+    def _document(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | Body:
+        """A version 3 document. Raises Missing."""
+        key = form, etag
+        body = self._documents.pop(key, None)
+        if body is None and callable(make):
+            encode = v3pb.document if form == V3_PROTOBUF else _encode
+            raise Missing([Step(lambda: encode(make()), partial(self._keep_document, key), long=True)])
+        if body is None:
+            assert not callable(make)
+            found = self._of(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
+            body = documents.custom(form == V3_PROTOBUF, found)
+        self._keep_document(key, body)
         return body
 
-    def _joined(self, kinds: list[Kind], form: str, etag: str) -> bytes:
-        kept, body = self._whole.get(form, ("", b""))
-        if kept == etag:
-            return body
-        if form == V2_PROTOBUF:
-            body = v2pb.join(self._protobuf.of(kinds), self._release)
-        else:
-            # its numbers are in the parts, as Go has them
-            body = orjson.dumps(v2.join(self._json.of(kinds), self._release))
+    def _keep_document(self, key: tuple[str, str], body: bytes | Body) -> None:
+        self._documents[key] = body
+        if len(self._documents) > _KEPT:
+            self._documents.popitem(last=False)
+
+    def _joined(self, kinds: list[Kind], form: str, etag: str) -> Body:
+        """The version 2 document. Raises Missing."""
+        kept = self._whole.get(form)
+        if kept is not None and kept[0] == etag:
+            return kept[1]
+        of = parts.V2_PROTOBUF if form == V2_PROTOBUF else parts.V2_JSON
+        builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
+        known = self._builtin.get(of.name)
+        if known is None or known[0] != builtin:
+            look, keep = partial(documents.builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
+            raise Missing([Step(look, keep, long=True)])
+        served = ((kind, version) for kind in custom for version in kind.versions)
+        make = partial(documents.swagger, of, self._release, known[1], self._of(of, served))
+        if len(custom) > _MANY:
+            raise Missing([Step(make, partial(self._keep_whole, form, etag), long=True)])
+        return self._keep_whole(form, etag, make())
+
+    def _keep_whole(self, form: str, etag: str, body: Body) -> Body:
         self._whole[form] = etag, body
         return body
 
-
-class _Parts(Generic[Part]):
-    """Parts of the version 2 document: one of all built-in kinds, which have much in common, and one a custom kind."""
-
-    def __init__(self, make: Callable[..., Part]) -> None:
-        self._make = make
-        self._builtin: tuple[list[Kind], Part] | None = None
-        self._custom: WeakKeyDictionary[Kind, Part] = WeakKeyDictionary()
-
-    def copy(self) -> _Parts[Part]:
-        """Another one that knows the same."""
-        made = copy.copy(self)
-        made._custom = self._custom.copy()
-        return made
-
-    def of(self, kinds: Iterable[Kind]) -> Iterator[Part]:
-        """The parts of these kinds, each made once for as long as its kinds live."""
-        builtin: list[Kind] = []
-        custom: list[Kind] = []
-        for kind in kinds:
-            (custom if kind.custom else builtin).append(kind)
-        if self._builtin is None or self._builtin[0] != builtin:
-            self._builtin = builtin, self._make(*builtin)
-        yield self._builtin[1]
-        for kind in custom:
-            found = self._custom.get(kind)
-            if found is None:
-                found = self._custom[kind] = self._make(kind)
-            yield found
+    def _keep_builtin(self, name: str, kinds: list[Kind], part: Part) -> None:
+        self._builtin[name] = kinds, part
 
 
-def _frozen(*kinds: Kind) -> v2.Document:
-    return {
-        area: {name: orjson.Fragment(codec.fitted(codec.encode(value))) for name, value in values.items()}
-        for area, values in v2.parts(*kinds).items()
+def _serves(kind: Kind, name: str) -> bool:
+    return any(version.name == name for version in kind.versions)
+
+
+class _Look(NamedTuple):
+    """What is found in one look at a kind. length: of what it says, in bytes. parts: by form and version."""
+
+    digests: Mapping[str, bytes]
+    length: int
+    parts: Mapping[str, dict[str, Part]]
+
+
+def _look(kind: Kind, shown: bool) -> _Look:
+    """Digest the versions of a kind. shown: make what both documents say of a short definition, too.
+
+    Reading a definition costs as much as showing it, and clients that ask for version 2 ask for version 3 as well.
+    """
+    versions = read(kind.versions)
+    said = {version.name: v3.said(kind, version) for version in versions}
+    length = sum(map(len, said.values()))
+    digests = {name: sha512(text).digest() for name, text in said.items()}
+    if not shown or not kind.custom or length > _LONG:
+        return _Look(digests, length, {})
+    made = {
+        form.name: {version.name: parts.part(form, kind, version) for version in versions}
+        for form in (parts.V2_JSON, parts.V3_JSON)
     }
+    return _Look(digests, length, made)
+
+
+def _encode(document: v3.Document) -> bytes:
+    return codec.fitted(codec.encode(document))

@@ -83,16 +83,26 @@ def parts(*kinds: Kind) -> Document:
 def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
     """Add one version of a kind. What several built-in kinds have inside them is made once."""
     if kind.custom:
-        definitions |= _components(kind, version)
-        writer = routes.Writer(kind, version)
+        definitions |= item(kind, version) | listed(kind, version)
     else:
         definitions |= flattened(builtin.components(kind, version, definitions))
         paths |= _alone(page for page in pages.of(kind.group, version.name) if page.path not in paths)
-        writer = routes.Writer(kind, version, builtin.namer(kind, version))
     if version.scale is not None:
         definitions |= _missing(builtin.scale(), definitions)
-    by_path = routes.paths(writer.operations())
-    paths |= {path: _path(by_path[path], kind.kind) for path in by_path}
+    paths |= routed(kind, version)
+
+
+def routed(kind: Kind, version: Version) -> Document:
+    """The paths of one version of a kind."""
+    namer = None if kind.custom else builtin.namer(kind, version)
+    found = routes.paths(routes.Writer(kind, version, namer).operations())
+    return {path: _path(found[path], kind.kind) for path in found}
+
+
+@cache
+def scale() -> Document:
+    """The definitions of Scale."""
+    return flattened(builtin.scale())
 
 
 def _missing(named: Document, definitions: Document) -> Document:
@@ -106,7 +116,7 @@ def _alone(found: Iterable[Operation]) -> Document:
 
 
 @cache
-def _standard() -> Document:
+def standard() -> Document:
     """What the document always has, whatever kinds are served."""
     places = sorted((group, version) for group, versions in (GROUPS | MORE_GROUPS).items() for version in versions)
     definitions = flattened(registered(builtin.standard() | builtin.told(), places))
@@ -114,32 +124,39 @@ def _standard() -> Document:
 
 
 def join(found: Iterable[Document], release: str = "1.36") -> Document:
-    """The document of what parts() gave for several kinds; the parts' values may be orjson.Fragment."""
+    """The document of what parts() gave for several kinds."""
     paths: Document = {}
     definitions: Document = {}
-    for one in (_standard(), *found):
+    for one in (standard(), *found):
         paths |= one["paths"]
         definitions |= one["definitions"]
+    areas = {"paths": dict(sorted(paths.items())), "definitions": dict(sorted(definitions.items()))}
+    return {**head(release), **areas, **tail()}
+
+
+def head(release: str) -> Document:
+    """What stands before the paths."""
+    return {"swagger": "2.0", "info": {"title": "Kubernetes", "version": release}}
+
+
+def tail() -> Document:
+    """What stands behind the definitions."""
     parameters = {name: _parameter(key) for key, name in SHARED.items()}
     parameters |= {name: _body(META + noun) for noun, name in BODIES.items()}
-    return {
-        "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": release},
-        "paths": dict(sorted(paths.items())),
-        "definitions": dict(sorted(definitions.items())),
-        "parameters": dict(sorted(parameters.items())),
-        **_SECURITY,
-    }
+    return {"parameters": dict(sorted(parameters.items())), **_SECURITY}
 
 
-def _components(kind: Kind, version: Version) -> Document:
-    item = routes.model(kind.group, version.name, kind.kind)
-    whole = routes.model(kind.group, version.name, kind.list_kind)
+def item(kind: Kind, version: Version) -> Document:
+    """The definition of a custom kind, under its name."""
     known = None if kind.preserve else version.schema  # kubectl takes what is listed for all there is
-    return {
-        item: schema.root(known, v2=True) | extensions(kind, version, kind.kind),
-        whole: schema.list_root(kind.kind, item, v2=True) | extensions(kind, version, kind.list_kind),
-    }
+    name = routes.model(kind.group, version.name, kind.kind)
+    return {name: schema.root(known, v2=True) | extensions(kind, version, kind.kind)}
+
+
+def listed(kind: Kind, version: Version) -> Document:
+    """The definition of its list."""
+    one, name = (routes.model(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
+    return {name: schema.list_root(kind.kind, one, v2=True) | extensions(kind, version, kind.list_kind)}
 
 
 def _body(component: str) -> dict[str, Any]:

@@ -5,7 +5,6 @@ As in JSON, the document is a join of parts, one a kind: here both are bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from podless.publish.openapi import v2
@@ -144,28 +143,29 @@ MESSAGES.fields = {
 }
 
 
-Part = Mapping[str, Mapping[str, bytes]]
-# area of the document -> its number in it, that of its entries, and what an entry holds
-_AREAS = {"paths": (8, 2, _message("PathItem")), "definitions": (9, 1, _message("Schema"))}
+PATHS, DEFINITIONS = 8, 9  # areas of a document
+_path, _definition = _message("PathItem"), _message("Schema")
 
 
-def part(value: v2.Document) -> Part:
-    """The paths and the definitions of what v2.parts() gives, by name: kinds have some in common."""
-    return {
-        area: {name: entry(number, name, write(2, one)) for name, one in value[area].items()}
-        for area, (_, number, write) in _AREAS.items()
-    }
+def path(name: str, value: Any) -> bytes:
+    """An entry of the paths."""
+    return entry(2, name, _path(2, value))
 
 
-def join(parts: Iterable[Part], release: str = "1.36") -> bytes:
-    """The document of what part() gave for several kinds."""
-    empty = v2.join([], release)
-    found = [part(empty), *parts]
-    head = {key: value for key, value in empty.items() if key not in _AREAS}
-    out = [MESSAGES.encode("Document", head)]
-    for area, (number, _, _) in _AREAS.items():
-        merged: dict[str, bytes] = {}
-        for one in found:
-            merged |= one[area]
-        out.append(block(number, b"".join(merged[name] for name in sorted(merged))))
+def definition(name: str, value: Any) -> bytes:
+    """An entry of the definitions."""
+    return entry(1, name, _definition(2, value))
+
+
+def rest(release: str = "1.36") -> bytes:
+    """All of a document but its areas."""
+    return MESSAGES.encode("Document", {**v2.head(release), **v2.tail()})
+
+
+def document(value: v2.Document) -> bytes:
+    """What v2.document() gives, in protobuf."""
+    areas = {"paths": (PATHS, path), "definitions": (DEFINITIONS, definition)}
+    out = [MESSAGES.encode("Document", {key: one for key, one in value.items() if key not in areas})]
+    for area, (number, make) in areas.items():
+        out.append(block(number, b"".join(make(name, one) for name, one in value[area].items())))
     return b"".join(out)

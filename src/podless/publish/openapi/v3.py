@@ -24,7 +24,7 @@ from podless.version import __version__
 
 Document = dict[str, Any]
 
-_CUSTOM_INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+CUSTOM_INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 
 def _parameter(key: str, kind: str = "") -> dict[str, Any]:
@@ -62,14 +62,14 @@ def document(group: str, version: str, kinds: Sequence[Kind], release: str = "1.
     # by_version also knows a storage version that is not served
     served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
     parts = [part(kind, one) for kind, one in served]
-    paths = _merge(one["paths"] for one in parts)
+    found = _merge(one["paths"] for one in parts)
     schemas = [one["schemas"] for one in parts]
     if all(kind.custom for kind, _ in served):
         components = {"schemas": _merge([standard(), *schemas])}
-        return {"openapi": "3.0.0", "info": _CUSTOM_INFO, "paths": paths, "components": components}
-    paths = alone(pages.resources(group, version)) | paths
+        return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": found, "components": components}
+    found = alone(pages.resources(group, version)) | found
     known = _merge([builtin.standard(), builtin.told(), *schemas])
-    return _builtin(release, paths, known, dict.fromkeys([("", "v1"), (group, version)]))
+    return _builtin(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
 
 
 def page(one: Operation, release: str = "1.36") -> Document:
@@ -113,15 +113,19 @@ def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
 def part(kind: Kind, version: Version) -> Document:
     """What one version of a kind adds to the document: its paths, and its components under "schemas"."""
     if kind.custom:
-        schemas = _components(kind, version)
-        writer = routes.Writer(kind, version)
+        schemas = item(kind, version) | listed(kind, version)
     else:
         schemas = builtin.components(kind, version)
-        writer = routes.Writer(kind, version, builtin.namer(kind, version))
     if version.scale is not None:
         schemas |= builtin.scale()
-    found = routes.paths(writer.operations())
-    return {"paths": {path: _path(found[path], kind.kind) for path in found}, "schemas": schemas}
+    return {"paths": routed(kind, version), "schemas": schemas}
+
+
+def routed(kind: Kind, version: Version) -> Document:
+    """The paths of one version of a kind."""
+    namer = None if kind.custom else builtin.namer(kind, version)
+    found = routes.paths(routes.Writer(kind, version, namer).operations())
+    return {path: _path(found[path], kind.kind) for path in found}
 
 
 def _merge(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -131,13 +135,16 @@ def _merge(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return dict(sorted(merged.items()))
 
 
-def _components(kind: Kind, version: Version) -> dict[str, Any]:
-    item = routes.model(kind.group, version.name, kind.kind)
-    whole = routes.model(kind.group, version.name, kind.list_kind)
-    return {
-        item: schema.root(kind.structure(version)) | extensions(kind, version, kind.kind),
-        whole: schema.list_root(kind.kind, item) | extensions(kind, version, kind.list_kind),
-    }
+def item(kind: Kind, version: Version) -> Document:
+    """The component of a custom kind, under its name."""
+    name = routes.model(kind.group, version.name, kind.kind)
+    return {name: schema.root(kind.structure(version)) | extensions(kind, version, kind.kind)}
+
+
+def listed(kind: Kind, version: Version) -> Document:
+    """The component of its list."""
+    one, name = (routes.model(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
+    return {name: schema.list_root(kind.kind, one) | extensions(kind, version, kind.list_kind)}
 
 
 def extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
@@ -190,12 +197,17 @@ def digest(kind: Kind, version: Version) -> bytes:
     It is the same after a restart and for an equal definition, and another one for another release of this package,
     whose documents may differ.
     """
+    return sha512(said(kind, version)).digest()
+
+
+def said(kind: Kind, version: Version) -> bytes:
+    """All of a kind and version that documents show, as JSON."""
     verbs = [] if kind.custom else list(kind.verbs)
     names = [kind.group, kind.plural, kind.kind, kind.list_kind, kind.namespaced, verbs]
     shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
     if kind.preserve:
         shown.append("preserve")
-    return sha512(codec.encode_sorted([__version__, names, shown])).digest()
+    return codec.encode_sorted([__version__, names, shown])
 
 
 def etag(digests: Iterable[bytes]) -> str:

@@ -16,6 +16,7 @@ from podless.publish.openapi.wire import (
     anything,
     block,
     double,
+    entry,
     flag,
     integer,
     many,
@@ -139,6 +140,20 @@ MESSAGES.fields = {
         "x-": (36, anything),
     },
 }
+
+
+PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # areas of a document, and of its components
+_path = _message("PathItem")
+
+
+def path(name: str, value: Any) -> bytes:
+    """An entry of the paths."""
+    return entry(1, name, _path(2, value))
+
+
+def schema(name: str, value: Any) -> bytes:
+    """An entry of the schemas."""
+    return entry(1, name, _schema(2, value))
 
 
 def document(value: dict[str, Any]) -> bytes:

@@ -23,6 +23,11 @@ def block(number: int, value: bytes) -> bytes:
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
+def begin(number: int, size: int) -> bytes:
+    """What stands before the bytes of a field with a length."""
+    return varint(number << 3 | 2) + varint(size)
+
+
 def text(number: int, value: str) -> bytes:
     """A string field."""
     return block(number, value.encode(errors="replace")) if value else b""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from podless.kinds.kind import Column, Kind, Version
 from podless.meta import clock, codec, gotext, jsontext
+from podless.meta.meter import charge
 from podless.meta.offloop import made_once
 from podless.publish import columns as builtin
 from podless.publish import jsonpath
@@ -19,6 +20,8 @@ from podless.publish.table import ages
 Object = dict[str, Any]
 Reader = Callable[[Object], Any]
 
+_COLUMN = 32  # steps that it takes to compile one
+_LETTERS = 64  # of a value as a text, for a step
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 
@@ -26,11 +29,17 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 class Layout:
     """Compiled columns. What their heads say is looked up when a table first needs it.
 
-    order: what the rows of a list are sorted by, where they are.
+    order: what the rows of a list are sorted by, where they are. searches: whether columns look through whole objects:
+    then readers take what `given` makes of one.
     """
 
     columns: tuple[Cell, ...]
     order: Reader | None = None
+    searches: bool = False
+
+    def given(self, obj: Object) -> Any:
+        """What the readers of a row are to be called with."""
+        return jsonpath.Searched(obj) if self.searches else obj
 
     @made_once
     def readers(self) -> tuple[Reader | Age, ...]:
@@ -50,7 +59,10 @@ class Layout:
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
         then = clock.time() if now is None else now
-        return [_told(ages.read(read.read(obj)), then) if isinstance(read, Age) else read(obj) for read in self.readers]
+        given = self.given(obj)
+        return [
+            _told(ages.read(read.read(given)), then) if isinstance(read, Age) else read(given) for read in self.readers
+        ]
 
 
 def _told(found: ages.Span | str | None, then: float) -> str | None:
@@ -86,15 +98,25 @@ def custom(given: Sequence[Column] | None) -> Layout:
     if not given:
         return AGED
     cells = [cell.NAME]
+    searches = False
     for column in given:
+        charge(_COLUMN)
         try:
             path = jsonpath.parse(column.json_path)
         except ValueError:
             break
+        searches |= path.descends
         told = column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}"
         read = _cell_reader(column.type, path)
         cells.append(Cell(column.name, column.type, told, read, column.format, column.priority))
-    return Layout(tuple(cells))
+    if searches:
+        cells[0] = replace(cell.NAME, read=_searched_name)
+    return Layout(tuple(cells), searches=searches)
+
+
+def _searched_name(given: Any) -> Any:
+    name: Any = cell.NAME.read
+    return name(given.obj)
 
 
 def _cell_reader(kind: str, path: jsonpath.Path) -> Callable[[Any], Any] | Age:
@@ -151,4 +173,6 @@ def _printed(value: Any) -> str:
 
 
 def _go_json(value: Any) -> str:
-    return gotext.escaped(codec.encode_sorted(value).decode())
+    text = codec.encode_sorted(value).decode()
+    charge(len(text) // _LETTERS)
+    return gotext.escaped(text)

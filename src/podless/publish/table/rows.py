@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from podless.meta import clock, codec
-from podless.meta.meter import each
+from podless.meta.meter import charge, each
 from podless.publish.columns import cell
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
@@ -15,6 +15,7 @@ from podless.publish.table.whole import included, listed_meta
 
 Object = dict[str, Any]
 
+_CELL = 2  # steps
 SHARED = 128  # bytes of a set of managed fields
 # a row as JSON, in pieces: bytes, and between them the moments whose ages belong there
 Row = tuple[bytes | float, ...]
@@ -27,11 +28,13 @@ def make_row(
     pieces: list[bytes | float] = []
     lead = b'{"cells":['
     steady: list[Any] = []
-    for read in shown.readers:
+    given, readers = shown.given(obj), shown.readers
+    charge(_CELL * len(readers))
+    for read in readers:
         if not isinstance(read, Age):
-            steady.append(read(obj))
+            steady.append(read(given))
             continue
-        found = ages.read(read.read(obj))
+        found = ages.read(read.read(given))
         if not isinstance(found, ages.Span):
             steady.append(found)
             continue

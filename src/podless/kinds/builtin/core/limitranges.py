@@ -15,12 +15,13 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object
 from podless.meta import field, names, quantity, uids
 from podless.meta.field import FieldError
-from podless.meta.meter import each
+from podless.meta.meter import charge, each
 from podless.meta.sorting import by_name
 
 _CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
 _TYPES = (_CONTAINER, _POD, _CLAIM)
 _AMOUNTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+_STEPS = 32  # that the checks of one resource take
 _NO_STORAGE = "either minimum or maximum storage value is required, but neither was provided"
 
 
@@ -95,7 +96,8 @@ def _item(item: Object, path: str) -> Iterator[FieldError]:
     if kind == _CLAIM and not any("storage" in bound for bound in each(bounds)):
         yield field.required(f"{path}.limits", _NO_STORAGE)
     keys = {name: None for part in _ORDER[1:] for name in each(item.get(part) or {})}
-    for name in each(keys):
+    for name in keys:
+        charge(_STEPS)
         yield from _amounts(item, name, path)
 
 
@@ -105,7 +107,7 @@ def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
     texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
     if pod:
         texts["default"] = texts["defaultRequest"] = None
-    amounts = {part: quantity.parse(text) for part, text in each(texts).items() if text is not None}
+    amounts = {part: quantity.nanos(text) for part, text in each(texts).items() if text is not None}
     for larger, less, shown, of, said in _PAIRS:
         if larger in amounts and less in amounts and amounts[larger] > amounts[less]:
             what, than = said
@@ -131,15 +133,15 @@ _PAIRS = (
 )
 
 
-def _ratio(texts: dict[str, str | None], amounts: dict[str, Fraction], path: str) -> Iterator[FieldError]:
+def _ratio(texts: dict[str, str | None], amounts: dict[str, int], path: str) -> Iterator[FieldError]:
     ratio, text = amounts.get("maxLimitRequestRatio"), texts["maxLimitRequestRatio"]
     if ratio is None:
         return
-    if ratio < 1:
+    if ratio < quantity.NANO:
         yield field.invalid(path, text, f"ratio {text} is less than 1")
     least, most = amounts.get("min"), amounts.get("max")
-    if least and most is not None and ratio > most / least:
-        yield field.invalid(path, text, f"ratio {text} is greater than max/min = {float(most / least):f}")
+    if least and most is not None and Fraction(ratio, quantity.NANO) > Fraction(most, least):
+        yield field.invalid(path, text, f"ratio {text} is greater than max/min = {most / least:f}")
 
 
 STRATEGY = LimitRangeStrategy()

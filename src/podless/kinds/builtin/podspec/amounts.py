@@ -7,15 +7,15 @@ component-helpers/resource and pkg/apis/core/v1/helper/qos.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from podless.kinds.strategy import Object
 from podless.meta import quantity
-from podless.meta.meter import each
+from podless.meta.meter import charge, each
 
-Amounts = dict[str, Fraction]
+Amounts = dict[str, int]  # in billionths
 HUGE_PAGES = "hugepages-"
 _COMPUTE = ("cpu", "memory")
+_QUANTITY = 4  # steps that reading a quantity takes
 
 
 def sidecar(container: Object) -> bool:
@@ -37,41 +37,38 @@ def total(spec: Object, part: str) -> dict[str, str]:
         if sidecar(container):
             _add(sums, asked)
             _add(stay, asked)
-            asked = stay
+            _reach(most, {name: stay[name] for name in asked})  # what stays of other names was reached before
         else:
-            asked = dict(asked)
-            _add(asked, stay)
-        _reach(most, asked)
+            _reach(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
     _reach(sums, most)
     return {name: written(amount, formats[name]) for name, amount in sums.items()}
 
 
-def written(amount: Fraction, like: str) -> str:
-    """An amount as a quantity with suffixes of the kind that another one has. It has no more than nine decimals."""
-    if not like.endswith("i") or amount.denominator != 1:
-        return _plain(amount)
-    kibi, rest = divmod(amount.numerator, 1024)
-    return str(amount.numerator) if rest else quantity.canonical(f"{kibi}Ki")
-
-
-def _plain(amount: Fraction) -> str:
-    nano = amount * 10**9
-    return quantity.canonical(f"{nano.numerator // nano.denominator}n")
+def written(amount: int, like: str) -> str:
+    """An amount in billionths as a quantity with suffixes of the kind that another one has."""
+    whole, part = divmod(amount, quantity.NANO)
+    if not like.endswith("i") or part:
+        return quantity.written(amount, "")
+    kibi, rest = divmod(whole, 1024)
+    return str(whole) if rest else quantity.canonical(f"{kibi}Ki")
 
 
 def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
     def read(container: Object, formats: dict[str, str]) -> Amounts:
         asked = (container.get("resources") or {}).get(part) or {}
-        for name, text in each(asked).items():
+        found = {}
+        for name, text in asked.items():
+            charge(_QUANTITY)
             formats.setdefault(name, text)
-        return {name: quantity.parse(text) for name, text in each(asked).items()}
+            found[name] = quantity.nanos(text)
+        return found
 
     return read
 
 
 def _add(sums: Amounts, more: Amounts) -> None:
     for name, amount in each(more).items():
-        sums[name] = sums.get(name, Fraction(0)) + amount
+        sums[name] = sums.get(name, 0) + amount
 
 
 def _reach(most: Amounts, asked: Amounts) -> None:
@@ -104,5 +101,5 @@ def quality(spec: Object) -> str:
 
 
 def _compute(amounts: dict[str, str] | None) -> Amounts:
-    found = {name: quantity.parse(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
+    found = {name: quantity.nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
     return {name: amount for name, amount in found.items() if amount > 0}

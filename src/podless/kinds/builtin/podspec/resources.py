@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Set
-from fractions import Fraction
 
 from podless.kinds.builtin import checks
 from podless.kinds.builtin.checks import Errors
 from podless.kinds.builtin.podspec import amounts
 from podless.kinds.strategy import Object
 from podless.meta import field, names, quantity
+from podless.meta.bounded import bounded_cache
 from podless.meta.field import FieldError
-from podless.meta.meter import each
+from podless.meta.meter import charge, each
 from podless.meta.objectmeta import NONNEGATIVE
 
 _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
@@ -29,6 +29,7 @@ _HUGE = amounts.HUGE_PAGES
 _OF_PODS = ("cpu", _HUGE, "memory")
 _REQUESTS = "requests."
 _NATIVE = "kubernetes.io/"
+_AMOUNT = 16  # steps that the checks of an amount take
 _NOT_FOUND = "must be one of the names in pod.spec.resourceClaims"
 
 NameCheck = Callable[[str, str], Errors]
@@ -58,12 +59,14 @@ def check(resources: Object, path: str, claims: Set[str], *, indivisible: bool =
 
 def _requirements(resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool) -> Errors:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-    for name, text in each(limits).items():
+    for name, text in limits.items():
+        charge(_AMOUNT)
         where = f"{path}.limits[{name}]"
         yield from name_check(name, where)
         yield from quantity_errors(name, text, where)
         yield from _pages(name, text, where, indivisible)
-    for name, text in each(requests).items():
+    for name, text in requests.items():
+        charge(_AMOUNT)
         where = f"{path}.requests[{name}]"
         yield from name_check(name, where)
         yield from quantity_errors(name, text, where)
@@ -81,7 +84,7 @@ def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
         if not overcommitted(name):
             yield field.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         return
-    asked, most = quantity.parse(text), quantity.parse(limit)
+    asked, most = quantity.nanos(text), quantity.nanos(limit)
     if asked != most and not overcommitted(name):
         yield field.invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limit}")
     elif asked > most:
@@ -90,10 +93,10 @@ def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
 
 def quantity_errors(name: str, text: str, path: str) -> Errors:
     """An amount of a resource."""
-    amount = quantity.parse(text)
+    amount = quantity.nanos(text)
     if amount < 0:
         yield field.invalid(path, text, NONNEGATIVE)
-    if amount.denominator != 1 and (name in _WHOLE or extended(name)):
+    if amount % quantity.NANO and (name in _WHOLE or extended(name)):
         yield field.invalid(path, text, "must be an integer")
 
 
@@ -101,10 +104,10 @@ def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
     if not name.startswith(_HUGE) or indivisible:
         return
     try:
-        size = quantity.parse(name.removeprefix(_HUGE))
+        size, part = divmod(quantity.nanos(name.removeprefix(_HUGE)), quantity.NANO)
     except quantity.QuantityError:
-        size = Fraction(0)
-    if size <= 0 or size.denominator != 1 or -(-quantity.parse(text) // 1) % size:
+        size, part = 0, 0
+    if size <= 0 or part or -(-quantity.nanos(text) // quantity.NANO) % size:
         yield field.invalid(path, text, f"{text} is not positive integer multiple of {name}")
 
 
@@ -129,8 +132,17 @@ def resource_name(name: str, path: str) -> Errors:
 
 def container_name(name: str, path: str) -> Errors:
     """The name of a resource that containers use."""
-    if name in _OF_CONTAINERS:
-        return
+    if name not in _OF_CONTAINERS and not _fits_containers(name):
+        yield from _container_name(name, path)
+
+
+@bounded_cache(4096)
+def _fits_containers(name: str) -> bool:
+    """Whether containers may use such a resource; the containers of a pod often have the same ones."""
+    return not any(_container_name(name, ""))
+
+
+def _container_name(name: str, path: str) -> Errors:
     yield from resource_name(name, path)
     if "/" not in name:
         if not name.startswith(_HUGE):
@@ -192,14 +204,14 @@ def _consistent(spec: Object, own: Object, path: str) -> Errors:
     """What containers ask for together is not more than the pod does."""
     limits = own.get("limits") or {}
     for part, given in (("requests", own.get("requests") or {}), ("limits", limits)):
-        for name, text in amounts.total(spec, part).items():
+        for name, text in each(amounts.total(spec, part)).items():
             if name not in given or (part == "limits" and not name.startswith(_HUGE)):
                 continue
-            if quantity.parse(text) > quantity.parse(given[name]):
+            if quantity.nanos(text) > quantity.nanos(given[name]):
                 why = f"must be greater than or equal to aggregate container {part} of {text}"
                 yield field.invalid(f"{path}.{part}[{name}]", given[name], why)
     for place, container in enumerate(each(spec.get("containers") or ())):
         for name, text in each((container.get("resources") or {}).get("limits") or {}).items():
-            if name in limits and quantity.parse(text) > quantity.parse(limits[name]):
+            if name in limits and quantity.nanos(text) > quantity.nanos(limits[name]):
                 why = f"must be less than or equal to pod limits of {limits[name]}"
                 yield field.invalid(f"{path}.containers[{place}][{name}].limits", text, why)

@@ -1,0 +1,1 @@
+"""Small requests that a set-up makes expensive: what `bench attack` sends, by what is attacked."""

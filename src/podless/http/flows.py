@@ -1,0 +1,223 @@
+"""Which FlowSchema and priority level a request belongs to: clients are told by two headers of each answer.
+
+podless takes turns by user (fairness.py), so that a level has no say in when a request is carried out. Source:
+k8s.io/apiserver pkg/util/flowcontrol/rule.go, and pkg/server/filters/priority-and-fairness.go.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from podless.auth.attributes import Attributes
+from podless.auth.user import User, of_account
+from podless.cache.events import Event
+from podless.http.families import Sample, render
+from podless.http.message import Request
+from podless.kinds.builtin.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
+from podless.meta.bounded import LONGEST
+from podless.meta.histogram import Histogram
+from podless.verbs.call import API
+
+Object = Mapping[str, Any]
+
+_ANY = "*"
+_PART = "resourceRules"
+_KEPT = 1024  # answers
+_MOST = 1000  # names of schemas and levels that figures are told of
+_Names = tuple[str, str]  # of a priority level and a FlowSchema
+_OTHERS: _Names = ("", "")
+_PREFIX = "apiserver_flowcontrol_"
+_BOUNDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+_TEXTS = 64  # of a user's name and groups, and of what is asked, for which answers are kept
+
+
+class Flow:
+    """The flow that requests of one sort had last: of which user, and the lines of an answer's head that name it.
+
+    count: requests that had it and are not counted elsewhere.
+    """
+
+    __slots__ = ("count", "lines", "user")
+
+    def __init__(self) -> None:
+        self.user: User | None = None
+        self.lines = b""
+        self.count = 0
+
+
+class Flows:
+    """Finds the flow of requests. Nothing is told where no FlowSchemas are served.
+
+    A match is kept by user and request; what is asked for again and again has a `Flow` besides, which costs no look-up
+    (measured.py). A change of a schema or a level drops both.
+    """
+
+    def __init__(self, api: API) -> None:
+        self._collections = [
+            api.collection(kind)
+            for kind in (FLOW_SCHEMAS, PRIORITY_LEVELS)
+            if api.registry.get(kind.group, kind.plural) is not None
+        ]
+        for collection in self._collections:
+            collection.add_event_handler(self._forget)
+        self._read: list[tuple[Object, bytes]] | None = None
+        self._spaced = False  # whether a schema is about certain namespaces
+        self._known: dict[object, bytes] = {}
+        self._flows: list[Flow] = []
+        self._names: dict[bytes, _Names] = {}
+        self._counts: Counter[bytes] = Counter()
+        # of flows that were: their requests; and of all, how many were refused and why, and how long they waited
+        self._were: Counter[_Names] = Counter()
+        self._refused: Counter[tuple[str, str, str]] = Counter()
+        self._waits: dict[tuple[str, str, str], Histogram] = {}
+        self.waiting: Callable[[], Iterable[Request]] = tuple
+
+    def _forget(self, events: Sequence[Event]) -> None:
+        self._read = None
+        self._known.clear()
+        for flow in self._flows:
+            self._settle(flow)
+            flow.user = None
+        self._flows.clear()
+        for lines, count in self._counts.items():
+            names = self._names[lines]
+            self._were[names if names in self._were or len(self._were) < _MOST else _OTHERS] += count
+        self._counts.clear()
+
+    def _settle(self, flow: Flow) -> None:
+        if flow.lines:
+            self._counts[flow.lines] += flow.count
+        flow.count = 0
+
+    def find(self, request: Request, flow: Flow | None = None) -> bytes:
+        """The lines of an answer's head that name the flow of a request, which is counted.
+
+        flow: of those with the same verb, resource and scope, to be taken where nothing else counts.
+        """
+        if request.flow:
+            return request.flow  # of one that was refused
+        found = self._find(request, flow)
+        if found:
+            self._counts[found] += 1
+        return found
+
+    def _find(self, request: Request, flow: Flow | None = None) -> bytes:
+        info, user = request.info, request.user
+        if self._read is None and not self._look():
+            return b""
+        asked = info.asked
+        if info.long_running and asked.verb != "watch":
+            return b""
+        texts = user.name, *user.groups, *asked[:6], asked.path
+        short = len(texts) <= _TEXTS and sum(map(len, texts)) <= LONGEST
+        found = self._known.get(texts) if short else None
+        if found is None:
+            found = next((lines for schema, lines in self._read or () if _matches(schema, user, asked)), b"")
+            if short:
+                if len(self._known) >= _KEPT:
+                    self._known.clear()
+                self._known[texts] = found
+        if flow is not None and short and not (self._spaced and asked.namespace):
+            if flow.user is None:
+                self._flows.append(flow)
+            self._settle(flow)
+            flow.user, flow.lines = user, found
+        return found
+
+    def _look(self) -> bool:
+        """Read the schemas whose level is there, those that go first before the others; False: they are not known."""
+        if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
+            return False
+        schemas, levels = ([entry.decode() for entry in one.under(one.prefix)[0]] for one in self._collections)
+        uids = {one["metadata"]["name"]: one["metadata"]["uid"] for one in levels}
+        schemas.sort(key=lambda one: (one["spec"].get("matchingPrecedence") or 0, one["metadata"]["name"]))
+        self._read, self._names = [], {}
+        for one in schemas:
+            level = uids.get(one["spec"]["priorityLevelConfiguration"]["name"])
+            if level is not None:
+                told = one["metadata"]["uid"], level
+                lines = "X-Kubernetes-PF-FlowSchema-UID: {}\r\nX-Kubernetes-PF-PriorityLevel-UID: {}\r\n".format(*told)
+                self._read.append((one, lines.encode()))
+                self._names[lines.encode()] = one["spec"]["priorityLevelConfiguration"]["name"], one["metadata"]["name"]
+        rules = [rule for one in schemas for part in one["spec"].get("rules") or () for rule in part.get(_PART) or ()]
+        self._spaced = any(rule.get("namespaces") not in (None, [], [_ANY]) for rule in rules)
+        return True
+
+    # figures
+
+    def _of(self, request: Request) -> _Names:
+        """The names of level and schema of a request."""
+        return self._names.get(self._find(request), _OTHERS)
+
+    def refuse(self, request: Request, reason: str) -> None:
+        """A request is not carried out. reason: in the words of a real server."""
+        request.flow = self._find(request)
+        self._refused[(*self._few(self._names.get(request.flow, _OTHERS)), reason)] += 1
+
+    def wait(self, request: Request, seconds: float, *, execute: bool) -> None:
+        """A request has waited for its turn. execute: and its turn came."""
+        key = (*self._few(self._of(request)), "true" if execute else "false")
+        found = self._waits.get(key)
+        if found is None:
+            found = self._waits[key] = Histogram(_BOUNDS)
+        found.observe(seconds)
+
+    def _few(self, names: _Names) -> _Names:
+        """The names, but for those of more schemas than are told apart."""
+        return names if len(self._refused) + len(self._waits) < _MOST else _OTHERS
+
+    def lines(self) -> Iterator[str]:
+        """The figures, with what they are."""
+        counts = self._were.copy()
+        for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
+            counts[self._names.get(lines, _OTHERS)] += count
+        waiting = Counter(map(self._of, self.waiting()))
+        yield from render(_PREFIX + "dispatched_requests_total", _plain(counts))
+        yield from render(_PREFIX + "rejected_requests_total", _plain(self._refused))
+        yield from render(_PREFIX + "current_inqueue_requests", _plain(waiting))
+        yield from render(_PREFIX + "request_wait_duration_seconds", [*self._waits.items()])
+
+
+def _plain(counts: Counter[Any]) -> list[Sample]:
+    return [(names, count) for names, count in counts.items() if count > 0]
+
+
+def _matches(schema: Object, user: User, asked: Attributes) -> bool:
+    fits = _resource_fits if asked.resource else _path_fits
+    part = _PART if asked.resource else "nonResourceRules"
+    return any(
+        any(_is_subject(one, user) for one in rule.get("subjects") or ())
+        and any(_in(one.get("verbs"), asked.verb) and fits(one, asked) for one in rule.get(part) or ())
+        for rule in schema["spec"].get("rules") or ()
+    )
+
+
+def _is_subject(subject: Object, user: User) -> bool:
+    kind = subject["kind"]
+    if kind == "User":
+        return subject["user"]["name"] in (_ANY, user.name)
+    if kind == "Group":
+        return subject["group"]["name"] == _ANY or subject["group"]["name"] in user.groups
+    account = subject["serviceAccount"]
+    whole = of_account(account["namespace"], account["name"]).name
+    return user.name.startswith(whole.removesuffix(_ANY)) if account["name"] == _ANY else user.name == whole
+
+
+def _resource_fits(rule: Object, asked: Attributes) -> bool:
+    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    if not _in(rule.get("apiGroups"), asked.group) or not _in(rule.get("resources"), resource):
+        return False
+    return _in(rule.get("namespaces"), asked.namespace) if asked.namespace else bool(rule.get("clusterScope"))
+
+
+def _path_fits(rule: Object, asked: Attributes) -> bool:
+    return any(
+        one in (_ANY, asked.path) or (one.endswith(_ANY) and asked.path.startswith(one.rstrip(_ANY)))
+        for one in rule.get("nonResourceURLs") or ()
+    )
+
+
+def _in(wanted: Sequence[str] | None, value: str) -> bool:
+    return wanted is not None and (_ANY in wanted or value in wanted)

@@ -1,0 +1,122 @@
+"""What watches keep of their requests, on the accounts of their users for as long as they last.
+
+Selectors are kept once for equal texts: many clients watch with the same ones, and a long text is many times as long
+in memory.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+
+from podless.http.held import REFUSAL, STREAMS, Held
+from podless.http.message import Request
+from podless.meta.errors import TooManyRequests
+from podless.meta.selectors import FieldSelector, LabelSelector
+from podless.verbs import options
+from podless.verbs.call import Call
+
+log = logging.getLogger("podless")
+
+_TIMES = 40  # bytes in memory of selectors for each character of their texts, at the most
+_OF_ALL, _OF_ONE = 2, 8  # parts of all that may be held that watches may have: all of them, those of one user
+_SAY = 10.0  # seconds between two lines in the log
+
+Texts = tuple[str, str]
+Parsed = tuple[LabelSelector, FieldSelector]
+
+
+class Selectors:
+    """Selectors that are in use. parsed: None until the first to use them has read them. users: how many of each."""
+
+    __slots__ = ("parsed", "texts", "users")
+
+    def __init__(self, texts: Texts) -> None:
+        self.texts = texts
+        self.parsed: Parsed | None = None
+        self.users: Counter[str] = Counter()
+
+
+class Selections:
+    """The selectors of all watches, by their texts."""
+
+    def __init__(self, held: Held) -> None:
+        self._held = held
+        self._known: dict[Texts, Selectors] = {}
+        self._sizes: Counter[str] = Counter()  # bytes by user
+        self._size = 0
+        self._said = -_SAY
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def lease(self, request: Request, call: Call) -> Lease:
+        """Put what a watch keeps on the account of its user. Raises TooManyRequests."""
+        texts = options.text(call, "labelSelector"), options.text(call, "fieldSelector")
+        user = call.user.name
+        own = len(request.query_text) + sum(map(len, request.headers.values()))
+        known = self._known.get(texts)
+        size = own if known is not None and known.users[user] else own + _cost(texts)
+        self._take(user, size)
+        if known is None:
+            known = self._known[texts] = Selectors(texts)
+        known.users[user] += 1
+        return Lease(self, user, known, own)
+
+    def _take(self, user: str, size: int) -> None:
+        most = self._held.most
+        if self._size + size > most // _OF_ALL or self._sizes[user] + size > most // _OF_ONE:
+            if time.monotonic() >= self._said + _SAY:
+                self._said = time.monotonic()
+                log.warning("watch: refused: what watches of %s keep takes %d bytes", user[:200], self._sizes[user])
+            raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
+        self._held.take(user, size, STREAMS)
+        self._size += size
+        self._sizes[user] += size
+
+    def end(self, user: str, known: Selectors, own: int) -> None:
+        """Take what a watch has kept off the account."""
+        known.users[user] -= 1
+        if not known.users[user]:
+            own += _cost(known.texts)
+            del known.users[user]
+            if not known.users:
+                del self._known[known.texts]
+        self._size -= own
+        self._sizes[user] -= own
+        if not self._sizes[user]:
+            del self._sizes[user]
+        if own:
+            self._held.give(user, own, STREAMS)
+
+
+class Lease:
+    """What one watch keeps. `end` it once the watch is over."""
+
+    __slots__ = ("_own", "_selections", "_selectors", "_user")
+
+    def __init__(self, selections: Selections, user: str, selectors: Selectors, own: int) -> None:
+        self._selections: Selections | None = selections
+        self._user = user
+        self._selectors = selectors
+        self._own = own
+
+    @property
+    def parsed(self) -> Parsed | None:
+        """The selectors, where another watch has read them."""
+        return self._selectors.parsed
+
+    def keep(self, labels: LabelSelector, fields: FieldSelector) -> None:
+        """Share the selectors with those who have equal ones."""
+        self._selectors.parsed = labels, fields
+
+    def end(self) -> None:
+        """The watch is over."""
+        if self._selections is not None:
+            self._selections.end(self._user, self._selectors, self._own)
+            self._selections = None
+
+
+def _cost(texts: Texts) -> int:
+    return _TIMES * (len(texts[0]) + len(texts[1]))

@@ -1,0 +1,75 @@
+"""Whole documents of parts: what is put together when it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from podless.kinds.kind import Kind
+from podless.meta import codec
+from podless.meta.bounded import bounded_cache
+from podless.publish.openapi import v2, v2pb, v3, v3pb
+from podless.publish.openapi.parts import FORMS, V2_PROTOBUF, V3_JSON, V3_PROTOBUF, Area, Form, Part, texts
+from podless.publish.openapi.pieces import Body, Piece
+from podless.publish.openapi.wire import begin
+
+
+def custom(binary: bool, found: Iterable[Part]) -> Body:
+    """The version 3 document of a group-version, of the parts of its kinds."""
+    form = V3_PROTOBUF if binary else V3_JSON
+    paths, schemas = _merged(Part({}, _standard(form.name)), found)
+    if not binary:
+        return Body([_before(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
+    sizes = _size(paths), _size(schemas)
+    inner = begin(v3pb.SCHEMAS, sizes[1])
+    outer = begin(v3pb.COMPONENTS, len(inner) + sizes[1])
+    return Body([_before_binary() + begin(v3pb.PATHS, sizes[0]), paths, outer + inner, schemas], b"")
+
+
+def builtin(form: Form, kinds: Sequence[Kind]) -> Part:
+    """What all built-in kinds add to the version 2 document. It takes a while."""
+    found = v2.parts(*kinds)
+    return Part(texts(form.path, found["paths"]), texts(form.component, found["definitions"]))
+
+
+def swagger(form: Form, release: str, known: Part, found: Iterable[Part]) -> Body:
+    """The version 2 document. known: of all built-in kinds. found: the parts of the others."""
+    paths, definitions = _merged(_always(form.name), [known, *found])
+    if form is V2_PROTOBUF:
+        begun = begin(v2pb.PATHS, _size(paths)), begin(v2pb.DEFINITIONS, _size(definitions))
+        return Body([v2pb.rest(release) + begun[0], paths, begun[1], definitions], b"")
+    head, tail = codec.encode(v2.head(release))[:-1], codec.encode(v2.tail())[1:]
+    return Body([head + b',"paths":{', paths, b'},"definitions":{', definitions, b"}," + tail])
+
+
+def _merged(first: Part, found: Iterable[Part]) -> tuple[list[Piece], list[Piece]]:
+    """The entries of both areas in the order of their names; of two with one name the later one counts."""
+    paths, components = dict(first.paths), dict(first.components)
+    for part in found:
+        paths.update(part.paths)
+        components.update(part.components)
+    return [paths[name] for name in sorted(paths)], [components[name] for name in sorted(components)]
+
+
+def _size(pieces: Iterable[Piece]) -> int:
+    return sum(piece.size for piece in pieces)
+
+
+@bounded_cache(8)
+def _standard(name: str) -> Area:
+    """The components that all version 3 documents of custom kinds share."""
+    return texts(FORMS[name].component, v3.standard())
+
+
+@bounded_cache(8)
+def _always(name: str) -> Part:
+    """What the version 2 document always has."""
+    form, found = FORMS[name], v2.standard()
+    return Part(texts(form.path, found["paths"]), texts(form.component, found["definitions"]))
+
+
+def _before() -> bytes:
+    return codec.encode({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
+
+
+def _before_binary() -> bytes:
+    return v3pb.MESSAGES.encode("Document", {"openapi": "3.0.0", "info": v3.CUSTOM_INFO})

@@ -1,0 +1,80 @@
+"""What a version of a custom kind adds to a document, in each form: its paths and its components, by name.
+
+Parts are made once for as long as the kind lives. In JSON only the component of the kind itself is kept as bytes; the
+rest is filled into templates as it is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from podless.kinds.kind import Kind, Version
+from podless.meta import codec
+from podless.meta.bounded import bounded_cache
+from podless.publish.openapi import builtin, templates, v2, v2pb, v3, v3pb
+from podless.publish.openapi.pieces import Piece, Text
+
+Document = dict[str, Any]
+Area = dict[str, Piece]
+
+
+class Part(NamedTuple):
+    """Entries of the two areas of a document, by name."""
+
+    paths: Mapping[str, Piece]
+    components: Mapping[str, Piece]
+
+
+class Form(NamedTuple):
+    """How a kind is told of. item, listed, scale, paths: what is said of the kind, its list, Scale and its paths.
+
+    path, component: make an entry's bytes. templated: whether what follows from names is filled into templates.
+    """
+
+    name: str
+    item: Callable[[Kind, Version], Document]
+    listed: Callable[[Kind, Version], Document]
+    scale: Callable[[], Document]
+    paths: Callable[[Kind, Version], Document]
+    path: Callable[[str, Any], bytes] = templates.entry
+    component: Callable[[str, Any], bytes] = templates.entry
+    templated: bool = True
+
+
+V2_JSON = Form("v2", v2.item, v2.listed, v2.scale, v2.routed)
+V3_JSON = Form("v3", v3.item, v3.listed, builtin.scale, v3.routed)
+V2_PROTOBUF = V2_JSON._replace(name="v2pb", path=v2pb.path, component=v2pb.definition, templated=False)
+V3_PROTOBUF = V3_JSON._replace(name="v3pb", path=v3pb.path, component=v3pb.schema, templated=False)
+FORMS = {form.name: form for form in (V2_JSON, V3_JSON, V2_PROTOBUF, V3_PROTOBUF)}
+
+
+def part(form: Form, kind: Kind, version: Version) -> Part:
+    """What a version of a custom kind adds to documents of a form."""
+    components = texts(form.component, form.item(kind, version))
+    if version.scale is not None:
+        components |= _scale(form.name)
+    values = templates.names(kind, version) if form.templated and not version.selectable else None
+    if values is None:
+        components |= texts(form.component, form.listed(kind, version))
+        return Part(texts(form.path, form.paths(kind, version)), components)
+    shape = _shape(form.name, kind.namespaced, version.status, version.scale is not None)
+    components[values[templates.LISTED].decode()] = templates.Filled(shape.listed, values)
+    return Part({name.fill(values).decode(): templates.Filled(path, values) for name, path in shape.paths}, components)
+
+
+def texts(make: Callable[[str, Any], bytes], found: Document) -> Area:
+    """Entries as bytes."""
+    return {name: Text(codec.fitted(make(name, value))) for name, value in found.items()}
+
+
+@bounded_cache(8)
+def _scale(name: str) -> Area:
+    form = FORMS[name]
+    return texts(form.component, form.scale())
+
+
+@bounded_cache(32)
+def _shape(name: str, namespaced: bool, status: bool, scale: bool) -> templates.Shape:
+    form = FORMS[name]
+    return templates.shape(namespaced, status, scale, form.paths, form.listed)

@@ -1,0 +1,76 @@
+"""Documents in pieces: entries that are kept or filled in as they are sent, and never together as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+_TOGETHER = 1 << 16  # bytes that are put together
+
+
+class Piece(Protocol):
+    """One entry of a document: its name and value. size: in bytes."""
+
+    @property
+    def size(self) -> int:
+        """Bytes of the entry."""
+
+    def __bytes__(self) -> bytes: ...
+
+
+class Text:
+    """An entry that is kept as bytes."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    @property
+    def size(self) -> int:
+        """Bytes of the entry."""
+        return len(self._text)
+
+    def __bytes__(self) -> bytes:
+        return self._text
+
+
+class Body:
+    """A document: texts, and in between the entries of its areas. between: stands between two entries.
+
+    size: in bytes. It can be gone through any number of times.
+    """
+
+    __slots__ = ("_between", "_runs", "size")
+
+    def __init__(self, runs: Sequence[bytes | Sequence[Piece]], between: bytes = b",") -> None:
+        self._runs = runs
+        self._between = between
+        self.size = 0
+        for run in runs:
+            if isinstance(run, bytes):
+                self.size += len(run)
+            elif run:
+                self.size += sum(piece.size for piece in run) + (len(run) - 1) * len(between)
+
+    def __iter__(self) -> Iterator[bytes]:
+        held: list[bytes] = []
+        size = 0
+        for run in self._runs:
+            if isinstance(run, bytes):
+                held.append(run)
+                continue
+            lead = b""
+            for piece in run:
+                text = bytes(piece)
+                held += lead, text
+                lead = self._between
+                size += len(text)
+                if size >= _TOGETHER:
+                    yield b"".join(held)
+                    held, size = [], 0
+        if held:
+            yield b"".join(held)
+
+    def __bytes__(self) -> bytes:
+        return b"".join(self)

@@ -1,0 +1,116 @@
+"""What the documents say of custom kinds by their names alone, as JSON: paths, and the components of lists.
+
+Kinds with the same subresources differ there in a few names, so the text is made once, with stand-ins for the names,
+and filled in whenever it is sent: 20 KB a kind, in some microseconds, are neither built nor kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from podless.kinds.kind import Kind, Scale, Version
+from podless.kinds.strategy import Strategy
+from podless.meta import codec
+from podless.publish.openapi import routes
+
+_PLAIN = re.compile(r"[A-Z][A-Za-z0-9]{0,99}")  # a kind that stands in an operation's id as it is
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,299}")  # groups, versions and plurals, but for what no definition can have
+
+Values = tuple[bytes, ...]
+LISTED = 1  # the place of the list's component among the values
+
+
+def names(kind: Kind, version: Version) -> Values | None:
+    """What is filled in for a version of a custom kind; None where its names may stand otherwise somewhere."""
+    group, served = kind.group, version.name
+    if not (_PLAIN.fullmatch(kind.kind) and _PLAIN.fullmatch(kind.list_kind)) or kind.more_subresources:
+        return None
+    if not all(map(_NAME.fullmatch, (group, served, kind.plural))):
+        return None
+    prefix, tag = routes.names(group, served)
+    item, whole = (routes.model(group, served, noun) for noun in (kind.kind, kind.list_kind))
+    return tuple(map(str.encode, (item, whole, prefix, tag, kind.kind, kind.list_kind, kind.plural, group, served)))
+
+
+def _stand_in(namespaced: bool, status: bool, scale: bool) -> Kind:
+    version = Version("zzversion", status=status, scale=Scale("", "") if scale else None)
+    return Kind("zzgroup", "zzplural", "Zzkind", "zzkind", "Zzmany", namespaced, (version,), "zzversion", Strategy())
+
+
+def _marks() -> tuple[Values, re.Pattern[bytes]]:
+    kind = _stand_in(True, True, True)
+    marks = names(kind, kind.versions[0])
+    assert marks is not None
+    return marks, re.compile(b"(" + b"|".join(map(re.escape, marks)) + b")")  # models come before what is in them
+
+
+_MARKS, _MARK = _marks()
+
+
+class Template:
+    """A text with places for names."""
+
+    __slots__ = ("_places", "_size", "_texts", "_uses")
+
+    def __init__(self, text: bytes) -> None:
+        """text: with the stand-in's names."""
+        self._texts = _MARK.split(text)
+        self._places = [_MARKS.index(mark) for mark in self._texts[1::2]]
+        self._size = sum(map(len, self._texts[::2]))
+        self._uses = [*Counter(self._places).items()]
+
+    def fill(self, values: Values) -> bytes:
+        """The text of a kind."""
+        made = self._texts.copy()
+        made[1::2] = [values[place] for place in self._places]
+        return b"".join(made)
+
+    def measure(self, values: Values) -> int:
+        """The bytes of it."""
+        return self._size + sum(len(values[place]) * times for place, times in self._uses)
+
+
+class Filled:
+    """An entry of a document that is filled in when it is sent. size: in bytes."""
+
+    __slots__ = ("_template", "_values", "size")
+
+    def __init__(self, template: Template, values: Values) -> None:
+        self._template = template
+        self._values = values
+        self.size = template.measure(values)
+
+    def __bytes__(self) -> bytes:
+        return self._template.fill(self._values)
+
+
+class Shape(NamedTuple):
+    """The templates of kinds that differ in names alone. paths: with their names, which are templates too."""
+
+    paths: tuple[tuple[Template, Template], ...]
+    listed: Template
+
+
+def shape(
+    namespaced: bool,
+    status: bool,
+    scale: bool,
+    paths: Callable[[Kind, Version], dict[str, Any]],
+    listed: Callable[[Kind, Version], dict[str, Any]],
+) -> Shape:
+    """The templates for a scope and subresources. paths, listed: give what a document has of a kind."""
+    kind = _stand_in(namespaced, status, scale)
+    version = kind.versions[0]
+    found = paths(kind, version)
+    return Shape(
+        tuple((Template(path.encode()), Template(entry(path, found[path]))) for path in found),
+        Template(entry(*next(iter(listed(kind, version).items())))),
+    )
+
+
+def entry(name: str, value: Any) -> bytes:
+    """An entry as JSON."""
+    return codec.encode({name: value})[1:-1]

@@ -1,0 +1,140 @@
+"""The values of an enum, found by what they are rather than one by one.
+
+A value is held against an entry after Go's conversion to the entry's type, so that numbers and texts have rules of
+their own; objects and lists are equal where all that is in them is, with Go's types: 1, 1.0 and true differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from podless.meta import field, gotext
+from podless.meta.meter import charge, each
+from podless.meta.offloop import fill
+from podless.meta.pairs import equal
+from podless.schema import numbers
+from podless.schema.shown import shown
+
+_FEW = 4  # objects and lists that are compared rather than looked up: most differ at once
+_STEP = 256  # bytes of text that are written for a step
+_ENTRY = 8  # steps of an entry that is written or looked up
+_SURROGATES = range(0xD800, 0xE000)
+
+
+class Enum:
+    """The entries of one enum."""
+
+    __slots__ = ("_boxes", "_flags", "_floats", "_index", "_said", "_sizes", "_texts", "_wholes", "allowed")
+
+    def __init__(self, allowed: Sequence[Any]) -> None:
+        """allowed: JSON values, at least one."""
+        self.allowed = allowed
+        self._texts: set[str] = set()
+        self._wholes: set[int] = set()
+        self._floats: set[float] = set()
+        self._flags: set[bool] = set()
+        self._boxes: list[Any] = []
+        homes: dict[type, Any] = {str: self._texts, int: self._wholes, float: self._floats, bool: self._flags}
+        for item in each(allowed):
+            home = homes.get(item.__class__)
+            if home is not None:
+                home.add(item)
+            elif item is not None:
+                self._boxes.append(item)
+        self._sizes = {(item.__class__, len(item)) for item in each(self._boxes)}
+        self._index: dict[Any, list[Any]] | None = None
+        self._said: str | None = None
+
+    @property
+    def texts(self) -> frozenset[str] | None:
+        """The texts that are allowed, where nothing else is."""
+        return frozenset(self._texts) if all(item.__class__ is str for item in each(self.allowed)) else None
+
+    def allows(self, value: Any) -> bool:
+        """Whether an entry equals a value after Go's conversion to the entry's type; none equals null."""
+        kind = value.__class__
+        if kind is str:
+            return value in self._texts
+        if kind is int:
+            return (
+                value in self._wholes
+                or (bool(self._floats) and float(value) in self._floats)
+                # an integer converts to the character with its number
+                or (0 <= value < 0x110000 and value not in _SURROGATES and chr(value) in self._texts)
+            )
+        if kind is bool:
+            return value in self._flags
+        if kind is float:
+            return value in self._floats or (bool(self._wholes) and numbers.truncate(value) in self._wholes)
+        if value is None or (kind, len(value)) not in self._sizes:
+            return False
+        if len(self._boxes) <= _FEW:
+            return any(equal(value, item) for item in self._boxes)
+        index = self._index if self._index is not None else fill(self, "_index", self._indexed, needed=False)
+        return any(equal(value, item) for item in index.get(_key(value), ()))
+
+    def _indexed(self) -> dict[Any, list[Any]]:
+        """The objects and lists by what equal ones have in common."""
+        index: dict[Any, list[Any]] = {}
+        for item in self._boxes:
+            same = index.setdefault(_key(item), [])
+            if not any(equal(item, other) for other in same):
+                same.append(item)
+        return index
+
+    @property
+    def said(self) -> str:
+        """The entries as an error lists them: one text for all errors."""
+        return self._said if self._said is not None else fill(self, "_said", self._say, needed=False)
+
+    def _say(self) -> str:
+        return field.list_supported(map(_write, self.allowed))
+
+
+def flatten(item: Any) -> tuple[Any, ...]:
+    """A value as the flat sequence of what is in it."""
+    out: list[Any] = []
+    todo = [item]
+    while todo:
+        part = todo.pop()
+        charge(1)
+        if isinstance(part, dict):
+            out.append(tuple(sorted(part)))
+            todo += [part[key] for key in sorted(each(part))]
+        elif isinstance(part, list):
+            out.append(len(part))
+            todo += part
+        else:
+            out.append((part.__class__, part))
+    return tuple(out)
+
+
+def _key(value: Any) -> Any:
+    """What equal objects and lists have in common, and others nearly never."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        if b"-0.0" in text:
+            text = orjson.dumps(_unsigned(value), option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # nested too deep for the encoder, or no Unicode
+        return flatten(value)
+    charge(_ENTRY + len(text) // _STEP)
+    return text
+
+
+def _unsigned(value: Any) -> Any:
+    """A value whose zeros have no sign."""
+    charge(1)
+    if isinstance(value, dict):
+        return {key: _unsigned(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_unsigned(item) for item in value]
+    return 0.0 if value.__class__ is float and value == 0 else value
+
+
+def _write(item: Any) -> str:
+    text = item if isinstance(item, str) else gotext.json(shown(item))
+    charge(_ENTRY + len(text) // _STEP)
+    return text

@@ -1,0 +1,58 @@
+"""Expressions over a write run in slices: others are served while they take long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from podless.meta import slices
+from podless.meta.slices import Slices
+from tests.admission.conftest import World
+
+SLICES = 20  # that one expression takes at the least, of a slice for each look at the clock
+LONG = "object.spec.tags.all(x, object.spec.tags.all(y, x != 'x' || y != 'y'))"
+TRUE = [{"name": "long", "expression": LONG}]
+
+
+def in_a_webhook(world: World) -> None:
+    world.hook(lambda asked: {}, matchConditions=[{"name": "long", "expression": f"!{LONG}"}])
+
+
+WAYS: dict[str, Callable[[World], object]] = {
+    "validation": lambda world: world.validate(LONG),
+    "variable": lambda world: world.validate("variables.long", variables=TRUE),
+    "condition": lambda world: world.validate("true", matchConditions=TRUE),
+    "message": lambda world: world.validate(
+        actions=("Warn",), validations=[{"expression": "false", "messageExpression": f"{LONG} ? 'long' : ''"}]
+    ),
+    "annotation": lambda world: world.validate(
+        "true", auditAnnotations=[{"key": "long", "valueExpression": f"{LONG} ? 'long' : ''"}]
+    ),
+    "mutation": lambda world: world.change(f"{LONG} ? Object{{}} : Object{{}}"),
+    "mutation's condition": lambda world: world.change("Object{}", matchConditions=TRUE),
+    "webhook's condition": in_a_webhook,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_long_expression_is_evaluated_in_slices(world: World, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 0
+    real = Slices.turn
+
+    def turn(self: Slices) -> asyncio.Future[None]:
+        nonlocal count
+        count += 1
+        return real(self)
+
+    tags = ["x"] * 300
+    assert world.create("before", tags=tags).status == 201
+    monkeypatch.setattr(slices, "SLICE", -1.0)
+    monkeypatch.setattr(Slices, "turn", turn)
+    assert world.create("without", tags=tags).status == 201
+    without, count = count, 0
+    WAYS[way](world)
+    count = 0
+    assert world.create("with", tags=tags).status == 201
+    assert count >= without + SLICES

@@ -1,0 +1,212 @@
+"""A server in a process of its own, whose event loop times each of its steps, with the lines of those that are long.
+
+The loop is asyncio's own, for uvloop shows no steps. A step is one call of a callback: of a task until it waits, of
+what reads a socket, of a timer. What counts is the processor time of the loop's thread, so that no other program shows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import os
+import re
+import sys
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import FrameType
+from typing import Any, NamedTuple
+
+from podless.app import App, Settings
+from podless.cli import serve
+
+LONG = 0.1  # seconds that a step may take
+_LOOK = 0.01  # seconds between two looks at where a step is
+_LATE = 60.0  # seconds until a server that does not answer its parent is given up
+
+
+class Step(NamedTuple):
+    """One that took long. seconds: of processor time. where: lines, and how often it was seen there."""
+
+    seconds: float
+    where: str
+
+
+class Told(NamedTuple):
+    """What a server tells since it was asked last. longest: seconds of the longest step. memory: MB, now.
+
+    errors: what it has logged as errors.
+    """
+
+    steps: list[Step]
+    longest: float
+    memory: float
+    errors: list[str]
+
+
+class _Timed:
+    """A handle of the loop, whose run is timed."""
+
+    __slots__ = ("_cancelled", "_handle", "_steps")
+
+    def __init__(self, handle: Any, steps: Steps) -> None:
+        self._handle = handle
+        self._cancelled = handle._cancelled
+        self._steps = steps
+
+    def _run(self) -> None:
+        steps = self._steps
+        began, steps.since = time.thread_time(), time.monotonic()
+        self._handle._run()
+        steps.since = 0.0
+        steps.took(time.thread_time() - began)
+
+
+class _Ready(deque[Any]):
+    """What is ready to run, which the loop takes one by one."""
+
+    def __init__(self, steps: Steps) -> None:
+        super().__init__()
+        self._steps = steps
+
+    def popleft(self) -> Any:
+        return _Timed(super().popleft(), self._steps)
+
+
+class Steps:
+    """The long steps of a loop. since: when the one that runs was begun, 0 where none does."""
+
+    def __init__(self) -> None:
+        self.since = 0.0
+        self.longest = 0.0
+        self.long: list[Step] = []
+        self._seen: Counter[str] = Counter()
+        self._loop = threading.get_ident()
+
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """A loop whose steps are timed."""
+        made = asyncio.SelectorEventLoop()
+        made._ready = _Ready(self)  # type: ignore[attr-defined]
+        return made
+
+    def took(self, seconds: float) -> None:
+        """A step is over."""
+        self.longest = max(self.longest, seconds)
+        if seconds > LONG:
+            where = " | ".join(f"{number}x {line}" for line, number in self._seen.most_common(4))
+            self.long = [*self.long[-20:], Step(seconds, where)]
+        if self._seen:
+            self._seen = Counter()
+
+    def watch(self) -> None:
+        """Look at what takes long, again and again; for a thread of its own."""
+        while True:
+            time.sleep(_LOOK)
+            if (since := self.since) and time.monotonic() - since > 2 * _LOOK:
+                frame = sys._current_frames().get(self._loop)
+                if line := _lines(frame):
+                    self._seen[line] += 1
+                del frame
+
+
+def _lines(frame: FrameType | None) -> str:
+    """The innermost lines of a stack that are the project's, or made by it."""
+    told: list[str] = []
+    while frame is not None and len(told) < 4:
+        name = frame.f_code.co_filename
+        if "/podless/" in name or name.startswith("<"):
+            told.append(f"{name.rpartition('/podless/')[2]}:{frame.f_lineno}:{frame.f_code.co_name}")
+        frame = frame.f_back
+    return " < ".join(told)
+
+
+class _Errors(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage()[:2000])
+
+
+def _memory() -> float:
+    """MB that are resident."""
+    [found] = re.findall(r"VmRSS:\s+(\d+)", Path("/proc/self/status").read_text())
+    return int(found) / 1024
+
+
+def _serve(line: Connection, tokens: str) -> None:
+    """The process: serve until the parent ends, and answer what it asks on a thread."""
+    steps, errors = Steps(), _Errors()
+    logging.getLogger("podless").addHandler(errors)
+    logging.getLogger("podless").setLevel(logging.ERROR)
+    logging.getLogger("podless").propagate = False
+
+    async def run() -> None:
+        sys.setswitchinterval(serve._SWITCH)
+        app = App(Settings(tls=False, token_file=Path(tokens)))
+        await app.start()
+        serve._prepare()
+        serve.settle()
+        line.send((int(app.url.rpartition(":")[2]), app.token))
+        await asyncio.Event().wait()
+
+    def answer() -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                line.recv()
+                line.send(Told(steps.long, steps.longest, _memory(), errors.said))
+                steps.long, steps.longest, errors.said = [], 0.0, []
+        os._exit(0)
+
+    for work in (answer, steps.watch):
+        threading.Thread(target=work, daemon=True).start()
+    with asyncio.Runner(loop_factory=steps.loop) as runner:
+        runner.run(run())
+
+
+class Stuck(Exception):
+    """A server does not answer."""
+
+
+class Timed:
+    """A server that runs. port, token: where, and the administrator's."""
+
+    def __init__(self, process: Any, line: Connection) -> None:
+        self._process = process
+        self._line = line
+        if not line.poll(_LATE):
+            raise Stuck("the server did not start")
+        self.port, self.token = line.recv()
+
+    def told(self) -> Told:
+        """What it has to tell. Raises Stuck."""
+        try:
+            self._line.send(None)
+            if self._line.poll(_LATE):
+                found: Told = self._line.recv()
+                return found
+        except (OSError, EOFError):
+            pass
+        raise Stuck(f"the server does not answer, or has ended ({self._process.exitcode})")
+
+
+@contextmanager
+def timed(tokens: Path) -> Iterator[Timed]:
+    """A server for the time of a with block. tokens: a file of tokens."""
+    context = multiprocessing.get_context("spawn")
+    mine, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, str(tokens)), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield Timed(process, mine)
+    finally:
+        process.kill()
+        process.join()
+        mine.close()
