@@ -75,7 +75,7 @@ class _Present(NamedTuple):
 
 
 # what is to become of an object that is in this state, None for absent; called again where that is no longer so
-Attempt = Callable[[Entry | None], Awaitable[Next | Action]]
+Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | Action]]
 
 
 async def create(api: API, kind: Kind, key: str, obj: Object) -> Entry:
@@ -112,7 +112,7 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.written(kind, present.record) if present.record is not None else None
-        wanted = await attempt(entry)
+        wanted = await api.aside.slices.drive(attempt(entry))  # which decodes the object, by whatever schema
         if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
             return Written(entry)
         stored, along = None, None
