@@ -120,6 +120,32 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
         assert found | meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1]) == there.naively("one", ALL)
 
 
+@pytest.mark.parametrize("place", range(1, 6))
+async def test_a_sum_may_be_brought_up_to_date_by_another_who_asks_for_it(
+    monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    async with claims() as there:
+        meter = Meter()
+
+        def used() -> dict[str, str]:
+            return meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1])
+
+        charges = 0
+
+        def charge(steps: int) -> None:
+            nonlocal charges
+            charges += 1
+            if charges == place:
+                used()
+
+        monkeypatch.setattr(metering, "charge", charge)
+        for number in range(3):
+            await there.put("one", f"c{number}", "1Gi")
+            charges = 0
+            assert used() == {NAMES[0]: f"{number + 1}Gi"}
+        assert meter.kept == 3
+
+
 async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     measured, steps = list[Any](), list[int]()
     measure = usage.of(CLAIMS)

@@ -132,10 +132,12 @@ class Meter:
                 one.put(entry.key, text(entry))
             if self._spaces.get(scope) is space:
                 self._keep(space, about, one)
-        while one.seen < space.last or self._spaces.get(scope) is not space:
-            charge(_STEPS)
-            if one.seen < space.first or self._spaces.get(scope) is not space:  # others have changed much meanwhile
+        while True:
+            charge(_STEPS)  # before all looks: others may bring this sum up to date, or change much, meanwhile
+            if one.seen < space.first or self._spaces.get(scope) is not space:
                 return self._sum(measure, collection, scope, about, applies)
+            if one.seen == space.last:
+                return one.text()
             key = space.changed[one.seen - space.first]
             changed = collection.get(key)
             if changed is not None and "usage" not in changed.forms:
@@ -145,7 +147,6 @@ class Meter:
             one.put(key, text(changed) if changed is not None else None)
             one.seen += 1
             self.kept += len(one.given) - before if space.sums.get(about) is one else 0
-        return one.text()
 
     def _keep(self, space: _Space, about: tuple[str, str], one: _Sum) -> None:
         """Keep a new sum. Those of the namespace that was asked for longest ago give way, one by one."""

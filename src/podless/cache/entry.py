@@ -6,10 +6,13 @@ from typing import Any
 
 import orjson
 
+from podless.meta.meter import charge
 from podless.meta.offloop import fill
 from podless.store import Keys, Record, Stored, keys
 
 _DELETION = b'"deletionTimestamp":'
+_LONG = 1 << 15  # bytes that take longer to decode than a charge for them
+_STEP = 64  # bytes that are decoded in the time of a step
 
 
 class Entry:
@@ -76,6 +79,8 @@ class Entry:
     def decode(self) -> dict[str, Any]:
         """A fresh copy of the object, for those who change it."""
         decoded: dict[str, Any] = orjson.loads(self.body)
+        if len(self.body) > _LONG:
+            charge(len(self.body) // _STEP)
         return decoded
 
     @property
